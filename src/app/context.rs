@@ -192,8 +192,8 @@ impl Context {
         self.signature().map_or_else(|_| Ident::of("", self.now().as_second()), |signature| signature.committer)
     }
 
-    pub(crate) fn encoding(&self) -> Result<Counter> {
-        Ok(settings::encoding(self.repo()?)?)
+    pub(crate) fn counter(&self) -> Result<Counter> {
+        Ok(settings::counter(self.repo()?)?)
     }
 
     /// The breadcrumb store that serves the folder, in a working tree with this root.

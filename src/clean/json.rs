@@ -16,7 +16,7 @@ impl Plan {
             "before": self.before,
             "after": self.after(),
             "saved": self.saved(),
-            "unit": self.encoding().id().to_string(),
+            "unit": self.counter().id().to_string(),
             "window": size.window.as_ref().map(|window| window.tokens),
             "percent_before": size.percent(size.size.tokens),
             "percent_after_at_most": size.percent(self.size_after(size)),

@@ -125,9 +125,9 @@ impl Plan {
         marks
     }
 
-    /// The encoding that tokens are counted with.
-    pub(crate) fn encoding(&self) -> Counter {
-        self.session.encoding
+    /// The counter of all its figures.
+    pub(crate) fn counter(&self) -> Counter {
+        self.session.counter
     }
 
     /// The tokens of the context afterwards.
@@ -188,7 +188,7 @@ impl Plan {
             action if self.rows[index].planned.0 == action => true,
             _ if entry.is_fixed => false,
             Action::Cut => is_result || entry.image().is_some() || (is_call && short_arguments(entry).is_some()),
-            Action::Trim => is_result && trimmed(entry, self.session.encoding).is_some(),
+            Action::Trim => is_result && trimmed(entry, self.session.counter).is_some(),
             Action::Delete => is_old_reasoning || is_call || is_result,
             Action::Summarize => true,
         }
@@ -261,7 +261,7 @@ impl Row {
         self.replacement = match action {
             Action::Keep => None,
             Action::Delete | Action::Summarize => Some(Replacement::Nothing),
-            Action::Trim => trimmed(entry, session.encoding).map(Replacement::Text),
+            Action::Trim => trimmed(entry, session.counter).map(Replacement::Text),
             Action::Cut if entry.item.fields.is_call() => short_arguments(entry).map(Replacement::Text),
             Action::Cut => Some(Replacement::Text(stub(entry, ""))),
         };

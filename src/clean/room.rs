@@ -14,7 +14,7 @@ pub(crate) fn make_room(trace: &Trace<'_>, how: &CleanAction, need: Need) -> Res
     let names = how.presets.iter().flat_map(|names| names.split(','));
     let choices: Result<Vec<Choice>, UnknownVariant> = names.map(str::parse).collect();
     let choices = choices.map_err(|unknown| TraceError::BadPreset { cause: unknown.to_string() })?;
-    let session = Session::read(trace.repo(), &trace.view()?, trace.encoding()?)?;
+    let session = Session::read(trace.repo(), &trace.view()?, trace.counter()?)?;
     let mut plan = Plan::new(session, Parameters::new(&choices, how.keep));
     if let Some(spared) = plan.rows.iter().position(|row| Some(row.entry.slot.id) == need.spared) {
         plan.mark(spared, Action::Keep);

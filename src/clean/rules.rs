@@ -77,7 +77,7 @@ fn claim_by(preset: Preset, session: &Session, entry: &Entry, keep: usize) -> Op
         Preset::Oversize
             if is_result && entry.tokens > OVERSIZE && (!entry.is_newest_read() || entry.is_edited_later) =>
         {
-            trimmed(entry, session.encoding).map(Replacement::Text)
+            trimmed(entry, session.counter).map(Replacement::Text)
         }
         Preset::OldReads if is_result && entry.is_newest_read() => text(""),
         Preset::AgentReports if entry.item.fields.is_result() && entry.tokens >= MIN && role == Role::Report => {
@@ -128,7 +128,7 @@ impl Session {
             Replacement::Nothing => 0,
             Replacement::Text(text) => {
                 let has_name = entry.item.fields.name.is_some();
-                crate::tokens::framing::message_cost(self.encoding.count(text), has_name)
+                crate::tokens::framing::message_cost(self.counter.count(text), has_name)
             }
         }
     }

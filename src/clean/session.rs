@@ -37,7 +37,7 @@ static REMINDER: LazyLock<(Finder<'static>, Finder<'static>)> =
 /// The items of a trace that are in the context.
 pub(crate) struct Session {
     pub(crate) entries: Vec<Entry>,
-    pub(crate) encoding: Counter,
+    pub(crate) counter: Counter,
     /// The number of turns.
     pub(super) turns: usize,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Entry {
 
 impl Session {
     /// Reads every live item. Items that are left out of the context have no tokens here.
-    pub(crate) fn read(repo: &Repo, view: &View, encoding: Counter) -> Result<Self, TraceError> {
+    pub(crate) fn read(repo: &Repo, view: &View, counter: Counter) -> Result<Self, TraceError> {
         let mut turns = Turns::default();
         let mut calls: HashMap<usize, Rc<Call>> = HashMap::new();
         let mut entries: Vec<Entry> = Vec::with_capacity(view.slots.len());
@@ -100,7 +100,7 @@ impl Session {
                 slot: slot.clone(),
                 place,
                 age: 0,
-                tokens: item_cost(&item, encoding),
+                tokens: item_cost(&item, counter),
                 call,
                 is_fixed: view.level(slot).level() == Level::Pinned || reading.damage.is_some(),
                 is_protected: false,
@@ -119,7 +119,7 @@ impl Session {
             entry.is_fixed |=
                 entry.item.fields.is_call() && entry.place.call.is_none_or(|call| !turns.is_answered(call));
         }
-        let mut session = Self { entries, encoding, turns: turns.count() };
+        let mut session = Self { entries, counter, turns: turns.count() };
         session.relate_files();
         session.relate_outcomes();
         session.relate_repetitions();

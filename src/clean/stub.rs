@@ -61,14 +61,14 @@ fn shortened(text: &str) -> String {
 }
 
 /// The first and the last lines of a text, with a stub between them; `None` if nothing would be cut.
-pub(super) fn trimmed(entry: &Entry, encoding: Counter) -> Option<Vec<u8>> {
+pub(super) fn trimmed(entry: &Entry, counter: Counter) -> Option<Vec<u8>> {
     let text = entry.item.text()?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let fitting = |lines: &mut dyn Iterator<Item = &&str>| {
         let mut left = KEPT;
         let fits = |line: &&&str| {
             // A token has at least one byte, so a line of more bytes may fit, but most such lines do not.
-            let tokens = if line.len() > 8 * 1024 { u64::MAX } else { encoding.count(line.as_bytes()) };
+            let tokens = if line.len() > 8 * 1024 { u64::MAX } else { counter.count(line.as_bytes()) };
             let fits = tokens <= left;
             left = left.saturating_sub(tokens);
             fits

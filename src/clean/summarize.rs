@@ -16,13 +16,13 @@ pub(crate) struct Replaced {
 impl Plan {
     /// Has the summaries written, as `git trace compress` does, before anything is changed. Returns what the user should know.
     pub(crate) fn summarize(&mut self, repo: &Repo, name: &TraceName, view: &View) -> Result<Vec<String>, TraceError> {
-        let (encoding, mut notices) = (self.encoding(), Vec::new());
+        let (counter, mut notices) = (self.counter(), Vec::new());
         let mut summaries = Vec::new();
         for (ids, _) in self.runs() {
             let scope = Scope { only: Some(&ids), ..Scope::default() };
-            let selection = select(repo, name, view, encoding, &scope)?;
-            let Summary { text, notice } = write(repo, view.types(), &selection, encoding)?;
-            let tokens = message_cost(encoding.count(&text), false);
+            let selection = select(repo, name, view, counter, &scope)?;
+            let Summary { text, notice } = write(repo, view.types(), &selection, counter)?;
+            let tokens = message_cost(counter.count(&text), false);
             let mut summary = Draft::dialogue(text);
             prepare(repo, &selection, &mut summary)?;
             summaries.push(Replaced { selection, summary, tokens });

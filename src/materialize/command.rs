@@ -49,12 +49,12 @@ pub(crate) fn run(
     view: Option<&View>,
     command: &str,
     cut: &Cut,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Printed, CommandError> {
     let Some(view) = view else {
         return Ok(Printed { bytes: Process::shell(command).input(Vec::new()).filter()?, ..Printed::default() });
     };
-    let gathered = piece::gather(&Options { cut: *cut, ..Options::default() }, repo, view, encoding)?;
+    let gathered = piece::gather(&Options { cut: *cut, ..Options::default() }, repo, view, counter)?;
     let shortened = gathered.shortened();
     let Gathered { pieces, left_out, damaged } = gathered;
     let kept: HashMap<ItemId, Piece> = pieces.into_iter().map(|piece| (piece.item, piece)).collect();

@@ -36,7 +36,7 @@ pub struct OverBudget {
 }
 
 /// Makes the cut. `pieces` are, and stay, in trace order. Returns what it omits.
-pub(super) fn cut(pieces: &mut Vec<Piece>, cut: &Cut, encoding: Counter) -> Result<Vec<Omission>, OverBudget> {
+pub(super) fn cut(pieces: &mut Vec<Piece>, cut: &Cut, counter: Counter) -> Result<Vec<Omission>, OverBudget> {
     let mut omitted = Vec::new();
     if *cut == Cut::default() {
         return Ok(omitted);
@@ -55,7 +55,7 @@ pub(super) fn cut(pieces: &mut Vec<Piece>, cut: &Cut, encoding: Counter) -> Resu
         let whole = pieces.iter().enumerate().map(|(index, piece)| piece.pinned || index >= first).collect();
         let whole = mark(pieces, whole);
         for (piece, _) in pieces.iter_mut().zip(whole).filter(|(_, whole)| !whole) {
-            piece.shorten(encoding);
+            piece.shorten(counter);
         }
     }
     if let Some(budget) = cut.budget {

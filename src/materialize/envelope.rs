@@ -72,21 +72,21 @@ pub(crate) fn envelope<'a>(
     view: Option<&View>,
     materialized: &'a Materialized,
     rendered: Rendered,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Envelope<'a>> {
-    let nothing = Total { tokens: 0, basis: Basis::Counted(encoding.id()) };
-    let total = view.map(|view| view.total(repo, encoding)).transpose()?.unwrap_or(nothing);
+    let nothing = Total { tokens: 0, basis: Basis::Counted(counter.id()) };
+    let total = view.map(|view| view.total(repo, counter)).transpose()?.unwrap_or(nothing);
     let tokens = Tokens {
         total: total.tokens,
         source: total.basis.source(),
-        request: materialized.request_tokens(encoding),
-        encoding: encoding.id().to_string(),
+        request: materialized.request_tokens(counter),
+        encoding: counter.id().to_string(),
     };
     let items: Vec<Vec<ItemId>> = materialized.items.iter().map(|blocks| blocks.concat()).collect();
     let mut counts = HashMap::new();
     if let Some(view) = view {
         view.for_each_item(repo, |slot, reading| {
-            counts.insert(slot.id, reading.item.token_count(encoding));
+            counts.insert(slot.id, reading.item.token_count(counter));
             Ok(())
         })?;
     }
@@ -142,6 +142,7 @@ struct Tokens {
     /// `counted` or `reported`.
     source: &'static str,
     request: u64,
+    /// The id of the counter.
     encoding: String,
 }
 

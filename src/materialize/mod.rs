@@ -129,7 +129,7 @@ pub struct Request {
 impl Trace<'_> {
     /// Converts the live items to messages as they are now, with the built-in rules and without a cut.
     pub fn materialize(&self) -> Result<Materialized, MaterializeError> {
-        materialize(self.repo(), &self.view()?, &Options::default(), self.encoding()?)
+        materialize(self.repo(), &self.view()?, &Options::default(), self.counter()?)
     }
 }
 
@@ -144,8 +144,8 @@ impl Materialized {
 
     /// The tokens of the messages as a request.
     #[must_use]
-    pub fn request_tokens(&self, encoding: Counter) -> u64 {
-        PER_REPLY + self.messages.iter().map(|message| message.cost(encoding)).sum::<u64>()
+    pub fn request_tokens(&self, counter: Counter) -> u64 {
+        PER_REPLY + self.messages.iter().map(|message| message.cost(counter)).sum::<u64>()
     }
 
     pub(crate) fn items_at(&self, position: BlockPosition) -> &[ItemId] {
@@ -170,9 +170,9 @@ pub fn materialize(
     repo: &Repo,
     view: &View,
     materializer: &dyn Materializer,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Materialized, MaterializeError> {
-    let mut gathered = piece::gather(materializer, repo, view, encoding)?;
+    let mut gathered = piece::gather(materializer, repo, view, counter)?;
     let shortened = gathered.shortened();
     join::sort(&mut gathered.pieces);
     let joined = join::join(materializer, gathered.pieces);

@@ -54,9 +54,9 @@ impl Piece {
 
     /// Shortens the item to its subject. The speaker stays: only neighbors of one speaker join, whatever their types were. The
     /// result of a tool becomes a text of the user, because only a result has its role.
-    pub(super) fn shorten(&mut self, encoding: Counter) {
+    pub(super) fn shorten(&mut self, counter: Counter) {
         let subject = self.subject.take().unwrap_or_default();
-        let tokens = encoding.count(subject.as_bytes());
+        let tokens = counter.count(subject.as_bytes());
         let block = Block { content: Content::Text(subject), known_tokens: Some(tokens) };
         let role = if self.message.role == Role::Tool { Role::User } else { self.message.role };
         self.message = Message { role, name: self.message.name.take(), blocks: vec![block] };
@@ -85,7 +85,7 @@ pub(super) fn gather(
     materializer: &dyn Materializer,
     repo: &Repo,
     view: &View,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Gathered, MaterializeError> {
     let cut = materializer.cut();
     let (mut left_out, mut damaged) = (Vec::new(), Vec::new());
@@ -96,7 +96,7 @@ pub(super) fn gather(
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
         let why = view.left_out(slot);
         // Count tokens only if needed: for a budget, or to report an omission.
-        let tokens = if cut.budget.is_some() || why.is_some() { item_cost(&item, encoding) } else { 0 };
+        let tokens = if cut.budget.is_some() || why.is_some() { item_cost(&item, counter) } else { 0 };
         let type_role = types.role(&item.fields);
         let role = materializer.role(&item, type_role);
         let recorded_role = own_role(&item.fields);
@@ -113,7 +113,7 @@ pub(super) fn gather(
         let subject = cut.recent.map(|_| preview(&item));
         let mut item = if item.revision > 1 { materializer.edited(item) } else { item };
         let order = materializer.order(&item, types.rules(&item.fields.item_type).order);
-        let known_tokens = item.cached_tokens(encoding);
+        let known_tokens = item.cached_tokens(counter);
         let aggregates = types.aggregates(&item.fields);
         let (item_type, turn) = (item.fields.item_type.clone(), item.fields.turn.take());
         let (content, name) = content_and_name(item);
@@ -147,7 +147,7 @@ pub(super) fn gather(
             piece.subject = subject.or(piece.subject.take());
         }
     }
-    left_out.extend(cut::cut(&mut pieces, &cut, encoding)?);
+    left_out.extend(cut::cut(&mut pieces, &cut, counter)?);
     left_out.sort_by_key(|omission| omission.seq);
     Ok(Gathered { pieces, left_out, damaged })
 }

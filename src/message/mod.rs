@@ -210,8 +210,8 @@ impl Content {
 
 impl Message {
     /// The tokens that the message adds to a request: its content and its framing.
-    pub fn cost(&self, encoding: Counter) -> u64 {
-        let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| encoding.count(block.content.counted()));
+    pub fn cost(&self, counter: Counter) -> u64 {
+        let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| counter.count(block.content.counted()));
         let names = self.blocks.iter().filter(|block| block.content.name().is_some()).count();
         message_cost(self.blocks.iter().map(tokens).sum(), self.name.is_some()) + framing::PER_NAME * names as u64
     }

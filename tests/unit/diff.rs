@@ -365,10 +365,10 @@ impl Real {
 
 /// Checks a comparison against the two complete lists.
 fn check(real: &Real, before: &State, after: &State) {
-    let encoding = Counter::default();
-    let diff = between(&real.repo, Some(before.clone()), after.clone(), encoding).unwrap();
+    let counter = Counter::default();
+    let diff = between(&real.repo, Some(before.clone()), after.clone(), counter).unwrap();
     let (old, new) = (real.view(before), real.view(after));
-    let total = |view: &View| i128::from(view.total(&real.repo, encoding).unwrap().tokens);
+    let total = |view: &View| i128::from(view.total(&real.repo, counter).unwrap().tokens);
     assert_eq!(diff.tokens, total(&new) - total(&old), "the difference of the totals");
 
     let by_id = |view: &View| -> BTreeMap<ItemId, ItemEntry> {

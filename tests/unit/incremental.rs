@@ -49,12 +49,8 @@ impl Growing {
     pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: CompactionMode) -> Imported {
         fs::write(&self.file, bytes).unwrap();
         let signature = Signature::take(&self.opened, Time::now()).unwrap();
-        let writing = ImportContext {
-            repo: &self.opened,
-            signature: &signature,
-            encoding: Counter::default(),
-            compactions: seen,
-        };
+        let writing =
+            ImportContext { repo: &self.opened, signature: &signature, counter: Counter::default(), compactions: seen };
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()
     }
 

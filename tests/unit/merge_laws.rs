@@ -24,7 +24,7 @@ use crate::unit::repo::TestRepo;
 
 const TEXTS: [&str; 4] =
     ["one\ntwo\nthree\nfour\nfive\n", "ONE\ntwo\nthree\nfour\nfive\n", "one\ntwo\nthree\nfour\nFIVE\n", "x"];
-const ENCODING: Counter = Counter::DEFAULT;
+const COUNTER: Counter = Counter::DEFAULT;
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -92,7 +92,7 @@ impl World {
     }
 
     fn page(&self, view: &View) -> String {
-        let materialized = materialize(&self.repo, view, &View_::default(), ENCODING).unwrap();
+        let materialized = materialize(&self.repo, view, &View_::default(), COUNTER).unwrap();
         let mut page = Vec::new();
         text::write(&materialized.messages, &mut page).unwrap();
         String::from_utf8(page).unwrap()
@@ -104,7 +104,7 @@ impl World {
     }
 
     fn trace(&self, name: &TraceName) -> Trace<'_> {
-        Trace::new(&self.repo, name.clone(), self.signature()).with_encoding(ENCODING)
+        Trace::new(&self.repo, name.clone(), self.signature()).with_counter(COUNTER)
     }
 
     fn merge(&self, name: &TraceName, other: &TraceName, settlement: Settlement, fast_forward: FastForward) -> Outcome {
@@ -117,9 +117,9 @@ impl World {
         let tip = self.tip(name);
         let ids = self.ids(name);
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "each once: {ids:?}");
-        let counted = total::recount(&self.repo, tip.commit.tree, ENCODING).unwrap();
+        let counted = total::recount(&self.repo, tip.commit.tree, COUNTER).unwrap();
         assert!(tip.is_ours());
-        assert_eq!(tip.total(&self.repo, ENCODING).unwrap().tokens, counted, "the kept total is true");
+        assert_eq!(tip.total(&self.repo, COUNTER).unwrap().tokens, counted, "the kept total is true");
         let last = self.view(name).slots.last().map_or(0, |slot| slot.seq + 1);
         assert!(tip.next_seq(&self.repo).unwrap() >= last);
     }
@@ -154,7 +154,7 @@ impl World {
                     return;
                 }
                 let scope = Scope { extent: Extent::AllButLast(kept), ..Scope::default() };
-                let selection = select(repo, name, &self.view(name), ENCODING, &scope).unwrap();
+                let selection = select(repo, name, &self.view(name), COUNTER, &scope).unwrap();
                 if selection.items.is_empty() {
                     return;
                 }

@@ -113,7 +113,7 @@ impl Sample {
         let writing = ImportContext {
             repo: &sample.repo,
             signature: &signature,
-            encoding: Counter::default(),
+            counter: Counter::default(),
             compactions: crate::unit::incremental::FULL,
         };
         let input = Input::Stream(Box::new(bytes));

@@ -39,11 +39,11 @@ impl Answer {
         Self::Record(value)
     }
 
-    pub(crate) fn into_result(self, encoding: Counter) -> CallToolResult {
+    pub(crate) fn into_result(self, counter: Counter) -> CallToolResult {
         match self {
             Self::Text(texts) => CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect()),
             Self::Record(mut value) => {
-                shrink(&mut value, encoding, MAX_RECORD);
+                shrink(&mut value, counter, MAX_RECORD);
                 let mut result = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
                 result.structured_content = Some(value);
                 result
@@ -72,10 +72,10 @@ pub(crate) fn error(text: &str) -> CallToolResult {
 }
 
 /// Shortens the longest arrays and texts of a record until it fits, and says so in its member `shortened`.
-fn shrink(value: &mut Value, encoding: Counter, max: u64) {
+fn shrink(value: &mut Value, counter: Counter, max: u64) {
     loop {
         let text = value.to_string();
-        let tokens = encoding.count(text.as_bytes());
+        let tokens = counter.count(text.as_bytes());
         if tokens <= max {
             return;
         }

@@ -125,7 +125,7 @@ impl<'a> Arguments<'a> {
             Some(commit) => context.tip(&name, commit).context("argument `cursor`")?,
             None => Tip::of_trace(repo, &name)?,
         };
-        let page = Page::new(self.budget(DEFAULT_BUDGET)?, context.encoding()?, cursor.as_ref());
+        let page = Page::new(self.budget(DEFAULT_BUDGET)?, context.counter()?, cursor.as_ref());
         Ok((repo, name, tip, page))
     }
 

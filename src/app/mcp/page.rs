@@ -21,7 +21,7 @@ const CURSOR_DIGITS: usize = 12;
 
 pub(crate) struct Page {
     budget: u64,
-    encoding: Counter,
+    counter: Counter,
     /// Bytes of the text that belong to earlier pages.
     skipped: usize,
     /// What the page may contain, and a little more, which only shows that there is more.
@@ -31,9 +31,9 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn new(budget: u64, encoding: Counter, cursor: Option<&Cursor>) -> Self {
+    pub(crate) fn new(budget: u64, counter: Counter, cursor: Option<&Cursor>) -> Self {
         let skipped = cursor.map_or(0, |cursor| cursor.offset);
-        Self { budget, encoding, skipped, text: String::new(), written: 0 }
+        Self { budget, counter, skipped, text: String::new(), written: 0 }
     }
 
     /// Whether nothing that is written now is part of the page.
@@ -57,7 +57,7 @@ impl Page {
 
     /// The page, or `nothing` if there is no text. `tip` is the state that the cursor of the next page names.
     pub(crate) fn finish(self, tip: &Tip, nothing: &str) -> Result<Answer> {
-        let count = |text: &str| self.encoding.count(text.as_bytes());
+        let count = |text: &str| self.counter.count(text.as_bytes());
         if self.written == 0 {
             return Ok(Answer::Text(vec![nothing.to_owned()]));
         }
@@ -71,18 +71,18 @@ impl Page {
         let mut commit = tip.commit.oid.to_string();
         commit.truncate(CURSOR_DIGITS);
         let rest = |text: &str| format!("[more: call again with cursor `{commit}+{}`]", self.skipped + text.len());
-        let page = prefix(text, self.budget.saturating_sub(count(&rest(text)) + 2), self.encoding);
+        let page = prefix(text, self.budget.saturating_sub(count(&rest(text)) + 2), self.counter);
         Ok(Answer::Text(vec![page.to_owned(), rest(page)]))
     }
 }
 
 /// The texts that `make` makes within a budget. What surrounds the content of these texts counts too, so `make` gets a smaller
 /// budget until all of them fit.
-pub(crate) fn fit(budget: u64, encoding: Counter, make: impl Fn(u64) -> Result<Vec<String>>) -> Result<Answer> {
+pub(crate) fn fit(budget: u64, counter: Counter, make: impl Fn(u64) -> Result<Vec<String>>) -> Result<Answer> {
     let mut allowed = budget;
     loop {
         let texts = make(allowed).with_context(|| format!("argument `budget`: {budget} tokens are too few"))?;
-        let tokens: u64 = texts.iter().map(|text| encoding.count(text.as_bytes())).sum();
+        let tokens: u64 = texts.iter().map(|text| counter.count(text.as_bytes())).sum();
         if tokens <= budget {
             return Ok(Answer::Text(texts));
         }
@@ -94,11 +94,11 @@ pub(crate) fn fit(budget: u64, encoding: Counter, make: impl Fn(u64) -> Result<V
 }
 
 /// The first part of `text` with at most `max` tokens, at least a character. It ends at a line end if one is near.
-pub(crate) fn prefix(text: &str, max: u64, encoding: Counter) -> &str {
-    let fits = |part: &str| encoding.count(part.as_bytes()) <= max;
+pub(crate) fn prefix(text: &str, max: u64, counter: Counter) -> &str {
+    let fits = |part: &str| counter.count(part.as_bytes()) <= max;
     let mut end = text.len();
     while end > 1 && !fits(&text[..end]) {
-        let tokens = encoding.count(&text.as_bytes()[..end]);
+        let tokens = counter.count(&text.as_bytes()[..end]);
         let wanted = usize::try_from(end as u64 * max / tokens).unwrap_or(end);
         end = char_boundary(text, wanted.min(end - 1));
     }

@@ -54,7 +54,7 @@ pub(crate) fn list(context: &Context) -> Result<Vec<Resource>> {
         Resource::new(format!("{scheme}://{}", utf8_percent_encode(name, ENCODED)), name).with_mime_type(kind)
     };
     let repo = context.repo()?;
-    let traces = branch::list(repo, context.encoding()?)?;
+    let traces = branch::list(repo, context.counter()?)?;
     let mut listed: Vec<Resource> =
         traces.iter().take(MAX_LISTED).map(|trace| one("trace", trace.name.as_str(), PLAIN)).collect();
     let Ok(root) = context.root() else { return Ok(listed) };
@@ -117,7 +117,7 @@ fn trace(context: &Context, rest: &str) -> Result<(String, &'static str)> {
         && Tip::find(repo, name)?.is_some()
     {
         let view = View::open(repo, name, None)?;
-        let materialized = materialize(repo, &view, &Options::default(), context.encoding()?)?;
+        let materialized = materialize(repo, &view, &Options::default(), context.counter()?)?;
         let content = render(MessageFormat::Text, &materialized, None)?.content;
         return Ok((String::from_utf8_lossy(&content).into_owned(), PLAIN));
     }

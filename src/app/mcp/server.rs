@@ -74,7 +74,7 @@ impl ServerHandler for Server {
         let Ok(answer) = catch_unwind(AssertUnwindSafe(|| tool.call(&context, &arguments))) else {
             return Err(ErrorData::internal_error(format!("tool `{}` panicked", tool.name), None));
         };
-        let result = answer.and_then(|answer| Ok(answer.into_result(context.encoding()?)));
+        let result = answer.and_then(|answer| Ok(answer.into_result(context.counter()?)));
         let result = counter::check().map_err(Error::from).and(result);
         Ok(result.unwrap_or_else(|error| answer::error(&refusal(&error))).into())
     }

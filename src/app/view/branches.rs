@@ -30,14 +30,14 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    pub(crate) fn find(repo: &Repo, name: &TraceName, data: &Data<'_>, encoding: Counter) -> Result<Self, TraceError> {
+    pub(crate) fn find(repo: &Repo, name: &TraceName, data: &Data<'_>, counter: Counter) -> Result<Self, TraceError> {
         let shown: HashSet<Oid> = data.steps.iter().map(|step| step.tip.commit.oid).collect();
         let mut branches = Self { related: Vec::new(), others: 0 };
         let mut left = MAX_COMMITS;
         for (refname, oid) in repo.list_refs(TRACES)? {
             let Some(other) = TraceName::of_ref(&refname).filter(|other| other != name) else { continue };
             // Damage in another trace does not concern this page.
-            match branch(repo, other, oid, &shown, &mut left, encoding) {
+            match branch(repo, other, oid, &shown, &mut left, counter) {
                 Ok(Some(branch)) => branches.related.push(branch),
                 Ok(None) | Err(_) => branches.others += 1,
             }
@@ -53,14 +53,14 @@ fn branch(
     oid: Oid,
     shown: &HashSet<Oid>,
     left: &mut usize,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Option<Branch>, TraceError> {
     let tip = Tip::read(repo, oid)?;
     for (ahead, earlier) in Walk::new(repo, tip.clone(), Parents::First).enumerate() {
         let merge_base = earlier?.commit.oid;
         if shown.contains(&merge_base) {
             let view = View::at(repo, tip, None)?;
-            let tokens = view.total(repo, encoding)?.tokens;
+            let tokens = view.total(repo, counter)?.tokens;
             return Ok(Some(Branch { name, merge_base, ahead, items: view.slots.len(), tokens }));
         }
         if *left == 0 {

@@ -63,13 +63,13 @@ struct Count {
 const EARLIER: usize = 0;
 
 impl Chart {
-    pub(crate) fn of(repo: &Repo, data: &Data<'_>, encoding: Counter) -> Result<Self, TraceError> {
+    pub(crate) fn of(repo: &Repo, data: &Data<'_>, counter: Counter) -> Result<Self, TraceError> {
         let mut count = Count::new(data);
         let line: Vec<(usize, &Step)> = data.steps.iter().enumerate().filter(|(_, step)| step.on_line).rev().collect();
         if let Some((_, first)) = line.first().filter(|_| data.has_earlier_steps)
             && let Some(parent) = first.tip.commit.parents.first()
         {
-            count.begin(repo, data, &line, *parent, encoding)?;
+            count.begin(repo, data, &line, *parent, counter)?;
         }
         let settings = data.settings.iter().flat_map(|(id, history)| history.iter().map(|setting| (*id, setting)));
         let mut settings: Vec<(ItemId, &Setting)> = settings.collect();
@@ -220,12 +220,12 @@ impl Count {
         data: &Data<'_>,
         line: &[(usize, &Step)],
         parent: Oid,
-        encoding: Counter,
+        counter: Counter,
     ) -> Result<(), TraceError> {
         // The other bands are counted, so a reported total does not fit them.
         let parent = Tip::read(repo, parent)?;
-        let total = match parent.total(repo, encoding)? {
-            Total { basis: Basis::Reported, .. } => total::recount(repo, parent.commit.tree, encoding)?,
+        let total = match parent.total(repo, counter)? {
+            Total { basis: Basis::Reported, .. } => total::recount(repo, parent.commit.tree, counter)?,
             Total { tokens, .. } => tokens,
         };
         // The entry of each item before its first change that is shown; `None`: it was added then.

@@ -52,7 +52,7 @@ impl<'v> Data<'v> {
         view: &'v View,
         at: Option<Time>,
         options: Options,
-        encoding: Counter,
+        counter: Counter,
     ) -> Result<Self, TraceError> {
         let items = &view.slots[view.slots.len().saturating_sub(options.last)..];
         let (steps, has_earlier_steps) = walk(repo, &view.tip, options.last)?;
@@ -84,7 +84,7 @@ impl<'v> Data<'v> {
             live,
         };
         data.read_settings(repo, at)?;
-        data.read_texts(repo, encoding)?;
+        data.read_texts(repo, counter)?;
         Ok(data)
     }
 
@@ -152,7 +152,7 @@ impl<'v> Data<'v> {
     }
 
     /// Reads each text once. Those that are shown are kept; of the others only the cost is.
-    fn read_texts(&mut self, repo: &Repo, encoding: Counter) -> Result<(), TraceError> {
+    fn read_texts(&mut self, repo: &Repo, counter: Counter) -> Result<(), TraceError> {
         let mut wanted: Vec<&ItemEntry> = self.items.iter().chain(&self.gone).collect();
         let mut kept: HashSet<Oid> = wanted.iter().map(|entry| entry.blob).collect();
         for change in self.changes() {
@@ -175,7 +175,7 @@ impl<'v> Data<'v> {
         let wanted: Vec<_> = wanted.into_iter().map(|entry| (entry.clone(), entry.blob)).collect();
         repo.for_each_blob(wanted, |entry, blob, bytes| {
             let Reading { mut item, damage } = Reading::of(&entry, bytes);
-            let cost = item_cost(&item, encoding);
+            let cost = item_cost(&item, counter);
             let item = kept.contains(&blob).then(|| {
                 if let Some(clean) = self.redactor.bytes(&item.body) {
                     item.body = clean;

@@ -56,7 +56,7 @@ pub(crate) fn page(
     name: &TraceName,
     as_of: Option<&str>,
     options: Options,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Page, TraceError> {
     let tip = Tip::of_trace(repo, name)?;
     let (tip, at) = match as_of.map(|spec| moment(repo, name, &tip, spec)).transpose()? {
@@ -64,9 +64,9 @@ pub(crate) fn page(
         None => (tip, None),
     };
     let view = View::at(repo, tip, at)?;
-    let data = data::Data::read(repo, &view, at, options, encoding)?;
-    let chart = chart::Chart::of(repo, &data, encoding)?;
-    let branches = branches::Branches::find(repo, name, &data, encoding)?;
-    let html = page::render(name, &data, view.total(repo, encoding)?, &chart, &branches);
+    let data = data::Data::read(repo, &view, at, options, counter)?;
+    let chart = chart::Chart::of(repo, &data, counter)?;
+    let branches = branches::Branches::find(repo, name, &data, counter)?;
+    let html = page::render(name, &data, view.total(repo, counter)?, &chart, &branches);
     Ok(Page { html, earlier: view.slots.len() - data.items.len(), redacted: data.redactor.count.get() })
 }

@@ -51,8 +51,7 @@ impl Blobs {
         depth: Depth<'_>,
     ) -> Result<Option<&ItemFacts>, GitError> {
         let is_enough = |facts: &ItemFacts| {
-            let has_cost =
-                depth.cost.is_none_or(|encoding| facts.cost.is_some_and(|(_, known)| known == encoding.id()));
+            let has_cost = depth.cost.is_none_or(|counter| facts.cost.is_some_and(|(_, known)| known == counter.id()));
             has_cost && (depth.types.is_none() || facts.at_tip.is_some())
         };
         let facts = match self.0.entry(entry.blob) {
@@ -74,7 +73,7 @@ impl ItemFacts {
         let damage = damage.map(|damage| damage.to_string().into());
         let source = item.fields.source.as_ref().map(ItemId::of_source);
         let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());
-        let cost = depth.cost.map(|encoding| (item_cost(&item, encoding), encoding.id()));
+        let cost = depth.cost.map(|counter| (item_cost(&item, counter), counter.id()));
         let at_tip = depth.types.map(|types| {
             let mut at_tip = TipFacts::default();
             if let Some(kept) = item.tokens.filter(|kept| item.has_valid_cache(kept.counter))

@@ -33,7 +33,7 @@ use crate::tokens::Counter;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
-use crate::trace::store::settings::encoding;
+use crate::trace::store::settings::counter;
 use crate::trace::store::tombstone::{HISTORY as TOMBSTONES, Tombstones};
 use crate::trace::{AgentName, ItemId, Time, TraceError, TraceName};
 use blobs::{Blobs, Trees};
@@ -126,7 +126,7 @@ struct Inspection<'r> {
     repo: &'r Repo,
     watch: &'r dyn Fn(usize),
     clock: Time,
-    encoding: Counter,
+    counter: Counter,
     types: Rc<Types>,
     is_partial: bool,
     prefix: String,
@@ -154,7 +154,7 @@ impl<'r> Inspection<'r> {
             repo,
             watch,
             clock: Time::from_second(0),
-            encoding: encoding(repo)?,
+            counter: counter(repo)?,
             types: Rc::new(Types::read(repo)?),
             is_partial: repo.is_partial()?,
             prefix: String::new(),

@@ -190,16 +190,16 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
     trace.change(|change| {
         let Some(tip) = change.tip().cloned() else { return Ok(()) };
         let said = tip.trailers.total.filter(|_| tip.is_ours());
-        let encoding = match said.map(|total| total.basis) {
+        let counter = match said.map(|total| total.basis) {
             Some(Basis::Counted(id)) => Counter::find(id),
             _ => None,
         };
-        let encoding = encoding.unwrap_or(change.encoding);
+        let counter = counter.unwrap_or(change.counter);
         let slots = change.slots()?;
         let (mut counted, mut grown, mut is_wrong) = (PER_REPLY, 0, false);
         for slot in &slots {
             let Reading { mut item, damage } = Reading::of(slot, &repo.read_blob(slot.blob)?);
-            let before = item_cost(&item, encoding);
+            let before = item_cost(&item, counter);
             let kept = item.tokens.filter(|kept| damage.is_none() && item.has_valid_cache(kept.counter));
             if let Some(kept) = kept
                 && let Some(counter) = Counter::find(kept.counter)
@@ -211,7 +211,7 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
                     is_wrong = true;
                 }
             }
-            let after = item_cost(&item, encoding);
+            let after = item_cost(&item, counter);
             counted += after;
             grown += after.cast_signed() - before.cast_signed();
         }
@@ -219,7 +219,7 @@ fn totals(repo: &Repo, signature: &Signature, name: &TraceName) -> Result<(), Tr
             Some(Total { tokens, basis: Basis::Reported }) => {
                 Total { tokens: tokens.saturating_add_signed(grown), basis: Basis::Reported }
             }
-            _ => Total { tokens: counted, basis: Basis::Counted(encoding.id()) },
+            _ => Total { tokens: counted, basis: Basis::Counted(counter.id()) },
         };
         let next = slots.last().map_or(0, |slot| slot.seq + 1);
         let next = tip.trailers.next.filter(|_| tip.is_ours()).map_or(next, |said| said.max(next));

@@ -39,12 +39,12 @@ impl Inspection<'_> {
         };
         self.unique(line, oid, &slots);
         let types = Rc::clone(&self.types);
-        let encoding = match tip.trailers.total.map(|total| total.basis) {
+        let counter = match tip.trailers.total.map(|total| total.basis) {
             Some(Basis::Counted(id)) if tip.is_ours() => Counter::find(id),
             _ => None,
         };
-        let encoding = encoding.unwrap_or(self.encoding);
-        let depth = Depth { cost: Some(encoding), types: Some(&types) };
+        let counter = counter.unwrap_or(self.counter);
+        let depth = Depth { cost: Some(counter), types: Some(&types) };
         let mut sources: HashMap<ItemId, ItemId> = HashMap::new();
         for slot in &slots {
             self.live.insert(slot.id);

@@ -24,20 +24,20 @@ impl Inspection<'_> {
             self.problems.push(problem.repair(repair.clone()));
         }
         // A reported total cannot be counted again.
-        let Some((said, encoding)) = said(self.repo, tip) else { return };
+        let Some((said, counter)) = said(self.repo, tip) else { return };
         let mut counted = PER_REPLY;
         for entry in &entries {
-            let facts = self.blobs.facts(self.repo, entry, Depth { cost: Some(encoding), types: None });
+            let facts = self.blobs.facts(self.repo, entry, Depth { cost: Some(counter), types: None });
             // An unreadable item was reported, and cannot be counted.
             let Some((cost, _)) = facts.ok().flatten().and_then(|facts| facts.cost) else { return };
             counted += cost;
         }
         // Version 0.1 reads this one.
         let total =
-            tip.trailers.total.filter(|total| total.basis == Basis::Counted(encoding.id())).map(|total| total.tokens);
+            tip.trailers.total.filter(|total| total.basis == Basis::Counted(counter.id())).map(|total| total.tokens);
         if counted != said || total.is_some_and(|total| total != said) {
             let (trailer, tokens) = total.map_or(("Trace-Counted", said), |total| ("Trace-Total", total));
-            let since = self.wrong_since(tip, encoding).filter(|since| *since != tip.commit.oid);
+            let since = self.wrong_since(tip, counter).filter(|since| *since != tip.commit.oid);
             let since = since.map(|since| format!(", since commit {since}")).unwrap_or_default();
             let message = format!("{trailer} is {tokens}, but its items have {counted} tokens{since}");
             let problem = Problem::error("total", &line.label, message).commit(tip.commit.oid);
@@ -47,9 +47,9 @@ impl Inspection<'_> {
 
     /// The newest commit whose total does not follow from that of its parent; `None` if something cannot be read, which was
     /// reported. Reads the items that changed since.
-    fn wrong_since(&self, tip: &Tip, encoding: Counter) -> Option<Oid> {
+    fn wrong_since(&self, tip: &Tip, counter: Counter) -> Option<Oid> {
         let counted = |tip: &Tip| {
-            let (tokens, _) = said(self.repo, tip).filter(|(_, counter)| counter.id() == encoding.id())?;
+            let (tokens, _) = said(self.repo, tip).filter(|(_, theirs)| theirs.id() == counter.id())?;
             Some(i128::from(tokens))
         };
         let mut child = tip.clone();
@@ -62,7 +62,7 @@ impl Inspection<'_> {
             for change in tree::changes(&self.trees, Some(parent.commit.tree), child.commit.tree).ok()? {
                 let (removed, added) = change.sides();
                 for (entry, sign) in removed.map(|entry| (entry, -1)).into_iter().chain(added.map(|entry| (entry, 1))) {
-                    grown += sign * i128::from(item_cost(&read_item(self.repo, entry).ok()?, encoding));
+                    grown += sign * i128::from(item_cost(&read_item(self.repo, entry).ok()?, counter));
                 }
             }
             if after - before != grown {

@@ -197,25 +197,25 @@ impl<'r> Rewriter<'r> {
     }
 
     /// By how much the total of a tree of items changes.
-    fn cost_difference(&mut self, tree: Oid, encoding: Counter) -> Result<i64, TraceError> {
+    fn cost_difference(&mut self, tree: Oid, counter: Counter) -> Result<i64, TraceError> {
         let key = (Layout::Items, Vec::new(), tree);
         if self.trees.get(&key).is_none_or(|new| *new == tree) {
             return Ok(0);
         }
-        if let Some(known) = self.costs.get(&(encoding.id(), tree)) {
+        if let Some(known) = self.costs.get(&(counter.id(), tree)) {
             return Ok(*known);
         }
         let mut difference = 0;
         for entry in self.repo.read_tree(tree)? {
             difference += match entry.mode() {
-                Mode::Folder => self.cost_difference(entry.oid, encoding)?,
+                Mode::Folder => self.cost_difference(entry.oid, counter)?,
                 Mode::File => self.items.get(&entry.oid).map_or(0, |(before, after)| {
-                    item_cost(after, encoding).cast_signed() - item_cost(before, encoding).cast_signed()
+                    item_cost(after, counter).cast_signed() - item_cost(before, counter).cast_signed()
                 }),
                 Mode::Other => 0,
             };
         }
-        self.costs.insert((encoding.id(), tree), difference);
+        self.costs.insert((counter.id(), tree), difference);
         Ok(difference)
     }
 

@@ -44,9 +44,9 @@ type SourcePath = Result<PathBuf, String>;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BriefRequest {
     pub agent: Option<AgentName>,
-    /// The maximum number of tokens in `encoding`.
+    /// The maximum number of tokens by `counter`.
     pub budget: u64,
-    pub encoding: Counter,
+    pub counter: Counter,
     pub crumb: Option<SourcePath>,
     pub team: Option<SourcePath>,
     pub inbox: Option<SourcePath>,
@@ -89,7 +89,7 @@ impl Brief {
             "agent": request.agent.as_ref().map(AgentName::as_str),
             "budget": request.budget,
             "tokens": self.tokens,
-            "encoding": request.encoding.id().to_string(),
+            "encoding": request.counter.id().to_string(),
             "sections": self.sections.iter().map(section).collect::<Vec<_>>(),
             "left_out": left_out.collect::<Vec<_>>(),
             "warnings": self.warnings,

@@ -12,7 +12,7 @@ pub(crate) fn render_within_budget(
     request: &BriefRequest,
     warnings: Vec<String>,
 ) -> Brief {
-    let count = |text: &str| request.encoding.count(text.as_bytes());
+    let count = |text: &str| request.counter.count(text.as_bytes());
     let brief = |kept: usize| {
         let (sections, left_out) = first_entries(sections, kept);
         let text = render(title, &sections, &left_out, request.budget);

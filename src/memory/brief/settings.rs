@@ -8,7 +8,7 @@ use crate::git::Repo;
 use crate::memory::forward::{ForwardError, resolve_agent};
 use crate::trace::AgentName;
 use crate::trace::store::head;
-use crate::trace::store::settings::encoding;
+use crate::trace::store::settings::counter;
 
 impl BriefRequest {
     /// Reads `trace.agent`, `trace.briefBudget`, `trace.briefCrumb`, `trace.briefTeam`, `trace.briefInbox` (paths relative to
@@ -33,7 +33,7 @@ impl BriefRequest {
         Ok(Self {
             agent,
             budget: config.number("trace.briefBudget")?.unwrap_or(DEFAULT_BUDGET),
-            encoding: encoding(repo)?,
+            counter: counter(repo)?,
             crumb: path("trace.briefCrumb")?.or_else(|| default_crumb.map(located)),
             team: path("trace.briefTeam")?,
             inbox: path("trace.briefInbox")?,

@@ -18,10 +18,10 @@ pub(crate) const FAILURE_LIMIT: usize = 5;
 pub(crate) const FAILURES: &str = "failures";
 
 /// Returns the findings about a crumb file, which may be any bytes, by position.
-pub(crate) fn check(bytes: &[u8], encoding: Counter) -> Vec<Finding> {
+pub(crate) fn check(bytes: &[u8], counter: Counter) -> Vec<Finding> {
     let mut check = Check { bytes, findings: Findings::new(bytes) };
     match CrumbFile::parse(bytes) {
-        Ok(crumb) => check.check_file(&crumb, encoding),
+        Ok(crumb) => check.check_file(&crumb, counter),
         Err(error) => {
             let span = error.offset..error.offset + 1;
             check.findings.error("not-utf8", span, error.to_string(), "save it as UTF-8, or restore it from git");
@@ -58,7 +58,7 @@ impl Check<'_> {
         self.findings.warning(code, self.span(part), message, remedy);
     }
 
-    fn check_file(&mut self, crumb: &CrumbFile<'_>, encoding: Counter) {
+    fn check_file(&mut self, crumb: &CrumbFile<'_>, counter: Counter) {
         if crumb.has_bom {
             let message = "the file starts with a byte order mark";
             self.findings.warning("byte-order-mark", 0..3, message, "save it as UTF-8 without one");
@@ -66,7 +66,7 @@ impl Check<'_> {
         if let Some(first) = self.check_header(&crumb.lines) {
             self.check_lines(crumb, first);
         }
-        let tokens = encoding.count(self.bytes);
+        let tokens = counter.count(self.bytes);
         if tokens > TOKEN_LIMIT {
             let message = format!("the file has {tokens} tokens, more than {TOKEN_LIMIT}");
             let remedy = "run `git trace crumb compress`, or delete what nobody needs";

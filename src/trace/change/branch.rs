@@ -27,13 +27,13 @@ pub(crate) struct Listed {
 }
 
 /// Lists all traces by name, damaged ones too. Reads the tip and the item list of each, and the items that are left out.
-pub(crate) fn list(repo: &Repo, encoding: Counter) -> Result<Vec<Listed>, TraceError> {
+pub(crate) fn list(repo: &Repo, counter: Counter) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let mut listed = Vec::new();
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
         let content = Tip::read(repo, oid).and_then(|tip| View::at(repo, tip, None)).and_then(|view| {
-            let total = view.listed_total(repo, encoding)?;
+            let total = view.listed_total(repo, counter)?;
             Ok((view, total))
         });
         let content = match content {

@@ -30,7 +30,7 @@ impl Trace<'_> {
                 let slot = files.iter().find(|file| file.id == *id);
                 let slot = slot.ok_or_else(|| TraceError::NotLive { item: *id, trace: self.name().clone() })?;
                 let item = total::read_item(change.repo(), slot)?;
-                change.count(0, total::item_cost(&item, change.encoding));
+                change.count(0, total::item_cost(&item, change.counter));
                 deleted.push((item, slot.seq));
             }
             // All of their files: a second one, which a merge by plain git may have left, would take the place of the first.

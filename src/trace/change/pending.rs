@@ -27,7 +27,7 @@ const MAINTENANCE_INTERVAL: u32 = 64;
 pub(crate) struct PendingChange<'t> {
     pub trace: &'t Trace<'t>,
     pub signature: &'t Signature,
-    pub encoding: Counter,
+    pub counter: Counter,
     pub sink: ObjectSink<'t>,
     /// The state that the next commit is made on; `None` before the first commit of the trace.
     tip: Option<Tip>,
@@ -128,7 +128,7 @@ impl Trace<'_> {
 
 impl<'t> PendingChange<'t> {
     pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, tip: Option<Tip>) -> Result<Self, TraceError> {
-        let (repo, encoding) = (trace.repo(), trace.encoding()?);
+        let (repo, counter) = (trace.repo(), trace.counter()?);
         if let Some(at) = tip.as_ref().map(Tip::time)
             && let Some(days) = Signature::days_ahead(signature.clock, at)
         {
@@ -141,11 +141,11 @@ impl<'t> PendingChange<'t> {
         Ok(Self {
             trace,
             signature,
-            encoding,
+            counter,
             sink: ObjectSink::Loose(repo),
             parents: tip.iter().map(|tip| tip.commit.oid).collect(),
             editor: TreeEditor::new(repo, tip.as_ref().map(|tip| tip.commit.tree))?,
-            total: RunningTotal::new(repo, encoding, tip.as_ref()),
+            total: RunningTotal::new(repo, counter, tip.as_ref()),
             next_seq: tip.as_ref().map_or(Ok(0), |tip| tip.next_seq(repo))?,
             vacant: tip.as_ref().map_or(0, Tip::vacant),
             last_time: tip.as_ref().map(Tip::time),
@@ -205,7 +205,7 @@ impl<'t> PendingChange<'t> {
         let parent = self.parents.first().map(Oid::as_bytes);
         let author = self.signature.author.person();
         item.id = ItemId::derive(parent, &item_file::render_without_id(&item), &author, self.at());
-        item.keep_token_count(self.encoding);
+        item.keep_token_count(self.counter);
         item
     }
 
@@ -219,7 +219,7 @@ impl<'t> PendingChange<'t> {
     pub(crate) fn put_blob(&mut self, seq: u32, item: &Item, blob: Oid) -> Result<(), TraceError> {
         self.put_file(&item_path(seq, &item.fields.item_type, item.id), blob)?;
         self.next_seq = self.next_seq.max(seq + 1);
-        self.count(item_cost(item, self.encoding), 0);
+        self.count(item_cost(item, self.counter), 0);
         Ok(())
     }
 
@@ -254,9 +254,9 @@ impl<'t> PendingChange<'t> {
             return Ok(None);
         }
         let mut item = Item { revision: old.revision.saturating_add(1), ..Item::new(old.id, draft) };
-        item.keep_token_count(self.encoding);
+        item.keep_token_count(self.counter);
         self.remove_file(&slot.path)?;
-        self.count(0, item_cost(old, self.encoding));
+        self.count(0, item_cost(old, self.counter));
         self.put_item(slot.seq, &item)?;
         Ok(Some(item))
     }
@@ -339,7 +339,7 @@ impl<'t> PendingChange<'t> {
     /// Continues on another commit, as if it were the tip.
     pub(crate) fn restart_on(&mut self, tip: Tip) -> Result<(), TraceError> {
         self.editor = TreeEditor::new(self.repo(), Some(tip.commit.tree))?;
-        self.total = RunningTotal::new(self.repo(), self.encoding, Some(&tip));
+        self.total = RunningTotal::new(self.repo(), self.counter, Some(&tip));
         self.next_seq = tip.next_seq(self.repo())?;
         self.vacant = tip.vacant();
         self.last_time = Some(tip.time());

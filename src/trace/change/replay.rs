@@ -119,7 +119,7 @@ impl Trace<'_> {
                 let onto = newest(change)?;
                 let mut sides = Sides::compare(repo, Some(undone.commit.tree), [&onto, &undone], before)?;
                 for changed in &mut sides.theirs {
-                    renew(repo, changed, change.encoding)?;
+                    renew(repo, changed, change.counter)?;
                 }
                 let item = match sides.theirs.as_slice() {
                     [only] => Some(only.entry().id),
@@ -149,7 +149,7 @@ impl Trace<'_> {
 }
 
 /// Makes an earlier text of an item its newest revision.
-fn renew(repo: &Repo, change: &mut Change, encoding: Counter) -> Result<(), TraceError> {
+fn renew(repo: &Repo, change: &mut Change, counter: Counter) -> Result<(), TraceError> {
     let Change::Changed(undone, earlier) = change else { return Ok(()) };
     if undone.blob == earlier.blob {
         return Ok(());
@@ -157,7 +157,7 @@ fn renew(repo: &Repo, change: &mut Change, encoding: Counter) -> Result<(), Trac
     let last = read(repo, undone)?.item.revision;
     if let Reading { mut item, damage: None } = read(repo, earlier)? {
         item.revision = last.saturating_add(1);
-        item.keep_token_count(encoding);
+        item.keep_token_count(counter);
         earlier.blob = repo.write_blob(&item_file::render(&item))?;
     }
     Ok(())

@@ -79,7 +79,7 @@ impl Trace<'_> {
         let (view, max) = (self.view()?, limit.max);
         let limit = Some(limit.before_adding(added));
         let scope = Scope { limit, grouping: how.grouping, spared, ..Scope::default() };
-        let selection = select(self.repo(), self.name(), &view, self.encoding()?, &scope);
+        let selection = select(self.repo(), self.name(), &view, self.counter()?, &scope);
         let selection = selection.map_err(|error| match error {
             TraceError::CannotCompress { trace, floor, .. } => TraceError::NoRoom { trace, added, max, floor },
             error => error,
@@ -93,7 +93,7 @@ impl Trace<'_> {
         if selection.items.is_empty() {
             return Ok(0);
         }
-        let Summary { text, notice } = write(self.repo(), view.types(), &selection, self.encoding()?)?;
+        let Summary { text, notice } = write(self.repo(), view.types(), &selection, self.counter()?)?;
         let unlimited = self.clone().with_budget(None);
         let done = unlimited.compress(&selection, Draft::dialogue(text), None, Some("over budget"))?;
         let (before, after, id) = (selection.total, done.after(selection.total), done.summary.id);

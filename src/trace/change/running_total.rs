@@ -42,7 +42,7 @@ impl Usage {
 /// A total that follows each change since a base state.
 pub(crate) struct RunningTotal<'r> {
     repo: &'r Repo,
-    encoding: Counter,
+    counter: Counter,
     base: Option<Tip>,
     view: Option<View>,
     /// `None` until it is needed: a tip without our trailers is counted item by item.
@@ -60,10 +60,10 @@ pub(crate) struct RunningTotal<'r> {
 }
 
 impl<'r> RunningTotal<'r> {
-    pub(crate) fn new(repo: &'r Repo, encoding: Counter, base: Option<&Tip>) -> Self {
+    pub(crate) fn new(repo: &'r Repo, counter: Counter, base: Option<&Tip>) -> Self {
         Self {
             repo,
-            encoding,
+            counter,
             base: base.cloned(),
             view: None,
             total: None,
@@ -113,7 +113,7 @@ impl<'r> RunningTotal<'r> {
                         Total { tokens: total, basis: Basis::Reported }
                     }
                     // Lines were removed or changed, or the report is void.
-                    _ => Total { tokens, basis: Basis::Counted(self.encoding.id()) },
+                    _ => Total { tokens, basis: Basis::Counted(self.counter.id()) },
                 }
             }
         };
@@ -127,8 +127,8 @@ impl<'r> RunningTotal<'r> {
             return Ok(total);
         }
         let total = match &self.base {
-            Some(tip) => tip.total(self.repo, self.encoding)?,
-            None => Total { tokens: PER_REPLY, basis: Basis::Counted(self.encoding.id()) },
+            Some(tip) => tip.total(self.repo, self.counter)?,
+            None => Total { tokens: PER_REPLY, basis: Basis::Counted(self.counter.id()) },
         };
         if total.basis != Basis::Reported {
             self.counted = Some(total.tokens);
@@ -140,8 +140,8 @@ impl<'r> RunningTotal<'r> {
     /// What the base's skipped items cost. Reads them, once.
     pub(crate) fn skipped_in_base(&mut self) -> Result<u64, TraceError> {
         if self.skipped.is_none() {
-            let (repo, encoding) = (self.repo, self.encoding);
-            self.skipped = self.base_view()?.map(|view| view.left_out_cost(repo, encoding)).transpose()?;
+            let (repo, counter) = (self.repo, self.counter);
+            self.skipped = self.base_view()?.map(|view| view.left_out_cost(repo, counter)).transpose()?;
         }
         Ok(self.skipped.unwrap_or_default())
     }
@@ -170,9 +170,9 @@ impl<'r> RunningTotal<'r> {
         if self.counted.is_none()
             && let Some(tip) = &self.base
         {
-            self.counted = Some(tip.counted(self.repo, self.encoding)?);
+            self.counted = Some(tip.counted(self.repo, self.counter)?);
         }
         let tokens = self.counted.unwrap_or(PER_REPLY).saturating_add_signed(self.change);
-        Ok(Counted { tokens, counter: self.encoding.id() })
+        Ok(Counted { tokens, counter: self.counter.id() })
     }
 }

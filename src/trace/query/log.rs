@@ -96,19 +96,19 @@ fn select(repo: &Repo, query: &Query, record: &Record, tip: Tip) -> Result<Optio
 }
 
 /// The tokens of the items that a commit added, changed, or removed, which are read.
-pub(crate) fn tokens(repo: &Repo, entry: &Entry, encoding: Counter) -> Result<u64, TraceError> {
-    let counts = entry.touched.iter().map(|change| Ok(total::read_item(repo, change.entry())?.token_count(encoding)));
+pub(crate) fn tokens(repo: &Repo, entry: &Entry, counter: Counter) -> Result<u64, TraceError> {
+    let counts = entry.touched.iter().map(|change| Ok(total::read_item(repo, change.entry())?.token_count(counter)));
     counts.sum()
 }
 
 /// The commit as JSON, with the tokens of each item that it added or changed, which is read.
-pub(crate) fn to_json(repo: &Repo, entry: &Entry, encoding: Counter) -> Result<Value, TraceError> {
+pub(crate) fn to_json(repo: &Repo, entry: &Entry, counter: Counter) -> Result<Value, TraceError> {
     let Entry { tip, touched, settings } = entry;
     let items: Result<Vec<Value>, TraceError> = touched
         .iter()
         .map(|change| {
             let slot = change.entry();
-            let tokens = total::read_item(repo, slot)?.token_count(encoding);
+            let tokens = total::read_item(repo, slot)?.token_count(counter);
             let change = match change {
                 Change::Added(_) => "added",
                 Change::Removed(_) => "removed",

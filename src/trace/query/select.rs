@@ -214,7 +214,7 @@ impl World<'_> {
                 None => revision::find(self.repo, self.name, self.tip, *id, None)?.wanted.0,
             });
         }
-        let encoding = settings::encoding(self.repo)?;
+        let counter = settings::counter(self.repo)?;
         let wanted: HashSet<ItemId> = ids.iter().copied().collect();
         let (mut calls, mut of_call) = (Calls::default(), HashMap::<usize, About>::new());
         let (mut matching, mut created) = (Vec::new(), HashMap::new());
@@ -235,7 +235,7 @@ impl World<'_> {
                     .as_ref()
                     .is_none_or(|pattern| about.path.as_ref().is_some_and(|path| fits(pattern, path)))
                 && filter.grep.as_ref().is_none_or(|pattern| pattern.is_match(&item.body))
-                && filter.larger_than.is_none_or(|tokens| item.token_count(encoding) > tokens)
+                && filter.larger_than.is_none_or(|tokens| item.token_count(counter) > tokens)
             {
                 created.extend(item.fields.created.map(|time| (slot.id, time)));
                 matching.push(slot);

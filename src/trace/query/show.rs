@@ -37,12 +37,12 @@ pub(crate) fn read(
     Ok(Shown { slot, item, is_live })
 }
 
-/// The item as JSON, with `seq`, `priority`, `live`, its tokens by `encoding`, and the usage that a provider reported with it.
-pub(crate) fn to_json(repo: &Repo, shown: &Shown, encoding: Counter) -> Result<Map<String, Value>, TraceError> {
+/// The item as JSON, with `seq`, `priority`, `live`, its tokens by `counter`, and the usage that a provider reported with it.
+pub(crate) fn to_json(repo: &Repo, shown: &Shown, counter: Counter) -> Result<Map<String, Value>, TraceError> {
     let Shown { slot, item, is_live } = shown;
     let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;
     let mut object = json::to_json(item);
-    object.insert("tokens".to_owned(), item.token_count(encoding).into());
+    object.insert("tokens".to_owned(), item.token_count(counter).into());
     if let Some(usage) = item.reported_usage() {
         object.insert("usage".to_owned(), serde_json::json!(usage));
     }

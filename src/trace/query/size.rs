@@ -49,12 +49,12 @@ impl ContextSize {
     /// of the model that it names.
     ///
     /// Reads the items that are left out, and a few of the newest.
-    pub(crate) fn of(repo: &Repo, view: &View, encoding: Counter, window: Option<u64>) -> Result<Self, TraceError> {
-        let left_out = view.left_out_cost(repo, encoding)?;
-        let Total { tokens, basis } = view.tip.total(repo, encoding)?;
+    pub(crate) fn of(repo: &Repo, view: &View, counter: Counter, window: Option<u64>) -> Result<Self, TraceError> {
+        let left_out = view.left_out_cost(repo, counter)?;
+        let Total { tokens, basis } = view.tip.total(repo, counter)?;
         let counted = match basis {
             Basis::Counted(_) => tokens,
-            Basis::Reported => view.tip.counted(repo, encoding)?,
+            Basis::Reported => view.tip.counted(repo, counter)?,
         };
         let given = window.map_or_else(|| settings::number(repo, "trace.window"), |window| Ok(Some(window)))?;
         let mut window = given.map(|tokens| Window { tokens, model: None });
@@ -76,7 +76,7 @@ impl ContextSize {
             });
         }
         Ok(Self {
-            counter: encoding.id(),
+            counter: counter.id(),
             counted: counted.saturating_sub(left_out),
             size: Total { tokens: tokens.saturating_sub(left_out), basis },
             report: report.filter(|_| basis == Basis::Reported),

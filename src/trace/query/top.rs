@@ -65,7 +65,7 @@ pub(crate) struct Row {
 }
 
 /// Lists the items, or groups of items. Reads every live item.
-pub(crate) fn top(repo: &Repo, view: &View, encoding: Counter, by: By) -> Result<Top, TraceError> {
+pub(crate) fn top(repo: &Repo, view: &View, counter: Counter, by: By) -> Result<Top, TraceError> {
     let (mut turns, mut calls, mut prompts) = (Turns::default(), Calls::default(), HashMap::new());
     let (mut rows, mut first_of_row, mut row_of) = (Vec::<Row>::new(), Vec::new(), HashMap::new());
     let mut total = PER_REPLY;
@@ -75,7 +75,7 @@ pub(crate) fn top(repo: &Repo, view: &View, encoding: Counter, by: By) -> Result
         if is_left_out {
             return Ok(());
         }
-        let (place, tokens) = (turns.place(index), item_cost(item, encoding));
+        let (place, tokens) = (turns.place(index), item_cost(item, counter));
         total += tokens;
         if is_prompt(item) {
             prompts.entry(place.turn).or_insert_with(|| first_words(&item.body));

@@ -29,7 +29,7 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
 }
 
 /// Counts with the command of the user, else with an encoding.
-pub(crate) fn encoding(repo: &Repo) -> Result<Counter, GitError> {
+pub(crate) fn counter(repo: &Repo) -> Result<Counter, GitError> {
     const KEY: &str = "trace.encoding";
     if let Some(command) = repo.config()?.text(command::SETTING)?.filter(|command| !command.is_empty()) {
         return Ok(CommandCounter::handle(command));

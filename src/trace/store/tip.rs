@@ -102,33 +102,33 @@ impl Tip {
 
     /// The total of the complete tree, including skipped items: the one in the trailers if it is valid, else a new count, which
     /// reads every item.
-    pub(crate) fn total(&self, repo: &Repo, encoding: Counter) -> Result<Total, TraceError> {
+    pub(crate) fn total(&self, repo: &Repo, counter: Counter) -> Result<Total, TraceError> {
         let reported = self.trailers.total.filter(|total| self.is_ours() && total.basis == Basis::Reported);
-        let counted = || Ok(Total { tokens: self.counted(repo, encoding)?, basis: Basis::Counted(encoding.id()) });
+        let counted = || Ok(Total { tokens: self.counted(repo, counter)?, basis: Basis::Counted(counter.id()) });
         reported.map_or_else(counted, Ok)
     }
 
     /// The counted tokens of the complete tree, including skipped items: those in the trailers if they are valid, else a new count,
     /// which reads every item.
-    pub(crate) fn counted(&self, repo: &Repo, encoding: Counter) -> Result<u64, TraceError> {
-        match self.said_count(repo, encoding)? {
+    pub(crate) fn counted(&self, repo: &Repo, counter: Counter) -> Result<u64, TraceError> {
+        match self.said_count(repo, counter)? {
             Some(tokens) => Ok(tokens),
-            None => total::recount(repo, self.commit.tree, encoding),
+            None => total::recount(repo, self.commit.tree, counter),
         }
     }
 
     /// The counted tokens according to the trailers. A total alone is not believed if there may be images, because version 0.1
     /// counted their bytes. [`RunningTotal`](crate::trace::change::running_total::RunningTotal) keeps the tree that is then listed
     /// small.
-    pub(crate) fn said_count(&self, repo: &Repo, encoding: Counter) -> Result<Option<u64>, TraceError> {
+    pub(crate) fn said_count(&self, repo: &Repo, counter: Counter) -> Result<Option<u64>, TraceError> {
         let Trailers { counted, total, .. } = &self.trailers;
         if !self.is_ours() {
             return Ok(None);
         }
-        if let Some(counted) = counted.filter(|counted| counted.counter == encoding.id()) {
+        if let Some(counted) = counted.filter(|counted| counted.counter == counter.id()) {
             return Ok(Some(counted.tokens));
         }
-        let Some(total) = total.filter(|total| total.basis == Basis::Counted(encoding.id())) else { return Ok(None) };
+        let Some(total) = total.filter(|total| total.basis == Basis::Counted(counter.id())) else { return Ok(None) };
         let may_be_image = |slot: &ItemEntry| slot.item_type.as_str() == "artifact";
         let has_images = tree::list(repo, self.commit.tree)?.iter().any(may_be_image);
         Ok((!has_images).then_some(total.tokens))

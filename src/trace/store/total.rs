@@ -11,8 +11,8 @@ use crate::trace::model::tree;
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemType, TraceError};
 
 /// The cost of an item as a separate message.
-pub(crate) fn item_cost(item: &Item, encoding: Counter) -> u64 {
-    message_cost(item.token_count(encoding), item.fields.name.is_some())
+pub(crate) fn item_cost(item: &Item, counter: Counter) -> u64 {
+    message_cost(item.token_count(counter), item.fields.name.is_some())
 }
 
 /// Reads an item; for a damaged file, see [`Reading`].
@@ -47,11 +47,11 @@ impl Reading {
 }
 
 /// Counts the total of a tree. Reads every item.
-pub(crate) fn recount(repo: &Repo, tree: Oid, encoding: Counter) -> Result<u64, TraceError> {
+pub(crate) fn recount(repo: &Repo, tree: Oid, counter: Counter) -> Result<u64, TraceError> {
     let slots = tree::list(repo, tree)?;
     let mut tokens = PER_REPLY;
     repo.for_each_blob(slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
-        tokens += item_cost(&Reading::of(slot, bytes).item, encoding);
+        tokens += item_cost(&Reading::of(slot, bytes).item, counter);
         Ok::<_, TraceError>(())
     })?;
     Ok(tokens)

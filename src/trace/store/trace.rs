@@ -24,7 +24,7 @@ pub struct Trace<'r> {
     name: TraceName,
     /// Signs all changes; `None`: each is signed as git would, at the time of the change.
     signature: Option<Signature>,
-    encoding: OnceCell<Counter>,
+    counter: OnceCell<Counter>,
     budget: Option<BudgetPolicy>,
     family: Option<TraceName>,
     warn: Option<&'r dyn Fn(&str)>,
@@ -41,16 +41,16 @@ impl<'r> Trace<'r> {
     /// The handle of a trace. Each change is signed as git would sign it, at the time of the change.
     #[must_use]
     pub fn open(repo: &'r Repo, name: TraceName) -> Self {
-        Self { repo, name, signature: None, encoding: OnceCell::new(), budget: None, family: None, warn: None }
+        Self { repo, name, signature: None, counter: OnceCell::new(), budget: None, family: None, warn: None }
     }
 
     pub(crate) fn new(repo: &'r Repo, name: TraceName, signature: Signature) -> Self {
         Self { signature: Some(signature), ..Self::open(repo, name) }
     }
 
-    /// Counts with this encoding instead of `trace.encoding`.
-    pub(crate) fn with_encoding(self, encoding: Counter) -> Self {
-        Self { encoding: OnceCell::from(encoding), ..self }
+    /// Counts with this counter instead of the configured one.
+    pub(crate) fn with_counter(self, counter: Counter) -> Self {
+        Self { counter: OnceCell::from(counter), ..self }
     }
 
     pub(crate) fn with_budget(self, budget: Option<BudgetPolicy>) -> Self {
@@ -97,12 +97,12 @@ impl<'r> Trace<'r> {
         }
     }
 
-    pub(crate) fn encoding(&self) -> Result<Counter, TraceError> {
-        if let Some(encoding) = self.encoding.get() {
-            return Ok(*encoding);
+    pub(crate) fn counter(&self) -> Result<Counter, TraceError> {
+        if let Some(counter) = self.counter.get() {
+            return Ok(*counter);
         }
-        let encoding = settings::encoding(self.repo)?;
-        Ok(*self.encoding.get_or_init(|| encoding))
+        let counter = settings::counter(self.repo)?;
+        Ok(*self.counter.get_or_init(|| counter))
     }
 
     pub(crate) fn tip(&self) -> Result<Tip, TraceError> {

@@ -101,32 +101,32 @@ impl View {
     }
 
     /// The total of the context: that of the commit minus the items that are left out, which are read.
-    pub(crate) fn total(&self, repo: &Repo, encoding: Counter) -> Result<Total, TraceError> {
-        let Total { tokens, basis } = self.tip.total(repo, encoding)?;
-        Ok(Total { tokens: tokens.saturating_sub(self.left_out_cost(repo, encoding)?), basis })
+    pub(crate) fn total(&self, repo: &Repo, counter: Counter) -> Result<Total, TraceError> {
+        let Total { tokens, basis } = self.tip.total(repo, counter)?;
+        Ok(Total { tokens: tokens.saturating_sub(self.left_out_cost(repo, counter)?), basis })
     }
 
     /// The counted tokens of the context: those of the commit minus the items that are left out, which are read.
-    pub(crate) fn counted(&self, repo: &Repo, encoding: Counter) -> Result<u64, TraceError> {
-        Ok(self.tip.counted(repo, encoding)?.saturating_sub(self.left_out_cost(repo, encoding)?))
+    pub(crate) fn counted(&self, repo: &Repo, counter: Counter) -> Result<u64, TraceError> {
+        Ok(self.tip.counted(repo, counter)?.saturating_sub(self.left_out_cost(repo, counter)?))
     }
 
     /// The counted tokens of the context for a list of traces. In a trace that version 0.1 wrote, the size that a provider reported,
     /// because a count reads every item.
-    pub(crate) fn listed_total(&self, repo: &Repo, encoding: Counter) -> Result<Total, TraceError> {
-        let said = self.tip.said_count(repo, encoding)?;
+    pub(crate) fn listed_total(&self, repo: &Repo, counter: Counter) -> Result<Total, TraceError> {
+        let said = self.tip.said_count(repo, counter)?;
         let total = match said {
-            Some(tokens) => Total { tokens, basis: Basis::Counted(encoding.id()) },
-            None => self.tip.total(repo, encoding)?,
+            Some(tokens) => Total { tokens, basis: Basis::Counted(counter.id()) },
+            None => self.tip.total(repo, counter)?,
         };
-        let left_out = self.left_out_cost(repo, encoding)?;
+        let left_out = self.left_out_cost(repo, counter)?;
         Ok(Total { tokens: total.tokens.saturating_sub(left_out), ..total })
     }
 
     /// The cost of the items that are left out, which are read.
-    pub(crate) fn left_out_cost(&self, repo: &Repo, encoding: Counter) -> Result<u64, TraceError> {
+    pub(crate) fn left_out_cost(&self, repo: &Repo, counter: Counter) -> Result<u64, TraceError> {
         let left_out = self.slots.iter().filter(|slot| self.left_out(slot).is_some());
-        left_out.map(|slot| Ok(item_cost(&total::read_item(repo, slot)?, encoding))).sum()
+        left_out.map(|slot| Ok(item_cost(&total::read_item(repo, slot)?, counter))).sum()
     }
 }
 

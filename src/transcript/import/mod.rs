@@ -68,7 +68,7 @@ pub(crate) struct Imported {
 pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,
     pub signature: &'r Signature,
-    pub encoding: Counter,
+    pub counter: Counter,
     pub compactions: CompactionMode,
 }
 
@@ -262,7 +262,7 @@ fn record(
     feed: &mut dyn Feed,
 ) -> Result<Report, TraceError> {
     let trace = Trace::new(context.repo, name.clone(), context.signature.clone());
-    bulk::import(&trace.with_encoding(context.encoding).with_family(family.clone()), feed)
+    bulk::import(&trace.with_counter(context.counter).with_family(family.clone()), feed)
 }
 
 impl From<TranscriptError> for TraceError {

@@ -44,7 +44,7 @@ pub(crate) struct Family {
 ///
 /// Reads the tip of each trace; of those that are listed, the tree and first items; and the code's history back to the start of the
 /// oldest of these.
-pub(crate) fn list(repo: &Repo, encoding: Counter, most: usize) -> Result<Vec<Family>, TraceError> {
+pub(crate) fn list(repo: &Repo, counter: Counter, most: usize) -> Result<Vec<Family>, TraceError> {
     let (mut sub_agents, mut found) = (Vec::new(), BTreeMap::<TraceName, Vec<(TraceName, Tip)>>::new());
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
@@ -71,7 +71,7 @@ pub(crate) fn list(repo: &Repo, encoding: Counter, most: usize) -> Result<Vec<Fa
             let bases: Vec<TraceName> = sessions.chain([name.clone()]).collect();
             let is_below = |other: &&TraceName| bases.iter().any(|base| other.is_sub_agent_of(base));
             let sub_agents = sub_agents.iter().filter(is_below).count();
-            members.push(read(repo, encoding, name, tip, sub_agents)?);
+            members.push(read(repo, counter, name, tip, sub_agents)?);
         }
         let first = continued_by(repo, &name)?;
         members.sort_by_key(|member| (member.name != first, Reverse(member.ended)));
@@ -88,7 +88,7 @@ pub(crate) fn list(repo: &Repo, encoding: Counter, most: usize) -> Result<Vec<Fa
 
 fn read(
     repo: &Repo,
-    encoding: Counter,
+    counter: Counter,
     name: TraceName,
     tip: Tip,
     sub_agents: usize,
@@ -109,7 +109,7 @@ fn read(
         began: began.unwrap_or(ended),
         ended,
         items: view.slots.len(),
-        total: view.listed_total(repo, encoding)?,
+        total: view.listed_total(repo, counter)?,
         sub_agents,
         commits: Vec::new(),
     })

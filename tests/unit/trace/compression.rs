@@ -11,7 +11,7 @@ use crate::trace::store::view::View;
 use crate::trace::{Draft, TraceError, TraceName};
 use crate::unit::repo::TestRepo;
 
-const ENCODING: Counter = Counter::DEFAULT;
+const COUNTER: Counter = Counter::DEFAULT;
 
 fn repo_of(test: &TestRepo) -> Repo {
     let who = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
@@ -36,7 +36,7 @@ fn lines() -> impl Strategy<Value = Vec<Value>> {
 /// A text of exactly this many tokens.
 fn text_of(tokens: u64) -> Vec<u8> {
     let text = format!("x{}", " x".repeat(usize::try_from(tokens).unwrap() - 1)).into_bytes();
-    assert_eq!(ENCODING.count(&text), tokens);
+    assert_eq!(COUNTER.count(&text), tokens);
     text
 }
 
@@ -51,10 +51,10 @@ proptest! {
         test.bytes_with(&["commit", "--batch"], input.as_bytes());
         let (repo, name) = (repo_of(&test), TraceName::default_name());
         let view = View::open(&repo, &name, None).unwrap();
-        let total = view.total(&repo, ENCODING).unwrap().tokens;
+        let total = view.total(&repo, COUNTER).unwrap().tokens;
         let to = |max| {
             let scope = Scope { limit: Some(Limit::new(max, margin)), ..Scope::default() };
-            select(&repo, &name, &view, ENCODING, &scope)
+            select(&repo, &name, &view, COUNTER, &scope)
         };
         let Err(TraceError::CannotCompress { floor, .. }) = to(0) else { panic!("3 tokens always stay") };
         let floor = floor.needed;

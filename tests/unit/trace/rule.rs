@@ -60,13 +60,13 @@ proptest! {
         lines in prop::collection::vec(("[a-zé …#(.]{0,60}", any::<bool>()), 0..40),
         calls in 0..5_usize,
         max in MIN_SUMMARY..400,
-        encoding in prop::sample::select(crate::tokens::Encoding::ALL.map(Counter::from).to_vec()),
+        counter in prop::sample::select(crate::tokens::Encoding::ALL.map(Counter::from).to_vec()),
     ) {
         let called: Vec<_> = (0..calls).map(|n| json!({ "type": "tool_io", "direction": "call", "name": format!("tool{n}"), "text": "{}" })).collect();
         let lines = lines.into_iter().map(|(text, is_of_user)| Line { text, is_of_user }).collect();
         let material = Material { count: 12_345, tokens: 99, tools: tools(&called), lines, ..Material::default() };
-        let text = by_rule(&material, Allowance { max, asked: max * 4 / 5 }, encoding);
-        prop_assert!(message_cost(encoding.count(&text), false) <= max);
+        let text = by_rule(&material, Allowance { max, asked: max * 4 / 5 }, counter);
+        prop_assert!(message_cost(counter.count(&text), false) <= max);
         prop_assert!(text.starts_with(b"Summary by rule: 12345 items"));
     }
 }

@@ -54,7 +54,7 @@ impl BreadcrumbsArgs {
         let one = find(&known, self.checkpoint.as_deref())?;
         let following = FollowContext::new(&context.folder.root, &context.git, Some(&one.document));
         let breadcrumbs = &following.breadcrumbs;
-        let costs = self.cost.then(|| token_costs(&following, &one.document, context.encoding()?).map_err(Error::from));
+        let costs = self.cost.then(|| token_costs(&following, &one.document, context.counter()?).map_err(Error::from));
         let costs = costs.transpose()?;
         if self.json {
             let row = |(at, one): (usize, &Reference)| {

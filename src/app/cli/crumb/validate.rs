@@ -9,7 +9,7 @@ use crate::app::cli::{Context, ExitStatus, Result, Ui, bail, json};
 use crate::base::finding::Weight;
 use crate::memory::crumb::{CrumbFile, TOKEN_LIMIT, check};
 use crate::tokens::Counter;
-use crate::trace::store::settings::encoding;
+use crate::trace::store::settings::counter;
 
 /// Validate crumb files
 ///
@@ -37,22 +37,22 @@ struct Request {
 impl ValidateArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         // Files outside of a repository are validated too.
-        let encoding = context.repo().ok().and_then(|repo| encoding(repo).ok()).unwrap_or_default();
+        let counter = context.repo().ok().and_then(|repo| counter(repo).ok()).unwrap_or_default();
         let mut are_valid = true;
         for path in &self.files {
-            are_valid &= validate(path, self, encoding, &context.ui)?;
+            are_valid &= validate(path, self, counter, &context.ui)?;
         }
         Ok(ExitStatus::of(are_valid))
     }
 }
 
-fn validate(path: &Path, args: &ValidateArgs, encoding: Counter, ui: &Ui) -> Result<bool> {
+fn validate(path: &Path, args: &ValidateArgs, counter: Counter, ui: &Ui) -> Result<bool> {
     let name = if path.as_os_str() == "-" { "stdin".to_owned() } else { path.display().to_string() };
     let mut bytes = read(path)?;
     if let Some(content) = requested(&bytes)? {
         bytes = content.into_bytes();
     }
-    let findings = check(&bytes, encoding);
+    let findings = check(&bytes, counter);
     let count = |weight| findings.iter().filter(|finding| finding.weight == weight).count();
     let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     let is_valid = errors == 0 && (warnings == 0 || !args.strict);
@@ -61,7 +61,7 @@ fn validate(path: &Path, args: &ValidateArgs, encoding: Counter, ui: &Ui) -> Res
         let header = crumb.as_ref().and_then(CrumbFile::header);
         ui.json(&json!({
             "path": name, "valid": is_valid, "errors": errors, "warnings": warnings, "header": header,
-            "tokens": encoding.count(&bytes), "token_limit": TOKEN_LIMIT, "findings": findings,
+            "tokens": counter.count(&bytes), "token_limit": TOKEN_LIMIT, "findings": findings,
         }))?;
         return Ok(is_valid);
     }

@@ -55,10 +55,10 @@ impl AgentArgs {
             let mut command = Process::new(current_exe()?);
             return Ok(command.args(["hook", format.as_str(), "--background"]).input(input.as_slice()).detach()?);
         }
-        let (signature, encoding) = (context.signature()?, context.encoding()?);
+        let (signature, counter) = (context.signature()?, context.counter()?);
         let compactions = CompactionMode::from_settings(repo)?;
         let imported =
-            hook::import(ImportContext { repo, signature: &signature, encoding, compactions }, format, &call)?;
+            hook::import(ImportContext { repo, signature: &signature, counter, compactions }, format, &call)?;
         match imported.iter().flat_map(|imported| &imported.traces).next() {
             Some((name, report)) if report.recorded > 0 && call.ends_turn() && !self.background => {
                 announce(context, name)

@@ -18,8 +18,8 @@ pub(super) fn announce(context: &Context, name: &TraceName) -> Result<()> {
     if limit == 0 {
         return Ok(());
     }
-    let (view, encoding) = (View::open(repo, name, None)?, context.encoding()?);
-    let size = ContextSize::of(repo, &view, encoding, None)?;
+    let (view, counter) = (View::open(repo, name, None)?, context.counter()?);
+    let size = ContextSize::of(repo, &view, counter, None)?;
     let Some(percent) = size.percent(size.size.tokens) else { return Ok(()) };
     if percent < limit {
         return Ok(told::forget(repo, name)?);
@@ -27,7 +27,7 @@ pub(super) fn announce(context: &Context, name: &TraceName) -> Result<()> {
     if !told::remember(repo, name)? {
         return Ok(());
     }
-    let plan = Plan::new(Session::read(repo, &view, encoding)?, Parameters::new(&[], None));
+    let plan = Plan::new(Session::read(repo, &view, counter)?, Parameters::new(&[], None));
     let message = message(name, &branch_name(repo, name)?, &plan, &size);
     context.ui.json(&json!({ "systemMessage": message }))
 }

@@ -97,7 +97,7 @@ impl CompressArgs {
         let writes = body.is_none() && !is_preview;
         let _lock = writes.then(|| context.repo()?.lock_compression(&name.refname())).transpose()?;
         let (repo, name, mut view) = context.view(Some(&name), None)?;
-        let encoding = context.encoding()?;
+        let counter = context.counter()?;
         let filter = self.items.filter.read(context)?;
         let is_all = names.is_empty() && filter.is_empty();
         if !is_all && !self.preset.is_empty() {
@@ -109,14 +109,14 @@ impl CompressArgs {
             only: only.as_deref(),
             limit: self.to.map(|max| Limit::new(max, self.margin)),
             grouping: self.group,
-            summary: body.as_ref().map(|body| message_cost(encoding.count(body), false)),
+            summary: body.as_ref().map(|body| message_cost(counter.count(body), false)),
             spared: None,
         };
         let cut = self.cut(context, &name, &view, &scope)?;
         if cut.is_some() {
             view = View::open(repo, &name, None)?;
         }
-        let selection = select(repo, &name, &view, encoding, &scope)?;
+        let selection = select(repo, &name, &view, counter, &scope)?;
         if let Some(max) = self.to.filter(|max| selection.total <= *max) {
             match cut.filter(|_| self.json) {
                 Some(cut) => context.ui.json(&json!({ "trace": name.as_str(), "items": 0, "cut": cut }))?,
@@ -131,7 +131,7 @@ impl CompressArgs {
             return Ok(ExitStatus::No);
         }
         if self.print_prompt {
-            let material = Material::read(repo, view.types(), &selection, encoding)?;
+            let material = Material::read(repo, view.types(), &selection, counter)?;
             context.ui.write_content(prompt(&material, selection.summary))?;
             return Ok(ExitStatus::Success);
         }
@@ -141,7 +141,7 @@ impl CompressArgs {
         let body = match body {
             Some(body) => body,
             None => {
-                let Summary { text, notice } = compress::write(repo, view.types(), &selection, encoding)?;
+                let Summary { text, notice } = compress::write(repo, view.types(), &selection, counter)?;
                 if let Some(notice) = notice {
                     context.ui.note(&notice);
                 }
@@ -163,14 +163,14 @@ impl CompressArgs {
 
     /// Cuts what the presets select, if the trace is too large, and says so. If no summary could do the rest, nothing is cut.
     fn cut(&self, context: &Context, name: &TraceName, view: &View, scope: &Scope<'_>) -> Result<Option<Value>> {
-        let (repo, encoding, ui) = (context.repo()?, context.encoding()?, &context.ui);
-        let total = view.total(repo, encoding)?.tokens;
+        let (repo, counter, ui) = (context.repo()?, context.counter()?, &context.ui);
+        let total = view.total(repo, counter)?.tokens;
         let Some(limit) = scope.limit.filter(|limit| !self.preset.is_empty() && total > limit.max) else {
             return Ok(None);
         };
-        let plan = Plan::new(Session::read(repo, view, encoding)?, Parameters::new(&self.preset, None));
+        let plan = Plan::new(Session::read(repo, view, counter)?, Parameters::new(&self.preset, None));
         if total.saturating_sub(plan.saved()) > limit.max {
-            select(repo, name, view, encoding, scope)?;
+            select(repo, name, view, counter, scope)?;
         }
         let Some(done) = plan.apply(&context.open(name)?, None)? else { return Ok(None) };
         let (items, before, after) = (plan.changed().count(), plan.before, plan.after());

@@ -81,12 +81,12 @@ fn print(context: &Context, name: &TraceName, changed: &[Committed], results: us
     if json {
         return changed.iter().try_for_each(|item| context.ui.json(&item.to_json()));
     }
-    let encoding = context.encoding()?;
+    let counter = context.counter()?;
     let mut tokens = 0;
     let mut done = "";
     for Committed { item, seq, op, .. } in changed {
         done = if *op == Op::Delete { "deleted" } else { "restored" };
-        tokens += item.token_count(encoding);
+        tokens += item.token_count(counter);
         writeln!(context.ui, "[{name} #{seq}] {done} {} {}", escaped(&preview(item)), context.ui.id(item.id))?;
     }
     if changed.len() > 1 {

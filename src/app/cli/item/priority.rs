@@ -105,9 +105,9 @@ fn set(
         writeln!(context.ui, "[{name}{seq}] {level} {}", context.ui.id(request.item))?;
     }
     if level == Level::Skip && requests.len() > 1 {
-        let (encoding, resolver) = (context.encoding()?, Resolver::new(repo, &name, &tip)?);
+        let (counter, resolver) = (context.counter()?, Resolver::new(repo, &name, &tip)?);
         let live = ids.iter().filter_map(|id| resolver.find_live(*id));
-        let tokens: Result<u64> = live.map(|slot| Ok(total::read_item(repo, slot)?.token_count(encoding))).sum();
+        let tokens: Result<u64> = live.map(|slot| Ok(total::read_item(repo, slot)?.token_count(counter))).sum();
         let (count, tokens, results) = (requests.len(), tokens?, results_of_calls(results.len()));
         writeln!(context.ui, "skipped {count} items, {tokens} tokens{results}")?;
     }

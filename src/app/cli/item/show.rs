@@ -38,7 +38,7 @@ impl ShowArgs {
         ids.iter().enumerate().try_for_each(|(number, id)| {
             let shown = read(repo, &name, &tip, *id, self.revision)?;
             if self.json {
-                return context.ui.json(&to_json(repo, &shown, context.encoding()?)?);
+                return context.ui.json(&to_json(repo, &shown, context.counter()?)?);
             }
             let gap = if number > 0 { "\n" } else { "" };
             if ids.len() > 1 || (context.ui.is_terminal() && !self.header) {
@@ -64,7 +64,7 @@ pub(crate) fn caption(context: &Context, shown: &Shown) -> Result<String> {
         line.push_str(&escaped(&word));
     }
     let mut details = format!(" revision {}", item.revision);
-    details = format!("{details}, {} tokens", item.token_count(context.encoding()?));
+    details = format!("{details}, {} tokens", item.token_count(context.counter()?));
     if let Some(usage) = item.reported_usage() {
         let TokenUsage { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens } = usage;
         details = format!(

@@ -28,24 +28,24 @@ pub(crate) struct CountArgs {
 impl CountArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
-        let encoding = match (self.encoding, context.repo()) {
+        let counter = match (self.encoding, context.repo()) {
             (Some(encoding), _) => encoding.into(),
             (None, Err(GitError::NotARepository)) => Counter::default(),
-            (None, _) => context.encoding()?,
+            (None, _) => context.counter()?,
         };
         let stdin = [PathBuf::from("-")];
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let mut counts: Vec<(String, u64)> = Vec::new();
         for file in files {
             let bytes = input::read(file)?;
-            let tokens = image_tokens(&bytes, ImageRule::Anthropic).unwrap_or_else(|| encoding.count(&bytes));
+            let tokens = image_tokens(&bytes, ImageRule::Anthropic).unwrap_or_else(|| counter.count(&bytes));
             counts.push((file.display().to_string(), tokens));
         }
         let total: u64 = counts.iter().map(|(_, tokens)| tokens).sum();
         if self.json {
             let file = |(file, tokens): &(String, u64)| json!({ "file": file, "tokens": tokens });
             let files: Vec<Value> = counts.iter().map(file).collect();
-            return ui.json(&json!({ "files": files, "total": total, "encoding": encoding.id().to_string() }));
+            return ui.json(&json!({ "files": files, "total": total, "encoding": counter.id().to_string() }));
         }
         let width = total.to_string().len();
         for (file, tokens) in &counts {

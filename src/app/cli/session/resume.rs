@@ -75,7 +75,7 @@ impl ResumeArgs {
         }
         let Written { session, path, exported } = write(context, &name, agent, session, None)?;
         let command = resume_command(agent, &session.id);
-        let size = ContextSize::of(repo, &view, context.encoding()?, None)?;
+        let size = ContextSize::of(repo, &view, context.counter()?, None)?;
         let full = size.percent_text(size.size.tokens).map(|percent| format!(", {percent} of the context window"));
         context.ui.note(format!(
             "{} items as session {}{}; its first request costs the full input, because no prompt cache has it",
@@ -121,9 +121,9 @@ fn saved_by_clean(context: &Context, tip: &Tip) -> Result<Option<u64>> {
     let Some(parent) = tip.commit.parents.first().filter(|_| tip.trailers.op == Some(Op::Clean)) else {
         return Ok(None);
     };
-    let (repo, encoding) = (context.repo()?, context.encoding()?);
-    let before = Tip::read(repo, *parent)?.counted(repo, encoding)?;
-    Ok(Some(before.saturating_sub(tip.counted(repo, encoding)?)))
+    let (repo, counter) = (context.repo()?, context.counter()?);
+    let before = Tip::read(repo, *parent)?.counted(repo, counter)?;
+    Ok(Some(before.saturating_sub(tip.counted(repo, counter)?)))
 }
 
 fn length(file: &Path) -> u64 {

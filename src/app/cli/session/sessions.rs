@@ -21,7 +21,7 @@ pub(crate) struct SessionsArgs {
 
 impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let found = list(context.repo()?, context.encoding()?, self.max_count.unwrap_or(usize::MAX))?;
+        let found = list(context.repo()?, context.counter()?, self.max_count.unwrap_or(usize::MAX))?;
         if !self.json {
             context.ui.page()?;
         }

@@ -71,9 +71,9 @@ fn content(context: &Context, format: Option<MessageFormat>, view: &View) -> Res
     if format.is_none()
         && let Some(materializer) = repo.config()?.text("trace.materializer")?.filter(|command| !command.is_empty())
     {
-        return Ok(command::run(repo, Some(view), &materializer, &Cut::default(), context.encoding()?)?.bytes);
+        return Ok(command::run(repo, Some(view), &materializer, &Cut::default(), context.counter()?)?.bytes);
     }
-    let materialized = materialize(repo, view, &Options::default(), context.encoding()?)?;
+    let materialized = materialize(repo, view, &Options::default(), context.counter()?)?;
     Ok(render(format.unwrap_or(MessageFormat::Messages), &materialized, None)?.content)
 }
 

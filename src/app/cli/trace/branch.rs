@@ -123,7 +123,7 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
     let repo = context.repo()?;
     // The list helps to choose another trace if the head is bad.
     let current = head::current(repo).ok();
-    let listed = list(repo, context.encoding()?)?;
+    let listed = list(repo, context.counter()?)?;
     if json {
         return listed.iter().try_for_each(|trace| {
             let mut json = to_json(trace, current.as_ref() == Some(&trace.name));
@@ -219,7 +219,7 @@ pub(crate) fn pick(context: &Context) -> Result<Option<TraceName>> {
         return Err(Error::with_hint("no trace was named", "`git trace branch` lists traces"));
     }
     let repo = context.repo()?;
-    let mut listed = list(repo, context.encoding()?)?;
+    let mut listed = list(repo, context.counter()?)?;
     listed.retain(|trace| !trace.name.is_of_sub_agent());
     listed.sort_by_key(|trace| Reverse(trace.content.as_ref().ok().map(|(view, _)| view.tip.time())));
     let line = |trace: &Listed| {

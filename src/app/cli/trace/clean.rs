@@ -52,9 +52,9 @@ pub(crate) struct CleanArgs {
 impl CleanArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, view) = context.view(self.name.as_ref(), None)?;
-        let session = Session::read(repo, &view, context.encoding()?)?;
+        let session = Session::read(repo, &view, context.counter()?)?;
         let mut plan = Plan::new(session, Parameters::new(&self.preset, self.keep));
-        let size = ContextSize::of(repo, &view, plan.encoding(), self.window)?;
+        let size = ContextSize::of(repo, &view, plan.counter(), self.window)?;
         if self.edit && self.dry_run {
             return context.ui.write_content(plan.todo());
         }

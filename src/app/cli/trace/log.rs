@@ -75,7 +75,7 @@ impl LogArgs {
             since,
             until,
         };
-        let encoding = context.encoding()?;
+        let counter = context.counter()?;
         if !self.json {
             context.ui.page()?;
         }
@@ -83,9 +83,9 @@ impl LogArgs {
         for (number, entry) in entries.take(self.max_count.unwrap_or(usize::MAX)).enumerate() {
             let entry = entry?;
             if self.json {
-                context.ui.json(&to_json(repo, &entry, encoding)?)?;
+                context.ui.json(&to_json(repo, &entry, counter)?)?;
             } else {
-                let tokens = self.oneline.then(|| tokens(repo, &entry, encoding)).transpose()?;
+                let tokens = self.oneline.then(|| tokens(repo, &entry, counter)).transpose()?;
                 print(&context.ui, tokens, &entry, number == 0)?;
             }
         }

@@ -88,7 +88,7 @@ impl MaterializeArgs {
         if self.cache_marks.is_some() && !matches!(self.format, Some(MessageFormat::Anthropic)) {
             bail!("--cache-marks requires --format anthropic: no other provider has cache marks");
         }
-        let encoding = context.encoding()?;
+        let counter = context.counter()?;
         let (repo, name) = (context.repo()?, context.trace_name(self.name.as_ref())?);
         let view = context.find_view(&name, self.as_of.as_deref())?;
         context.warn_of_replacements()?;
@@ -121,7 +121,7 @@ impl MaterializeArgs {
             if self.json || self.edit_markers || !self.roles.is_empty() || self.aggregate == Aggregate::None {
                 bail!("--json, --role, --aggregate and --edit-markers require --format if `trace.materializer` is set");
             }
-            let printed = match command::run(repo, view.as_ref(), &command, &cut, encoding) {
+            let printed = match command::run(repo, view.as_ref(), &command, &cut, counter) {
                 Err(CommandError::Items(MaterializeError::OverBudget(over))) => return Ok(refuse(context, &over)),
                 printed => printed?,
             };
@@ -135,7 +135,7 @@ impl MaterializeArgs {
             roles: self.roles.iter().cloned().collect(),
             cut,
         };
-        let materialized = match view.as_ref().map(|view| materialize(repo, view, &options, encoding)).transpose() {
+        let materialized = match view.as_ref().map(|view| materialize(repo, view, &options, counter)).transpose() {
             Err(MaterializeError::OverBudget(over)) => return Ok(refuse(context, &over)),
             materialized => materialized?.unwrap_or_default(),
         };
@@ -144,7 +144,7 @@ impl MaterializeArgs {
         note_changes(context, &materialized, &adjustments);
         if self.json {
             let rendered = Rendered { format, content, adjustments };
-            context.ui.json(&envelope(repo, &name, view.as_ref(), &materialized, rendered, encoding)?)?;
+            context.ui.json(&envelope(repo, &name, view.as_ref(), &materialized, rendered, counter)?)?;
             return Ok(ExitStatus::Success);
         }
         print(context, &content)

@@ -36,7 +36,7 @@ struct Status<'a> {
     name: &'a TraceName,
     view: &'a View,
     size: ContextSize,
-    encoding: Counter,
+    counter: Counter,
     title: Option<String>,
     budget: Option<u64>,
     by_type: BTreeMap<String, Share>,
@@ -63,13 +63,13 @@ impl StatusArgs {
                 "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item"
             );
         }
-        let encoding = context.encoding()?;
+        let counter = context.counter()?;
         let view = View::open(repo, &name, None)?;
         let mut status = Status {
             name: &name,
             view: &view,
-            size: ContextSize::of(repo, &view, encoding, self.window)?,
-            encoding,
+            size: ContextSize::of(repo, &view, counter, self.window)?,
+            counter,
             title: title(repo, &name, &view),
             budget: settings::number(repo, "trace.budget")?,
             by_type: BTreeMap::new(),
@@ -87,17 +87,17 @@ impl StatusArgs {
             return context.ui.json(&json);
         }
         if context.ui.is_terminal() {
-            add_tokens(context, &mut status, encoding)?;
+            add_tokens(context, &mut status, counter)?;
         }
         print(context, &status)
     }
 }
 
-fn add_tokens(context: &Context, status: &mut Status<'_>, encoding: Counter) -> Result<()> {
+fn add_tokens(context: &Context, status: &mut Status<'_>, counter: Counter) -> Result<()> {
     let view = status.view;
     let (by_type, by_level) = (&mut status.by_type, &mut status.by_level);
     view.for_each_item(context.repo()?, |slot, reading| {
-        let cost = item_cost(&reading.item, encoding);
+        let cost = item_cost(&reading.item, counter);
         by_type.entry(slot.item_type.to_string()).or_default().tokens += cost;
         by_level.entry(view.level(slot).level()).or_default().tokens += cost;
         Ok(())
@@ -109,7 +109,7 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     let Status { name, view, size, budget, .. } = status;
     let heading = context.ui.styled(BOLD, &format!("On trace {name}"));
     let oid = context.ui.styled(ID, &crate::git::short_oid(view.tip.commit.oid));
-    let encoding = context.ui.styled(DIM, &format!("({})", status.encoding));
+    let counter = context.ui.styled(DIM, &format!("({})", status.counter));
     let subject = escaped(view.tip.commit.subject());
     let items = view.slots.len();
     let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
@@ -125,13 +125,13 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
         writeln!(out, "  {}", escaped(title))?;
     }
     match size.overhead() {
-        None => writeln!(out, "  {items} items, {}{of_budget} tokens {encoding}{of_window}", size.counted)?,
+        None => writeln!(out, "  {items} items, {}{of_budget} tokens {counter}{of_window}", size.counted)?,
         Some(overhead) => {
             let report = size
                 .report
                 .as_ref()
                 .map(|Report { seq, usage, .. }| format!(", {} reported with #{seq}", usage.context_tokens()));
-            writeln!(out, "  {items} items, {} tokens {encoding}", size.counted)?;
+            writeln!(out, "  {items} items, {} tokens {counter}", size.counted)?;
             writeln!(out, "  size: {}{of_budget} tokens{of_window}", size.size.tokens)?;
             writeln!(out, "  overhead: {overhead} tokens{}", report.unwrap_or_default())?;
         }

@@ -33,8 +33,8 @@ pub(crate) struct TopArgs {
 impl TopArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (repo, name, view) = context.view(self.name.as_ref(), None)?;
-        let encoding = context.encoding()?;
-        let (top, size) = (top(repo, &view, encoding, self.by)?, ContextSize::of(repo, &view, encoding, self.window)?);
+        let counter = context.counter()?;
+        let (top, size) = (top(repo, &view, counter, self.by)?, ContextSize::of(repo, &view, counter, self.window)?);
         if self.json {
             return context.ui.json(&top.to_json(&name, &size, self.max_count));
         }

@@ -47,7 +47,7 @@ impl ViewArgs {
             (_, true) => Past::Nothing,
             _ => Past::Edits,
         };
-        let page = page(repo, &name, self.as_of.as_deref(), Options { last: self.last, past }, context.encoding()?)?;
+        let page = page(repo, &name, self.as_of.as_deref(), Options { last: self.last, past }, context.counter()?)?;
         if page.earlier > 0 {
             let earlier = page.earlier;
             context.ui.note(format!("{earlier} earlier items are not on the page; increase --last to show them"));

@@ -76,8 +76,8 @@ fn list_breadcrumbs(context: &Context, arguments: &Arguments<'_>) -> Result<Answ
         ..Query::default()
     };
     let listing = store(context)?.list(&query, context.now())?;
-    let encoding = context.encoding()?;
-    let cost = |record: &Record<'_>| encoding.count(&serde_json::to_vec(record).unwrap_or_default());
+    let counter = context.counter()?;
+    let cost = |record: &Record<'_>| counter.count(&serde_json::to_vec(record).unwrap_or_default());
     let limit = arguments.integer("limit", 1)?.unwrap_or(100);
     let (records, next) = arguments.entries(listing.records, limit, cost)?;
     let mut value = json!({ "breadcrumbs": records, "total": listing.total });

@@ -31,7 +31,7 @@ tools! {
 fn crumb_validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let path = file(context, "file", arguments.required("file")?)?;
     let bytes = bounded::read_file(&path).context("argument `file`")?;
-    let findings = check(&bytes, context.encoding()?);
+    let findings = check(&bytes, context.counter()?);
     let count = |weight| findings.iter().filter(|finding| finding.weight == weight).count();
     let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     Ok(json!({ "valid": errors == 0, "errors": errors, "warnings": warnings, "findings": findings }).into())

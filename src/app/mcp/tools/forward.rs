@@ -62,9 +62,9 @@ fn forward_crumbs_get(context: &Context, arguments: &Arguments<'_>) -> Result<An
         damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause)).collect();
     // The warnings name them.
     damaged.clear();
-    let encoding = context.encoding()?;
+    let counter = context.counter()?;
     // The list repeats parts of the text of each crumb, and all of the first.
-    let cost = |crumb: &ForwardCrumb| 2 * encoding.count(crumb.text.as_bytes()) + 100;
+    let cost = |crumb: &ForwardCrumb| 2 * counter.count(crumb.text.as_bytes()) + 100;
     let (crumbs, next) = arguments.entries(crumbs, limit, cost)?;
     let mut value = serde_json::to_value(CrumbList::new(&agent, &crumbs, &damaged))?;
     if let Some(next) = next {

@@ -88,9 +88,9 @@ fn line(entry: &log::Entry) -> String {
 fn trace_top(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (repo, name, tip, mut page) = arguments.page(context)?;
     let view = View::open(repo, &name, None)?;
-    let encoding = context.encoding()?;
-    let top = top(repo, &view, encoding, arguments.parsed("by")?.unwrap_or(By::Item))?;
-    print_top(context, &top, &ContextSize::of(repo, &view, encoding, None)?, usize::MAX)?;
+    let counter = context.counter()?;
+    let top = top(repo, &view, counter, arguments.parsed("by")?.unwrap_or(By::Item))?;
+    print_top(context, &top, &ContextSize::of(repo, &view, counter, None)?, usize::MAX)?;
     page.write(&context.ui.take());
     page.finish(&tip, "")
 }
@@ -115,7 +115,7 @@ fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     match target(repo, &name, &states).context("argument `states`")? {
         Target::States(states) => {
             let (before, after) = *states;
-            let diff = between(repo, before, after, context.encoding()?)?;
+            let diff = between(repo, before, after, context.counter()?)?;
             page.write(&(diff.summary() + "\n"));
             for item in &diff.items {
                 if page.is_full() {

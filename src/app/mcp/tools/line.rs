@@ -64,10 +64,10 @@ fn trace_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     let name: Option<TraceName> = arguments.parsed("name")?;
     let (repo, current) = (context.repo()?, arguments.trace(context)?);
     let Some(name) = name else {
-        let listed = list(repo, context.encoding()?)?;
+        let listed = list(repo, context.counter()?)?;
         let traces: Vec<Value> = listed.iter().map(|trace| branch_json(trace, trace.name == current)).collect();
-        let encoding = context.encoding()?;
-        let cost = |trace: &Value| encoding.count(trace.to_string().as_bytes());
+        let counter = context.counter()?;
+        let cost = |trace: &Value| counter.count(trace.to_string().as_bytes());
         let (traces, next) = arguments.entries(traces, usize::MAX, cost)?;
         return Ok(json!({ "created": null, "traces": traces, "next": next }).into());
     };
@@ -118,7 +118,7 @@ fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     let only = only.transpose()?;
     let scope =
         Scope { extent: keep.map_or(Extent::All, Extent::AllButLast), only: only.as_deref(), ..Scope::default() };
-    let selection = select(repo, &name, &view, context.encoding()?, &scope)?;
+    let selection = select(repo, &name, &view, context.counter()?, &scope)?;
     if selection.items.is_empty() {
         return Ok(json!({ "items": 0 }).into());
     }
@@ -134,8 +134,8 @@ fn trace_clean(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let parameters = Parameters::new(&presets.context("argument `presets`")?, arguments.integer("keep", 0)?);
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
     let view = View::open(repo, &name, None)?;
-    let plan = Plan::new(Session::read(repo, &view, context.encoding()?)?, parameters);
-    let size = ContextSize::of(repo, &view, plan.encoding(), None)?;
+    let plan = Plan::new(Session::read(repo, &view, context.counter()?)?, parameters);
+    let size = ContextSize::of(repo, &view, plan.counter(), None)?;
     let done = if arguments.is_set("apply")? {
         plan.apply(&context.open(&branch_name(repo, &name)?)?, Some(&view.tip))?
     } else {

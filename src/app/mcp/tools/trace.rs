@@ -97,16 +97,16 @@ fn trace_materialize(context: &Context, arguments: &Arguments<'_>) -> Result<Ans
     let recent = arguments.integer("recent", 0)?;
     let budget = arguments.budget(MATERIALIZE_BUDGET)?;
     let (repo, name) = (context.repo()?, arguments.trace(context)?);
-    let encoding = context.encoding()?;
+    let counter = context.counter()?;
     let Some(view) = context.find_view(&name, arguments.text("as_of")?)? else {
         let nothing = render(format, &Materialized::default(), None)?.content;
         return Ok(Answer::Text(vec![text(&nothing, &format!("[trace {name} has no items]"))]));
     };
     let state = format!("[trace {name} at {}]", short_oid(view.tip.commit.oid));
-    fit(budget, encoding, |allowed| {
+    fit(budget, counter, |allowed| {
         let cut = Cut { since: None, recent, budget: Some(allowed) };
         let options = Options { one_message_an_item, cut, ..Options::default() };
-        let materialized = materialize(repo, &view, &options, encoding)?;
+        let materialized = materialize(repo, &view, &options, counter)?;
         let rendered = render(format, &materialized, None)?;
         let notes = [left_out(&materialized), changed(&rendered)].into_iter().flatten();
         let damaged = materialized.damaged.iter();
@@ -143,6 +143,6 @@ fn trace_status(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
         return Ok(nothing_yet_json(&name).into());
     }
     let view = View::open(repo, &name, None)?;
-    let size = ContextSize::of(repo, &view, context.encoding()?, None)?;
+    let size = ContextSize::of(repo, &view, context.counter()?, None)?;
     Ok(to_json(&name, &view, &size, settings::number(repo, "trace.budget")?).into())
 }

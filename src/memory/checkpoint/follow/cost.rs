@@ -15,12 +15,12 @@ pub(crate) struct TokenCost {
 pub(crate) fn token_costs(
     context: &FollowContext<'_>,
     document: &Document<'_>,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Vec<TokenCost>, FollowError> {
     let cost = |reference: &Reference| {
-        let row = encoding.count(document.text[reference.span.clone()].as_bytes());
+        let row = counter.count(document.text[reference.span.clone()].as_bytes());
         let followed = match follow(context, reference) {
-            Ok(followed) => content(&followed).map(|text| encoding.count(&text)),
+            Ok(followed) => content(&followed).map(|text| counter.count(&text)),
             Err(FollowError::Git(error)) => return Err(FollowError::Git(error)),
             Err(_) => None,
         };

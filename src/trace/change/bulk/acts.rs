@@ -154,7 +154,7 @@ impl Writer<'_> {
         if item.cost == 0 {
             let read = read_item(repo, &item.entry(id))?;
             (item.cost, item.revision, item.preview) =
-                (item_cost(&read, self.change.encoding), read.revision, preview(&read));
+                (item_cost(&read, self.change.counter), read.revision, preview(&read));
         }
         self.change.put_file(&item.path, item.blob)?;
         self.change.total.add(item.cost, item.is_skipped);

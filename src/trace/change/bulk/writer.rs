@@ -185,14 +185,14 @@ impl<'t> Writer<'t> {
             _ => given.map_or_else(|| self.change.free_seq(), Ok)?,
         };
         let item = &mut incoming.item;
-        item.keep_token_count(self.change.encoding);
+        item.keep_token_count(self.change.counter);
         item.revision = item.revision.max(known.map_or(1, |(_, last)| last.saturating_add(u32::from(op == Op::Edit))));
         if let Some(before) = before {
             self.remove(id, before)?;
         }
         let by_type = self.types.rules(&item.fields.item_type).priority == Level::Skip;
         let is_skipped = was_skipped || by_type;
-        let (path, cost) = (item_path(seq, &item.fields.item_type, id), total::item_cost(item, self.change.encoding));
+        let (path, cost) = (item_path(seq, &item.fields.item_type, id), total::item_cost(item, self.change.counter));
         let blob = self.change.sink.write_blob(item_file::render(item))?;
         self.change.put_file(&path, blob)?;
         self.change.total.add(cost, is_skipped);
@@ -273,11 +273,11 @@ impl Writer<'_> {
 
     /// Subtracts items of the base, whose cost is not known, from the total. Reads them.
     pub(super) fn subtract(&mut self, items: &HashSet<ItemId>) -> Result<(), TraceError> {
-        let (repo, encoding) = (self.change.repo(), self.change.encoding);
+        let (repo, counter) = (self.change.repo(), self.change.counter);
         let mut costs = Vec::new();
         if let Some(view) = self.change.total.base_view()? {
             for slot in view.slots.iter().filter(|slot| items.contains(&slot.id)) {
-                costs.push((item_cost(&total::read_item(repo, slot)?, encoding), view.left_out(slot).is_some()));
+                costs.push((item_cost(&total::read_item(repo, slot)?, counter), view.left_out(slot).is_some()));
             }
         }
         for (cost, is_left_out) in costs {

@@ -53,7 +53,7 @@ impl Material {
         repo: &Repo,
         types: &Types,
         selection: &Selection,
-        encoding: Counter,
+        counter: Counter,
     ) -> Result<Self, TraceError> {
         let mut material = Self { count: selection.items.len(), tokens: selection.cost, ..Self::default() };
         let (mut names, mut part_of, mut seen) = (Names::new(), HashMap::new(), HashMap::new());
@@ -68,7 +68,7 @@ impl Material {
             let part = &mut material.parts[index];
             part.tools.add(&item, &mut part.names);
             part.count += 1;
-            part.tokens += item_cost(&item, encoding);
+            part.tokens += item_cost(&item, counter);
             let repeated = repeats(slot, &item, &mut seen);
             part.write(slot, &item, repeated);
             material.lines.extend(lines(slot, &item));

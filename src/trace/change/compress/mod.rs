@@ -124,7 +124,7 @@ impl PendingChange<'_> {
         let preview = || format!("compress {} items: {}", selection.items.len(), preview(&summary));
         let subject = subject.map_or_else(preview, str::to_owned);
         self.commit_item(Op::Compress, summary.id, &subject, reason)?;
-        let cost_in = total::item_cost(&summary, self.encoding);
+        let cost_in = total::item_cost(&summary, self.counter);
         Ok((summary, seq, cost_in))
     }
 }

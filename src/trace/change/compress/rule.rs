@@ -21,8 +21,8 @@ pub(super) fn lines_of(text: &str) -> Option<impl Iterator<Item = &str>> {
 }
 
 /// Lists as much as the allowance admits: the tools that were called most, then what the user said, then the rest; newest first.
-pub(crate) fn by_rule(material: &Material, allowance: Allowance, encoding: Counter) -> Vec<u8> {
-    let count = |text: &str| encoding.count(text.as_bytes());
+pub(crate) fn by_rule(material: &Material, allowance: Allowance, counter: Counter) -> Vec<u8> {
+    let count = |text: &str| counter.count(text.as_bytes());
     let max = allowance.asked.max(MIN_SUMMARY);
     let tools = material.tools.lines();
     let lines: Vec<&str> =

@@ -73,15 +73,15 @@ pub(crate) fn select(
     repo: &Repo,
     name: &TraceName,
     view: &View,
-    encoding: Counter,
+    counter: Counter,
     scope: &Scope<'_>,
 ) -> Result<Selection, TraceError> {
-    let total = view.total(repo, encoding)?.tokens;
+    let total = view.total(repo, counter)?.tokens;
     let none = Selection { items: Vec::new(), cost: 0, total, summary: allowance::unlimited(0) };
     if scope.limit.is_some_and(|limit| total <= limit.max) {
         return Ok(none);
     }
-    let all = candidates(repo, view, encoding, scope)?;
+    let all = candidates(repo, view, counter, scope)?;
     let units = units(view, &all, scope.grouping);
     let costs: Vec<u64> = units.iter().map(|unit| unit.iter().map(|index| all[*index].cost).sum()).collect();
     let fit = match scope.limit {
@@ -109,7 +109,7 @@ pub(crate) fn select(
 fn candidates<'v>(
     repo: &Repo,
     view: &'v View,
-    encoding: Counter,
+    counter: Counter,
     scope: &Scope<'_>,
 ) -> Result<Vec<Candidate<'v>>, TraceError> {
     let end = scope.extent.end(view);
@@ -129,7 +129,7 @@ fn candidates<'v>(
             && !is_left_out;
         let call = if is_left_out { None } else { calls.number_of(&reading.item) };
         let task = tasks.number_of(&reading.item, call);
-        all.push(Candidate { slot, cost: item_cost(&reading.item, encoding), is_free, call, task });
+        all.push(Candidate { slot, cost: item_cost(&reading.item, counter), is_free, call, task });
         Ok(())
     })?;
     if scope.limit.is_some() {

@@ -27,13 +27,13 @@ pub(crate) fn write(
     repo: &Repo,
     types: &Types,
     selection: &Selection,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Summary, TraceError> {
-    let material = Material::read(repo, types, selection, encoding)?;
+    let material = Material::read(repo, types, selection, counter)?;
     match repo.config()?.text(compressor::SETTING)? {
-        Some(command) => by_command(&command, prompt(&material, selection.summary), selection.summary, encoding),
+        Some(command) => by_command(&command, prompt(&material, selection.summary), selection.summary, counter),
         None => Ok(Summary {
-            text: by_rule(&material, selection.summary, encoding),
+            text: by_rule(&material, selection.summary, counter),
             notice: Some("the summary was made by a rule, because `trace.compressor` is not set".to_owned()),
         }),
     }
@@ -41,8 +41,8 @@ pub(crate) fn write(
 
 /// Runs the command on the prompt. A summary over its allowance is given back once to be shortened, with the figures; if that does
 /// not help, the shorter of the two is cut at the end of a sentence.
-fn by_command(command: &str, prompt: String, allowance: Allowance, encoding: Counter) -> Result<Summary, TraceError> {
-    let cost = |text: &[u8]| message_cost(encoding.count(text), false);
+fn by_command(command: &str, prompt: String, allowance: Allowance, counter: Counter) -> Result<Summary, TraceError> {
+    let cost = |text: &[u8]| message_cost(counter.count(text), false);
     let mut text = compressor::run(command, prompt)?;
     let mut tokens = cost(&text);
     if tokens > allowance.max {

@@ -20,7 +20,7 @@ const NOT_FIELDS: [&str; 6] = ["id", "text", "base64", "tokens", "revision", "me
 /// with a later revision edited it.
 pub(crate) fn merge_texts(
     repo: &Repo,
-    encoding: Counter,
+    counter: Counter,
     base: Option<&ItemEntry>,
     ours: &ItemEntry,
     theirs: &ItemEntry,
@@ -35,7 +35,7 @@ pub(crate) fn merge_texts(
     };
     let Some(base_item) = undamaged(repo, base)? else { return Ok(None) };
     let Some(mut merged) = merge_items(&base_item, &our_item, &their_item)? else { return Ok(None) };
-    merged.keep_token_count(encoding);
+    merged.keep_token_count(counter);
     Ok(Some(repo.write_blob(&item_file::render(&merged))?))
 }
 

@@ -175,7 +175,7 @@ impl PendingChange<'_> {
         placement: Placement,
         decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
     ) -> Result<Merged, TraceError> {
-        three_way(self.repo(), self.trace.name(), self.encoding, onto, sides, placement, decide)
+        three_way(self.repo(), self.trace.name(), self.counter, onto, sides, placement, decide)
     }
 }
 
@@ -203,8 +203,8 @@ fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usiz
         let below = common_tree_at(repo, name, first, other.commit.oid, depth - 1)?;
         let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
         let mut as_before = |_: &_| Ok(Verdict::Base);
-        let encoding = Counter::default();
-        tip.commit.tree = three_way(repo, name, encoding, &tip, &sides, Placement::AtEnd, &mut as_before)?.tree;
+        let counter = Counter::default();
+        tip.commit.tree = three_way(repo, name, counter, &tip, &sides, Placement::AtEnd, &mut as_before)?.tree;
     }
     Ok(Some(tip.commit.tree))
 }

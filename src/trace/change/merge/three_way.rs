@@ -112,7 +112,7 @@ impl Merged {
 pub(crate) fn three_way(
     repo: &Repo,
     name: &TraceName,
-    encoding: Counter,
+    counter: Counter,
     ours: &Tip,
     sides: &Sides,
     placement: Placement,
@@ -137,7 +137,7 @@ pub(crate) fn three_way(
     });
     let freed = freed.collect();
     let editor = TreeEditor::new(repo, Some(ours.commit.tree))?;
-    let mut merge = Merge { repo, name, encoding, placement, freed, positions: &sides.positions, editor, merged };
+    let mut merge = Merge { repo, name, counter, placement, freed, positions: &sides.positions, editor, merged };
     for change in &sides.theirs {
         let (base, theirs) = change.sides();
         let item = change.entry().id;
@@ -150,7 +150,7 @@ pub(crate) fn three_way(
             continue;
         }
         if let (Some(our_slot), Some(their_slot)) = (&ours, theirs)
-            && let Some(blob) = merge_texts(repo, encoding, base, our_slot, their_slot)?
+            && let Some(blob) = merge_texts(repo, counter, base, our_slot, their_slot)?
         {
             let theirs = ItemEntry { blob, ..their_slot.clone() };
             merge.put(Some(our_slot), base, Some(&theirs))?;
@@ -176,7 +176,7 @@ fn same_text(one: Option<&ItemEntry>, other: Option<&ItemEntry>) -> bool {
 struct Merge<'r> {
     repo: &'r Repo,
     name: &'r TraceName,
-    encoding: Counter,
+    counter: Counter,
     placement: Placement,
     freed: HashMap<u32, u32>,
     positions: &'r HashMap<ItemId, u32>,
@@ -222,6 +222,6 @@ impl Merge<'_> {
     }
 
     fn cost(&self, slot: &ItemEntry) -> Result<u64, TraceError> {
-        Ok(item_cost(&read_item(self.repo, slot)?, self.encoding))
+        Ok(item_cost(&read_item(self.repo, slot)?, self.counter))
     }
 }

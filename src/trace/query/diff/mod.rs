@@ -101,7 +101,7 @@ impl Diff {
 
 /// For two tips, reads only the differences, unless an instruction or the order changed or a total was reported: then it reads
 /// both lists, as for an earlier state with the priorities of its time.
-pub(crate) fn between(repo: &Repo, before: Option<State>, after: State, encoding: Counter) -> Result<Diff, TraceError> {
+pub(crate) fn between(repo: &Repo, before: Option<State>, after: State, counter: Counter) -> Result<Diff, TraceError> {
     let old_tree = before.as_ref().map(|state| state.tip.commit.tree);
     let mut items = Vec::new();
     let mut shifted = false;
@@ -116,13 +116,13 @@ pub(crate) fn between(repo: &Repo, before: Option<State>, after: State, encoding
     items.retain(|item| item.is_edited() || item.moved || item.is_whole());
     let quick = match &before {
         Some(before) if before.at.is_none() && after.at.is_none() => {
-            quick_tokens(repo, before, &after, &items, encoding)?
+            quick_tokens(repo, before, &after, &items, counter)?
         }
         _ => None,
     };
     let tokens = match quick {
         Some(tokens) => tokens,
-        None => compare_views(repo, before.as_ref(), &after, &mut items, encoding)?,
+        None => compare_views(repo, before.as_ref(), &after, &mut items, counter)?,
     };
     items.sort_by_key(|item| item.entry().map(|slot| (slot.seq, slot.id)));
     Ok(Diff { before, after, items, tokens })
@@ -153,12 +153,12 @@ fn quick_tokens(
     before: &State,
     after: &State,
     items: &[ItemDiff],
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<Option<i128>, TraceError> {
     if items.iter().any(ItemDiff::is_instruction) {
         return Ok(None);
     }
-    let (old, new) = (before.tip.said_count(repo, encoding)?, after.tip.said_count(repo, encoding)?);
+    let (old, new) = (before.tip.said_count(repo, counter)?, after.tip.said_count(repo, counter)?);
     let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
     let slots: Vec<ItemEntry> = items.iter().flat_map(|item| item.before.iter().chain(&item.after)).cloned().collect();
     let levels = Record::open(repo)?.levels(repo, &slots, None)?;
@@ -169,7 +169,7 @@ fn quick_tokens(
     for item in items {
         for (slot, sign) in [(&item.before, 1), (&item.after, -1)] {
             if let Some(slot) = slot.as_ref().filter(|slot| levels.is_skipped(slot.id, &slot.item_type)) {
-                tokens += sign * i128::from(item_cost(&read_item(repo, slot)?, encoding));
+                tokens += sign * i128::from(item_cost(&read_item(repo, slot)?, counter));
             }
         }
     }
@@ -182,10 +182,10 @@ fn compare_views(
     before: Option<&State>,
     after: &State,
     items: &mut Vec<ItemDiff>,
-    encoding: Counter,
+    counter: Counter,
 ) -> Result<i128, TraceError> {
     let new = View::at(repo, after.tip.clone(), after.at)?;
-    let new_total = i128::from(new.counted(repo, encoding)?);
+    let new_total = i128::from(new.counted(repo, counter)?);
     let Some(before) = before else { return Ok(new_total - i128::from(PER_REPLY)) };
     let old = View::at(repo, before.tip.clone(), before.at)?;
     let old_slots: HashMap<ItemId, &ItemEntry> = old.slots.iter().map(|slot| (slot.id, slot)).collect();
@@ -205,7 +205,7 @@ fn compare_views(
         levels: Some(levels),
         ..ItemDiff::of(Some(old.clone()), Some(new.clone()))
     }));
-    Ok(new_total - i128::from(old.counted(repo, encoding)?))
+    Ok(new_total - i128::from(old.counted(repo, counter)?))
 }
 
 #[derive(Debug)]

@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
         (replays, _) => CompactionMode { replays, is_required: true },
     };
     let writing =
-        ImportContext { repo: context.repo()?, signature: &signature, encoding: context.encoding()?, compactions };
+        ImportContext { repo: context.repo()?, signature: &signature, counter: context.counter()?, compactions };
     let imported = if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?

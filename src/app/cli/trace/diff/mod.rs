@@ -51,7 +51,7 @@ impl DiffArgs {
         let differs = match target(context.repo()?, &name, &self.states)? {
             Target::States(states) => {
                 let (before, after) = *states;
-                let diff = between(context.repo()?, before, after, context.encoding()?)?;
+                let diff = between(context.repo()?, before, after, context.counter()?)?;
                 show(context, self, &diff)?;
                 !diff.items.is_empty()
             }
