@@ -43,6 +43,7 @@ mod places;
 mod plain_git;
 mod playground;
 mod purge;
+mod recording;
 mod reftable;
 mod refusals;
 mod repo;

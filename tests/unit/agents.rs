@@ -317,8 +317,11 @@ fn call(file: &str, event: &str) -> String {
     json!({"session_id": "s1", "transcript_path": file, "hook_event_name": event, "cwd": "/"}).to_string()
 }
 
-/// Runs a hook, which says nothing and succeeds whatever it is given.
+/// Runs a hook of a user who wants sessions to be recorded. It says nothing and succeeds whatever it is given.
 fn hook(repo: &TestRepo, args: &[&str], input: &str) {
+    if repo.folder().join(".git").exists() {
+        repo.git(&["config", "trace.record", "true"]);
+    }
     let output = repo.run(&[&["hook"], args].concat(), input.as_bytes());
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "{}", repo.exact(&output));
 }

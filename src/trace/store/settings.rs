@@ -79,6 +79,28 @@ pub(crate) fn clean_at(repo: &Repo) -> Result<u64, GitError> {
     }
 }
 
+/// Whether hooks record the sessions of a repository.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Recording {
+    /// The user said nothing: sessions are recorded, and the first hook tells the user.
+    Unsaid,
+    Wanted,
+    Unwanted,
+    /// Not until the user wants it. The first hook tells the user how.
+    Ask,
+}
+
+pub(crate) fn recording(repo: &Repo) -> Result<Recording, GitError> {
+    const KEY: &str = "trace.record";
+    let Some(value) = repo.config()?.text(KEY)? else { return Ok(Recording::Unsaid) };
+    match parse_bool(&value) {
+        Some(true) => Ok(Recording::Wanted),
+        Some(false) => Ok(Recording::Unwanted),
+        None if value == "ask" => Ok(Recording::Ask),
+        None => Err(GitError::BadSetting { key: KEY.to_owned(), value, expected: "true, false, or ask" }),
+    }
+}
+
 /// The allowed secrets: every `trace.allowSecret` in git config and in the shared file.
 pub(crate) fn allowed_secrets(repo: &Repo) -> Result<Allowed, GitError> {
     let mut values = repo.config()?.texts("trace.allowSecret")?;

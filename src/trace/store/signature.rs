@@ -3,8 +3,11 @@
 use jiff::Timestamp;
 
 use crate::base::time::Time;
-use crate::git::{Ident, Repo};
+use crate::git::{GitError, Ident, Repo};
 use crate::trace::TraceError;
+
+/// Author and committer of what a hook records where git knows no identity, such as in a container.
+const RECORDER: &str = "git-trace <git-trace@localhost>";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Signature {
@@ -29,6 +32,17 @@ impl Signature {
             }
         }
         Ok(Self { author, committer, at, clock })
+    }
+
+    /// The same for a hook, which must not fail where git knows no identity.
+    pub(crate) fn of_hook(repo: &Repo, clock: Time) -> Result<Self, TraceError> {
+        match Self::take(repo, clock) {
+            Err(TraceError::Git(GitError::NoIdentity { .. })) => {
+                let recorder = Ident::of(RECORDER, clock.as_second());
+                Ok(Self { author: recorder.clone(), committer: recorder, at: clock, clock })
+            }
+            taken => taken,
+        }
     }
 
     /// How many days after the system's clock a time is; `None` for at most one.

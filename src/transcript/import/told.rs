@@ -1,5 +1,4 @@
-//! Whether the user was told that a recorded session fills the context window: one empty file per trace in
-//! `<git dir>/trace/transcripts`. Without it, they are told again.
+//! What the user was told: one empty file for each message in `<git dir>/trace/transcripts`. Without it, they are told again.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -8,14 +7,28 @@ use std::path::PathBuf;
 use crate::git::Repo;
 use crate::trace::TraceName;
 
-fn path(repo: &Repo, name: &TraceName) -> PathBuf {
-    let digest = &blake3::hash(name.as_str().as_bytes()).to_hex()[..32];
-    repo.common_dir().join("trace").join("transcripts").join(format!("{digest}.told"))
+#[derive(Clone, Copy)]
+pub(crate) enum Message<'n> {
+    /// The recorded session fills its context window.
+    Full(&'n TraceName),
+    /// Sessions of this repository are recorded.
+    Recording,
+    /// Sessions of this repository are not recorded unless the user says so.
+    Asking,
+}
+
+fn path(repo: &Repo, message: Message<'_>) -> PathBuf {
+    let name = match message {
+        Message::Full(name) => blake3::hash(name.as_str().as_bytes()).to_hex()[..32].to_owned(),
+        Message::Recording => "recording".to_owned(),
+        Message::Asking => "asking".to_owned(),
+    };
+    repo.common_dir().join("trace").join("transcripts").join(format!("{name}.told"))
 }
 
 /// Returns whether they were not told yet. Of several hooks at once, one gets `true`.
-pub(crate) fn remember(repo: &Repo, name: &TraceName) -> io::Result<bool> {
-    let path = path(repo, name);
+pub(crate) fn remember(repo: &Repo, message: Message<'_>) -> io::Result<bool> {
+    let path = path(repo, message);
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -23,8 +36,8 @@ pub(crate) fn remember(repo: &Repo, name: &TraceName) -> io::Result<bool> {
     }
 }
 
-pub(crate) fn forget(repo: &Repo, name: &TraceName) -> io::Result<()> {
-    match fs::remove_file(path(repo, name)) {
+pub(crate) fn forget(repo: &Repo, message: Message<'_>) -> io::Result<()> {
+    match fs::remove_file(path(repo, message)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

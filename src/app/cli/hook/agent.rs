@@ -1,13 +1,17 @@
 //! The hooks of agents: each event imports what is new in the session's transcript.
 
-use std::env::{current_dir, current_exe};
+use std::env::{current_dir, current_exe, set_current_dir};
 use std::io::{self, Read as _};
 
+use super::consent::{tell_asking, tell_recording};
 use super::full::announce;
 use crate::app::cli::{Context, Result, json};
 use crate::base::process::Process;
+use crate::git::Repo;
 use crate::memory::brief::{self, BriefRequest};
 use crate::memory::forward::query_time;
+use crate::trace::store::settings::{self, Recording};
+use crate::trace::store::signature::Signature;
 use crate::trace::{Tip, View};
 use crate::transcript::continuation::recorded_by;
 use crate::transcript::format::Format;
@@ -35,6 +39,11 @@ pub(crate) struct AgentArgs {
 
 impl AgentArgs {
     pub(crate) fn run(&self, context: &Context, format: Format) {
+        // The agent may have changed to a folder of another repository, such as a submodule, since the session started. If the
+        // folder is gone, the current one counts.
+        for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"] {
+            let _ = context.env.os(variable).map(set_current_dir);
+        }
         // Outside of a repository, nothing is recorded, and there is no log to write to.
         let Ok(repo) = context.repo() else { return };
         if let Err(error) = self.act(context, format) {
@@ -44,27 +53,65 @@ impl AgentArgs {
     }
 
     fn act(&self, context: &Context, format: Format) -> Result<()> {
-        let repo = context.repo()?;
         let mut input = Vec::new();
         io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
         let call = HookInput::parse(&input)?;
         if call.hook_event_name == "SessionStart" {
             return if self.brief && call.is_new_session() { print_brief(context, format) } else { Ok(()) };
         }
-        if !self.wait && !self.background && hook::backlog(repo, format, &call)? > MAX_WAIT {
-            let mut command = Process::new(current_exe()?);
-            return Ok(command.args(["hook", format.as_str(), "--background"]).input(input.as_slice()).detach()?);
+        let mut messages = Vec::new();
+        let done = self.record(context, format, &call, &input, &mut messages);
+        if !messages.is_empty() {
+            // The field that all of these agents show to their user.
+            context.ui.json(&json!({ "systemMessage": messages.join("\n") }))?;
         }
-        let (signature, counter) = (context.signature()?, context.counter()?);
-        let compactions = CompactionMode::from_settings(repo)?;
-        let imported =
-            hook::import(ImportContext { repo, signature: &signature, counter, compactions }, format, &call)?;
-        match imported.iter().flat_map(|imported| &imported.traces).next() {
-            Some((name, report)) if report.recorded > 0 && call.ends_turn() && !self.background => {
-                announce(context, name)
+        done
+    }
+
+    /// Records what is new, unless the user does not want it. Adds what to tell the user to `messages`.
+    fn record(
+        &self,
+        context: &Context,
+        format: Format,
+        call: &HookInput,
+        input: &[u8],
+        messages: &mut Vec<String>,
+    ) -> Result<()> {
+        let repo = context.repo()?;
+        let recording = settings::recording(repo)?;
+        let is_shown = call.ends_turn() && !self.background;
+        match recording {
+            Recording::Ask if is_shown => messages.extend(tell_asking(repo)?),
+            Recording::Unwanted | Recording::Ask => {}
+            Recording::Unsaid | Recording::Wanted if self.is_long(repo, format, call)? => {
+                let mut command = Process::new(current_exe()?);
+                command.args(["hook", format.as_str(), "--background"]).input(input).detach()?;
+                if recording == Recording::Unsaid && is_shown {
+                    messages.extend(tell_recording(repo)?);
+                }
             }
-            _ => Ok(()),
+            Recording::Unsaid | Recording::Wanted => {
+                let (signature, counter) = (Signature::of_hook(repo, context.now())?, context.counter()?);
+                let compactions = CompactionMode::from_settings(repo)?;
+                let importing = ImportContext { repo, signature: &signature, counter, compactions };
+                let imported = hook::import(importing, format, call)?;
+                if let Some((name, report)) = imported.iter().flat_map(|imported| &imported.traces).next()
+                    && report.recorded > 0
+                    && is_shown
+                {
+                    if recording == Recording::Unsaid {
+                        messages.extend(tell_recording(repo)?);
+                    }
+                    messages.extend(announce(context, name)?);
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// Whether the import takes longer than the agent should wait.
+    fn is_long(&self, repo: &Repo, format: Format, call: &HookInput) -> Result<bool> {
+        Ok(!self.wait && !self.background && hook::backlog(repo, format, call)? > MAX_WAIT)
     }
 }
 

@@ -1,35 +1,34 @@
 //! Tells the user once that a recorded session fills the context window, and what cleaning would save.
 
-use crate::app::cli::{Context, Result, json};
+use crate::app::cli::{Context, Result};
 use crate::app::ui::grouped;
 use crate::clean::{Parameters, Plan, Session, branch_name};
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::settings;
 use crate::trace::{TraceName, View};
-use crate::transcript::import::told;
+use crate::transcript::import::told::{self, Message};
 
-/// Prints a message in the form that all of these agents show to their user, if the session has passed `trace.cleanAt` percent of
-/// the window since the last one.
+/// The message, if the session has passed `trace.cleanAt` percent of the window since the last one.
 ///
 /// Usually reads a few items. Only at the crossing, it reads all of them, to plan what `clean` would cut.
-pub(super) fn announce(context: &Context, name: &TraceName) -> Result<()> {
+pub(super) fn announce(context: &Context, name: &TraceName) -> Result<Option<String>> {
     let repo = context.repo()?;
     let limit = settings::clean_at(repo)?;
     if limit == 0 {
-        return Ok(());
+        return Ok(None);
     }
     let (view, counter) = (View::open(repo, name, None)?, context.counter()?);
     let size = ContextSize::of(repo, &view, counter, None)?;
-    let Some(percent) = size.percent(size.size.tokens) else { return Ok(()) };
+    let Some(percent) = size.percent(size.size.tokens) else { return Ok(None) };
     if percent < limit {
-        return Ok(told::forget(repo, name)?);
+        told::forget(repo, Message::Full(name))?;
+        return Ok(None);
     }
-    if !told::remember(repo, name)? {
-        return Ok(());
+    if !told::remember(repo, Message::Full(name))? {
+        return Ok(None);
     }
     let plan = Plan::new(Session::read(repo, &view, counter)?, Parameters::new(&[], None));
-    let message = message(name, &branch_name(repo, name)?, &plan, &size);
-    context.ui.json(&json!({ "systemMessage": message }))
+    Ok(Some(message(name, &branch_name(repo, name)?, &plan, &size)))
 }
 
 fn message(name: &TraceName, cleaned: &TraceName, plan: &Plan, size: &ContextSize) -> String {

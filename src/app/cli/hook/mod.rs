@@ -1,6 +1,7 @@
 //! `git trace hook`: what git and agents call, one file per kind of caller.
 
 mod agent;
+mod consent;
 mod full;
 mod pre_commit;
 

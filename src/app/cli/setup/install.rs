@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::man;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
-use crate::app::install::agent::{AGENTS, Agent, AgentSetup};
+use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
@@ -16,8 +16,8 @@ use crate::transcript::format::Format;
 /// Configure git to merge breadcrumbs, crumb files and checkpoints by meaning, and to diff crumb files by entry
 ///
 /// Adds the merge driver to git's configuration and its paths to `.gitattributes`, which you should commit. With
-/// `--agent`, adds hooks to the agent's settings in this project instead, which record its sessions. You can run it
-/// repeatedly; settings made by others are not changed. `--man` and `--completions` install files for the user, not the
+/// `--agent`, adds hooks to the agent's settings in this project instead, which record its sessions; with `--agent` and
+/// `--global`, to your own settings, for every repository in which `trace.record` is not false. You can run it repeatedly; settings made by others are not changed. `--man` and `--completions` install files for the user, not the
 /// repository, in `$XDG_DATA_HOME`, by default ~/.local/share.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InstallArgs {
@@ -41,7 +41,7 @@ struct TargetArgs {
     /// Configure this repository (the default)
     #[arg(long, conflicts_with_all = ["global", "worktree"])]
     local: bool,
-    /// Configure all repositories of this user
+    /// Configure all repositories of this user, or with --agent, the agent's settings of this user
     #[arg(long, conflicts_with_all = ["worktree", "private"])]
     global: bool,
     /// Configure only this working tree; needs `extensions.worktreeConfig` if there are several
@@ -51,7 +51,7 @@ struct TargetArgs {
     #[arg(long)]
     private: bool,
     /// Add hooks to this agent (claude-code, codex or gemini-cli) instead of configuring git; can be repeated
-    #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["global", "worktree", "private"])]
+    #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["worktree", "private"])]
     agents: Vec<Format>,
     /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]
@@ -112,10 +112,9 @@ impl TargetArgs {
     }
 
     fn agent_setup(&self, context: &Context, agent: &'static Agent, brief: bool) -> Result<AgentSetup> {
-        let git = context.git()?;
-        let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
         let program = install::config::shell_word(&program(&context.env)?);
-        Ok(AgentSetup { agent, brief, root: root(context)?, common_dir, program, mode: self.mode() })
+        let owner = if self.global { of_user(&context.env, agent)? } else { of_project(context)? };
+        Ok(AgentSetup { agent, brief, owner, program, mode: self.mode() })
     }
 
     fn report(&self, scope: Scope, steps: &[Step], ui: &Ui) -> Result<()> {
@@ -145,11 +144,12 @@ impl TargetArgs {
             };
             steps.extend(act(&self.agent_setup(context, agent, brief)?)?);
         }
-        self.report(Scope::Local, &steps, &context.ui)?;
-        let added = steps.iter().any(|step| step.action == Action::Added);
-        if added && self.agents.contains(&Format::Codex) {
+        self.report(self.scope(), &steps, &context.ui)?;
+        let has_hooks = steps.iter().any(|step| matches!(step.action, Action::Added | Action::Updated));
+        if has_hooks && self.agents.contains(&Format::Codex) {
             context.ui.note(
-                "hint: Codex asks whether it may run these hooks; older versions need `codex_hooks = true` under `[features]`",
+                "hint: Codex skips hooks without a message until you trust them: start `codex`, enter `/hooks`, and trust those of \
+                 git-trace; `codex exec` cannot ask",
             );
         }
         if steps.is_empty() {
@@ -214,16 +214,16 @@ impl UninstallArgs {
     }
 }
 
-/// Removes the setup of git. For a repository, also removes the hooks of all agents and the entries of all clients; those whose
+/// Removes the setup of git and the hooks of all agents. For a repository, also removes the entries of all clients; those whose
 /// files cannot be changed do not keep the others, and their errors go to `failed`.
 fn uninstall(target: &TargetArgs, context: &Context, failed: &mut Vec<InstallError>) -> Result<Vec<Step>> {
     let setup = target.setup(context)?;
     let mut steps = install::uninstall(&setup)?;
-    if setup.scope != Scope::Local {
+    // A bare repository has no settings of agents or clients.
+    let root = root(context);
+    if setup.scope == Scope::Worktree || (setup.scope == Scope::Local && root.is_err()) {
         return Ok(steps);
     }
-    // A bare repository has no settings of agents or clients.
-    let Ok(root) = root(context) else { return Ok(steps) };
     for agent in &AGENTS {
         let agent = target.agent_setup(context, agent, false)?;
         if agent.is_installed() {
@@ -233,6 +233,10 @@ fn uninstall(target: &TargetArgs, context: &Context, failed: &mut Vec<InstallErr
             }
         }
     }
+    if setup.scope == Scope::Global {
+        return Ok(steps);
+    }
+    let root = root?;
     for client in client::CLIENTS {
         match client::uninstall(&root, client, target.mode()) {
             Ok(step) => steps.extend(step),
@@ -291,6 +295,18 @@ fn data_folder(env: &Env) -> Result<PathBuf> {
 /// The root of the working tree, where agents and clients look for their settings.
 fn root(context: &Context) -> Result<PathBuf> {
     Ok(worktree_root(&context.folder()?, context.env.clone())?)
+}
+
+fn of_project(context: &Context) -> Result<SettingsOwner> {
+    let git = context.git()?;
+    let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
+    Ok(SettingsOwner::Project { root: root(context)?, common_dir })
+}
+
+fn of_user(env: &Env, agent: &Agent) -> Result<SettingsOwner> {
+    let home = agent.format.home(env).filter(|home| !home.as_os_str().is_empty());
+    let home = home.context("cannot tell where the agent's settings are: HOME is not set")?;
+    Ok(SettingsOwner::User { home: std::path::absolute(home)?, data: data_folder(env)? })
 }
 
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {

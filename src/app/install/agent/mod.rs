@@ -4,9 +4,9 @@
 //! {"hooks":{"Stop":[{"hooks":[{"type":"command","command":"git-trace hook claude-code 2>/dev/null || true","timeout":30}]}]}}
 //! ```
 //!
-//! The settings are those of the project, in the working tree. The rest of the file is kept byte for byte. The common folder
-//! of the repository holds the [original](Original) of the file, which is restored as long as nobody has changed the file
-//! since. Otherwise only our entries are removed.
+//! The settings are those of the project, in the working tree, or those of the user, for all projects. The rest of the file is
+//! kept byte for byte. The [original](Original) of the file is in the common folder of the repository, or in the user's data
+//! folder. It is restored as long as nobody has changed the file since. Otherwise only our entries are removed.
 
 pub(crate) mod settings;
 
@@ -50,10 +50,22 @@ const BRIEF_EVENT: &str = "SessionStart";
 pub(crate) struct AgentSetup {
     pub(crate) agent: &'static Agent,
     pub(crate) brief: bool,
-    pub(crate) root: PathBuf,
-    pub(crate) common_dir: PathBuf,
+    pub(crate) owner: SettingsOwner,
     pub(crate) program: String,
     pub(crate) mode: Mode,
+}
+
+/// Whose settings are changed.
+pub(crate) enum SettingsOwner {
+    Project {
+        root: PathBuf,
+        common_dir: PathBuf,
+    },
+    /// `home` is the agent's folder, `data` is ours.
+    User {
+        home: PathBuf,
+        data: PathBuf,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,8 +87,21 @@ impl Original {
 }
 
 impl AgentSetup {
-    fn path(&self) -> Result<PathBuf, InstallError> {
-        in_worktree(&self.root, self.agent.file)
+    pub(crate) fn path(&self) -> Result<PathBuf, InstallError> {
+        match &self.owner {
+            SettingsOwner::Project { root, .. } => in_worktree(root, self.agent.file),
+            SettingsOwner::User { home, .. } => {
+                Ok(home.join(self.agent.file.rsplit('/').next().unwrap_or(self.agent.file)))
+            }
+        }
+    }
+
+    /// The file, as reports name it.
+    fn shown(&self, path: &Path) -> String {
+        match self.owner {
+            SettingsOwner::Project { .. } => self.agent.file.to_owned(),
+            SettingsOwner::User { .. } => path.display().to_string(),
+        }
     }
 
     /// The command that the agent calls at an event, if any. It prints only what the agent reads, and never fails, even if the program is missing.
@@ -95,8 +120,12 @@ impl AgentSetup {
     }
 
     fn original_path(&self) -> PathBuf {
-        let root = digest(self.root.as_os_str().as_encoded_bytes(), 16);
-        self.common_dir.join("trace/installed").join(format!("{}-{root}.json", self.agent.format))
+        let (place, folder) = match &self.owner {
+            SettingsOwner::Project { root, common_dir } => (root, common_dir.join("trace/installed")),
+            SettingsOwner::User { home, data } => (home, data.join("git-trace/installed")),
+        };
+        let place = digest(place.as_os_str().as_encoded_bytes(), 16);
+        folder.join(format!("{}-{place}.json", self.agent.format))
     }
 
     fn original(&self) -> Option<Original> {
@@ -131,7 +160,7 @@ impl AgentSetup {
                 Ok(Some(action))
             };
             let action = change().map_err(|cause| refused(&path, cause))?;
-            steps.extend(action.map(|action| Step { action, what: format!("{}: {event}", self.agent.file) }));
+            steps.extend(action.map(|action| Step { action, what: format!("{}: {event}", self.shown(&path)) }));
         }
         if old.as_ref() != Some(&text) {
             let made_folder = path.parent().is_some_and(|folder| !folder.exists());
@@ -174,7 +203,7 @@ impl AgentSetup {
             put_file(&path, new.as_deref().map(str::as_bytes), self.mode)?;
         }
         self.forget(&path, made_folder && is_changed)?;
-        let step = Step { action: Action::Removed, what: self.agent.file.to_owned() };
+        let step = Step { action: Action::Removed, what: self.shown(&path) };
         Ok(if is_changed { vec![step] } else { Vec::new() })
     }
 

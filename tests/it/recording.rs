@@ -1,0 +1,162 @@
+//! Hooks in the user's settings record the sessions of every repository, unless a setting says otherwise.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::repo::TestRepo;
+
+const CODEX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-small.jsonl");
+const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
+
+/// Calls the hook of an agent at the end of a turn of a session that is stored in the user's home, with other variables.
+fn hook(repo: &TestRepo, agent: &str, event: &str, variables: &[(&str, &str)]) -> String {
+    let file = repo.home().join("session");
+    fs::write(&file, if agent == "codex" { CODEX } else { GEMINI }).unwrap();
+    let call = json!({ "session_id": "s1", "transcript_path": file, "hook_event_name": event, "cwd": "/" });
+    let mut command = repo.command("git-trace");
+    for (name, value) in variables {
+        command.env(name, value);
+    }
+    printed(repo, &crate::repo::run(command.args(["hook", agent]), call.to_string().as_bytes()))
+}
+
+/// What the agent shows to its user.
+fn printed(repo: &TestRepo, output: &Output) -> String {
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{}", repo.exact(output));
+    if output.stdout.is_empty() {
+        return String::new();
+    }
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed.as_object().unwrap().len(), 1, "{printed}");
+    let git_dir = repo.git_dir().canonicalize().unwrap();
+    printed["systemMessage"].as_str().unwrap().replace(git_dir.to_str().unwrap(), "[GIT DIR]")
+}
+
+fn traces(repo: &TestRepo) -> String {
+    repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"])
+}
+
+#[test]
+fn the_user_s_settings_are_extended_and_restored() {
+    let repo = TestRepo::without_git();
+    let home = repo.home().to_owned();
+    let own = "{\n  \"model\": \"opus\"\n}\n";
+    let cases = [
+        ("claude-code", home.join(".claude/settings.json"), ("UNUSED", home.clone())),
+        ("claude-code", home.join("work/settings.json"), ("CLAUDE_CONFIG_DIR", home.join("work"))),
+        ("codex", home.join(".codex/hooks.json"), ("UNUSED", home.clone())),
+        ("codex", home.join("other/hooks.json"), ("CODEX_HOME", home.join("other"))),
+        ("gemini-cli", home.join(".gemini/settings.json"), ("UNUSED", home.clone())),
+    ];
+    for (agent, path, (variable, value)) in cases {
+        for before in [None, Some(own)] {
+            if let Some(before) = before {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(&path, before).unwrap();
+            }
+            let run = |args: &[&str]| {
+                let mut command = repo.command("git-trace");
+                let output = crate::repo::run(command.env(variable, &value).args(args), b"");
+                repo.exact(&output).replace(path.to_str().unwrap(), "[FILE]").replace("[HOME]", "")
+            };
+            assert!(run(&["install", "--agent", agent, "--global"]).contains("added"));
+            let once = fs::read_to_string(&path).unwrap();
+            assert!(once.contains(&format!(" hook {agent} ")), "{once}");
+            assert!(!run(&["install", "--agent", agent, "--global"]).contains("added"));
+            assert_eq!(fs::read_to_string(&path).unwrap(), once);
+            assert!(run(&["uninstall", "--agent", agent, "--global"]).starts_with("removed "));
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), before, "{agent}");
+            assert_eq!(run(&["uninstall", "--agent", agent, "--global"]), "--- stderr\nnothing to uninstall\n[exit 0]");
+        }
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    }
+    // With the setup of git, the hooks go too.
+    repo.text(&["install", "--agent", "codex", "--global"]);
+    let mut command = repo.command("git-trace");
+    command.args(["uninstall", "--global"]).env("GIT_CONFIG_GLOBAL", home.join("config"));
+    crate::repo::run(&mut command, b"");
+    assert!(!home.join(".codex").exists());
+}
+
+#[test]
+fn codex_must_trust_the_hooks() {
+    let repo = TestRepo::without_git();
+    insta::assert_snapshot!(repo.trace(&["install", "--agent", "codex", "--global"]), @r"
+    added [HOME]/.codex/hooks.json: Stop
+    added [HOME]/.codex/hooks.json: PreCompact
+    --- stderr
+    hint: Codex skips hooks without a message until you trust them: start `codex`, enter `/hooks`, and trust those of git-trace; `codex exec` cannot ask
+    [exit 0]
+    ");
+}
+
+#[test]
+fn the_first_use_in_a_repository_is_told() {
+    for (agent, event) in [("codex", "Stop"), ("gemini-cli", "AfterAgent")] {
+        let repo = TestRepo::new();
+        assert_eq!(hook(&repo, agent, "SessionEnd", &[]), "", "nobody would read it");
+        repo.text(&["branch", "-D", &format!("{agent}/s1")]);
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(hook(&repo, agent, event, &[]), @"git-trace: sessions in this repository are recorded with prompts, answers, and outputs of tools, in `[GIT DIR]` under refs/traces/. They stay on this machine until you push them. `git trace sessions` lists them, and `git config trace.record false` stops recording.");
+        }
+        repo.text(&["branch", "-D", &format!("{agent}/s1")]);
+        assert_eq!(hook(&repo, agent, event, &[]), "", "it was told");
+        repo.fsck();
+    }
+}
+
+#[test]
+fn a_setting_decides_whether_sessions_are_recorded() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.record", "false"]);
+    assert_eq!(hook(&repo, "codex", "Stop", &[]), "");
+    repo.git(&["config", "trace.record", "ask"]);
+    assert_eq!(hook(&repo, "codex", "SessionEnd", &[]), "");
+    insta::assert_snapshot!(hook(&repo, "codex", "Stop", &[]), @"git-trace: sessions in this repository are not recorded. `git config trace.record true` records them with prompts, answers, and outputs of tools, in `[GIT DIR]` under refs/traces/.");
+    assert_eq!(hook(&repo, "codex", "Stop", &[]), "", "it was told");
+    assert_eq!(traces(&repo), "");
+    repo.git(&["config", "trace.record", "true"]);
+    assert_eq!(hook(&repo, "codex", "Stop", &[]), "", "the user knows");
+    assert_eq!(traces(&repo), "refs/traces/codex/s1\n");
+    assert!(!repo.git_dir().join("trace/hook.log").exists());
+
+    repo.git(&["config", "trace.record", "perhaps"]);
+    hook(&repo, "gemini-cli", "AfterAgent", &[]);
+    assert_eq!(traces(&repo), "refs/traces/codex/s1\n");
+    let log = fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap();
+    assert!(log.contains("`trace.record` is `perhaps`, which is not true, false, or ask"), "{log}");
+}
+
+#[test]
+fn a_session_is_recorded_without_an_identity() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "user.useConfigOnly", "true"]);
+    let names = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+    hook(&repo, "codex", "Stop", &names.map(|name| (name, "")));
+    let who = repo.git(&["log", "-1", "--format=%an <%ae> %cn <%ce>", "refs/traces/codex/s1"]);
+    assert_eq!(who, "git-trace <git-trace@localhost> git-trace <git-trace@localhost>\n");
+    repo.fsck();
+}
+
+#[test]
+fn a_session_belongs_to_the_repository_in_which_it_started() {
+    let mut repo = TestRepo::new();
+    repo.git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);
+    repo.git(&["worktree", "add", "--quiet", "../other"]);
+    repo.git(&["init", "--quiet", "nested"]);
+    let (root, nested) = (repo.folder().to_owned(), repo.folder().join("nested"));
+    let below = root.join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    for folder in [below, repo.home().join("other")] {
+        repo.within(&folder, |repo| hook(repo, "codex", "SessionEnd", &[]));
+        assert_eq!(traces(&repo), "refs/traces/codex/s1\n");
+        repo.text(&["branch", "-D", "codex/s1"]);
+    }
+    // The agent has changed the folder.
+    let project = root.to_str().unwrap().to_owned();
+    repo.within(&nested, |repo| hook(repo, "gemini-cli", "SessionEnd", &[("GEMINI_PROJECT_DIR", &project)]));
+    assert_eq!(traces(&repo), "refs/traces/gemini-cli/s1\n");
+    repo.within(&nested, |repo| assert_eq!(traces(repo), ""));
+}
