@@ -49,3 +49,7 @@ impl Repo {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/unit/git/update.rs"]
+mod tests;
