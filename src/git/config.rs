@@ -34,11 +34,19 @@ impl Config {
 
     /// Whether a file is included in a way that libgit2 does not know. It knows the branch only if refs are files.
     pub(super) fn has_unknown_includes(&self, knows_branch: bool) -> Result<bool, GitError> {
-        let is_unknown = |key: &str| {
-            key.starts_with("includeif.hasconfig:") || (!knows_branch && key.starts_with("includeif.onbranch:"))
+        let is_known = |key: &str| {
+            let Some(condition) = key.strip_prefix("includeif.") else { return true };
+            match condition.strip_prefix("gitdir:").or_else(|| condition.strip_prefix("gitdir/i:")) {
+                Some(pattern) => pattern != ".path" && !is_expanded_by_git(pattern),
+                None => knows_branch && condition.starts_with("onbranch:"),
+            }
         };
+        let is_unknown =
+            |(key, path): &(String, Vec<u8>)| !is_known(key) || is_expanded_by_git(&String::from_utf8_lossy(path));
         let is_include = |(key, _): &Setting| key == "include.path" || key.starts_with("includeif.");
-        Ok(self.overrides.iter().any(is_include) || self.section("includeif")?.iter().any(|(key, _)| is_unknown(key)))
+        let mut included = self.section("include")?;
+        included.extend(self.section("includeif")?);
+        Ok(self.overrides.iter().any(is_include) || included.iter().any(is_unknown))
     }
 
     /// The settings that `git config --null --list` printed.
@@ -148,6 +156,11 @@ pub(crate) fn parse_number(value: &str) -> Option<u64> {
     git2::Config::parse_i64(value).ok().and_then(|number| u64::try_from(number).ok())
 }
 
+/// Whether git resolves the path in a way that neither libgit2 nor this crate knows: `~user/x`, `%(prefix)/x`, `:(optional)x`.
+pub(super) fn is_expanded_by_git(path: &str) -> bool {
+    (path.starts_with('~') && !path.starts_with("~/")) || path.starts_with("%(") || path.starts_with(":(")
+}
+
 pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
 }
@@ -171,6 +184,13 @@ fn canonical(key: &str) -> String {
     }
 }
 
+/// Whether git accepts the key; it runs no command beside any other.
+fn is_key(key: &str) -> bool {
+    static KEY: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^[A-Za-z0-9-]+(\.[^\n]*)?\.[A-Za-z][A-Za-z0-9-]*$").expect("a valid pattern"));
+    KEY.is_match(key)
+}
+
 fn read_counted(env: &Env, overrides: &mut Vec<Setting>) -> Result<(), GitError> {
     let bad = |variable: String| GitError::BadEnvironment { variable };
     let Some(text) = env.text("GIT_CONFIG_COUNT") else { return Ok(()) };
@@ -178,7 +198,15 @@ fn read_counted(env: &Env, overrides: &mut Vec<Setting>) -> Result<(), GitError>
     for index in 0..count {
         let variable = format!("GIT_CONFIG_KEY_{index}");
         let key = env.text(&variable).ok_or_else(|| bad(variable.clone()))?;
-        let value = env.text(&format!("GIT_CONFIG_VALUE_{index}")).unwrap_or_default();
+        if !is_key(key) {
+            return Err(bad(variable));
+        }
+        let variable = format!("GIT_CONFIG_VALUE_{index}");
+        // An empty value is one; a missing value and one that is not UTF-8 are not.
+        let value = match env.text(&variable) {
+            None if env.is_set(&variable) && env.os(&variable).is_none() => "",
+            value => value.ok_or_else(|| bad(variable))?,
+        };
         overrides.push((canonical(key), Some(value.to_owned())));
     }
     Ok(())
@@ -201,6 +229,9 @@ fn parse_parameters(text: &str) -> Option<Vec<Setting>> {
             (None, Some((key, value))) => (key, Some(value.to_owned())),
             _ => (&*word, pair.get(3).map(|value| unquoted(value.as_str()))),
         };
+        if !is_key(key) {
+            return None;
+        }
         parsed.push((canonical(key), value));
         rest = &rest[pair[0].len()..];
     }

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use git2::{Odb, OdbLookupFlags};
 
+use super::config::parse_bool;
 use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
@@ -65,7 +66,8 @@ impl Repo {
         let Some(remote) = self.promisor()? else { return Ok(false) };
         let is_here = |oid: &Oid| odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH);
         let wanted: Vec<String> = oids.iter().filter(|oid| !is_here(oid)).map(Oid::to_string).collect();
-        if wanted.is_empty() || self.env().is_set("GIT_NO_LAZY_FETCH") {
+        let is_off = self.env().text("GIT_NO_LAZY_FETCH").is_some_and(|value| parse_bool(value) != Some(false));
+        if wanted.is_empty() || is_off {
             return Ok(false);
         }
         let mut command = self.git_with(&["fetch.negotiationAlgorithm=noop"], "fetch");

@@ -56,6 +56,8 @@ impl From<ProcessError> for GitError {
 pub(super) fn git(subcommand: &str) -> Process {
     let mut git = Process::named("git", subcommand);
     git.env("GIT_PAGER", "cat").env("LC_ALL", "C").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
+    // Only `git config` reads it, and would neither read nor change what all other commands read.
+    git.env_remove("GIT_CONFIG");
     git
 }
 

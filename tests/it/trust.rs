@@ -133,9 +133,62 @@ fn settings_come_from_the_files_that_git_reads() {
         ("onbranch:co*", true),
         ("gitdir:~/repo/", true),
         ("gitdir/i:~/REPO/", true),
+        ("gitdir:~/other/", false),
+        ("gitdir:./", true),
+        ("gitdir:", true),
+        ("unknown:x", false),
     ] {
         std::fs::write(home.join(".gitconfig"), format!("[includeIf \"{condition}\"]\n\tpath = {file}\n")).unwrap();
         assert_eq!(reads_bad(&repo, &[]), expected, "{condition}");
+    }
+    for path in [&*of_user(file), "file", "~/file", ":(optional)file", "/nonexistent"] {
+        std::fs::write(home.join(".gitconfig"), format!("[include]\n\tpath = {path}\n")).unwrap();
+        reads_bad(&repo, &[]);
+    }
+}
+
+/// The absolute path, as seen from the home folder of the user in the system's list, which is not `HOME`.
+fn of_user(path: &str) -> String {
+    let name = Command::new("id").arg("-un").output().unwrap().stdout;
+    format!("~{}/{}{path}", String::from_utf8(name).unwrap().trim(), "../".repeat(20))
+}
+
+#[test]
+fn settings_in_variables_are_read_and_refused_as_by_git() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let accepts = |program, args: &[&str], variables: Variables<'_>| {
+        run(repo.command(program).args(args).envs(variables.iter().copied()), b"").status.success()
+    };
+    let key = |key| [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", key)];
+    let value = |value| [("GIT_CONFIG_VALUE_0", value)];
+    let mut cases = vec![
+        vec![("GIT_CONFIG_COUNT", "")],
+        vec![("GIT_CONFIG_COUNT", "-1")],
+        vec![("GIT_CONFIG_COUNT", "2"), ("GIT_CONFIG_KEY_0", "a.b"), ("GIT_CONFIG_VALUE_0", "")],
+        key("a.b").to_vec(),
+        vec![("GIT_CONFIG_PARAMETERS", "'a_b.c=1'")],
+        vec![("GIT_CONFIG_PARAMETERS", "'a.b c.d=1'")],
+        vec![("GIT_CONFIG_PARAMETERS", "'a'")],
+    ];
+    for name in ["a.b", "A.B-c", "a.b c.d", "a.\n.b", "a", "", ".b", "a.", "a b.c", "a.b_c", "a.1b", "1.b"] {
+        cases.push([key(name).to_vec(), value("").to_vec()].concat());
+    }
+    for variables in cases {
+        let by_git = accepts("git", &["config", "--list"], &variables);
+        assert_eq!(accepts("git-trace", &["status"], &variables), by_git, "{variables:?}");
+    }
+    // Only `git config` reads this one, and no setting is read from it or written to it here.
+    let file = repo.home().join("file");
+    std::fs::write(&file, BAD).unwrap();
+    let other = [("GIT_CONFIG", file.to_str().unwrap())];
+    repo.git(&["config", "includeIf.hasconfig:remote.*.url:x.path", "/nonexistent"]);
+    assert!(accepts("git-trace", &["status"], &other));
+    assert!(accepts("git-trace", &["install"], &other));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), BAD);
+    for variable in ["GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"] {
+        repo.run(&["breadcrumb", "set", "a", "b"], b"");
+        assert!(accepts("git-trace", &["breadcrumb", "history", "a"], &[(variable, "1")]), "{variable}");
     }
 }
 
@@ -296,6 +349,26 @@ fn the_reference_transaction_hook_sees_and_may_refuse_each_move() {
     let refusal = repo.refused(&["commit", "-m", "z"]);
     assert!(refusal.contains("ref updates aborted by hook"), "{refusal}");
     assert_eq!(repo.bodies("main"), ["x", "y"]);
+    repo.git(&["config", "--unset", "core.hooksPath"]);
+    let log = repo.home().join("log");
+    let is_moved_by_git = || {
+        let output = run(repo.command("git-trace").env("GIT_TRACE2_EVENT", &log).args(["commit", "-m", "z"]), b"");
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("update-ref"))
+    };
+    assert!(!is_moved_by_git());
+    // Git 2.54 and later run it.
+    repo.git(&["config", "hook.watch.event", "reference-transaction"]);
+    assert!(is_moved_by_git());
+    repo.git(&["config", "--remove-section", "hook.watch"]);
+    let path = folder.to_str().unwrap();
+    std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    for path in [path, &of_user(path), "../repo/hooks", "", "~/repo/hooks", ":(optional)hooks"] {
+        repo.git(&["config", "core.hooksPath", path]);
+        let by_git = run(repo.command("git").args(["update-ref", "refs/other/ref", "refs/traces/main"]), b"");
+        let output = repo.run(&["commit", "-m", "z"], b"");
+        assert_eq!(output.status.success(), by_git.status.success(), "{path}: {}", repo.exact(&output));
+    }
 }
 
 #[test]

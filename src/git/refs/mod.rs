@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use git2::{ConfigLevel, ErrorCode, Repository};
 
+use super::config::is_expanded_by_git;
 use super::error::GitError;
 use super::ident::Ident;
 use super::lock::{LOCK_PATIENCE, Wait};
@@ -32,6 +33,9 @@ pub(super) use command::locked;
 pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, files_below, lock_files, remove_older};
 pub(crate) use reflog::LogEntry;
 pub(crate) use update::RefUpdate;
+
+/// Git's hook that sees each move of a ref.
+const HOOK: &str = "reference-transaction";
 
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -273,14 +277,21 @@ impl Repo {
 
     /// Whether refs that are files are moved without git: `reference-transaction` may watch or refuse moves.
     fn is_in_process(&self) -> Result<bool, GitError> {
+        // Git 2.54 and later also run hooks that the configuration names.
+        let is_hook = |(key, event): &(String, String)| key.strip_suffix(".event").is_some() && event == HOOK;
+        if self.config()?.subsections("hook")?.iter().any(is_hook) {
+            return Ok(false);
+        }
         let folder = match self.config()?.text("core.hooksPath")? {
             None => self.common_dir().join("hooks"),
+            // Only git resolves the home folder of another user, and its own prefixes.
+            Some(path) if is_expanded_by_git(&path) => return Ok(false),
             Some(path) => match (path.strip_prefix("~/"), self.env.os("HOME")) {
                 (Some(path), Some(home)) => Path::new(home).join(path),
                 _ => self.worktree().unwrap_or_else(|| self.git_dir().to_owned()).join(path),
             },
         };
-        Ok(!folder.join("reference-transaction").exists())
+        Ok(!folder.join(HOOK).exists())
     }
 
     /// Retries while another process has the lock.

@@ -206,7 +206,10 @@ pub(crate) struct TreeEditor {
 }
 
 struct Folder {
+    /// As they were read or last written.
     entries: Vec<Entry>,
+    /// What replaces the entries of a name when the folder is written, so that many changes cost one pass over the entries.
+    changed: BTreeMap<Vec<u8>, Option<Entry>>,
     /// Entered sub-folders, by name. Their entries above have old oids until the tree is written.
     entered: BTreeMap<Vec<u8>, Folder>,
     touched: bool,
@@ -216,28 +219,31 @@ impl TreeEditor {
     /// Starts from a tree, or from an empty one.
     pub(crate) fn new(store: &impl TreeStore, tree: Option<Oid>) -> Result<Self, GitError> {
         let entries = tree.map_or(Ok(Vec::new()), |oid| store.read_tree(oid))?;
-        Ok(Self { root: Folder { entries, entered: BTreeMap::new(), touched: tree.is_none() } })
+        Ok(Self { root: Folder { touched: tree.is_none(), ..Folder::new(entries) } })
     }
 
     /// Finds the file at `path`, which is about to be replaced.
     pub(crate) fn find(&mut self, store: &impl TreeStore, path: &str) -> Result<Option<Oid>, GitError> {
         let (folder, name) = self.root.enter(store, path)?;
         let is_it = |entry: &&Entry| entry.name == name.as_bytes() && entry.mode() == Mode::File;
-        Ok(folder.entries.iter().find(is_it).map(|entry| entry.oid))
+        let found = match folder.changed.get(name.as_bytes()) {
+            Some(changed) => changed.as_ref(),
+            None => folder.entries.iter().find(is_it),
+        };
+        Ok(found.map(|entry| entry.oid))
     }
 
     /// Writes a file at `path`, replacing any file there.
     pub(crate) fn put(&mut self, store: &impl TreeStore, path: &str, blob: Oid) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;
-        folder.entries.retain(|entry| entry.name != name.as_bytes());
-        folder.entries.push(Entry::file(name, blob));
+        folder.changed.insert(name.as_bytes().to_vec(), Some(Entry::file(name, blob)));
         Ok(())
     }
 
     /// Removes the file at `path` and folders that become empty.
     pub(crate) fn remove(&mut self, store: &impl TreeStore, path: &str) -> Result<(), GitError> {
         let (folder, name) = self.root.enter(store, path)?;
-        folder.entries.retain(|entry| entry.name != name.as_bytes());
+        folder.changed.insert(name.as_bytes().to_vec(), None);
         Ok(())
     }
 
@@ -248,15 +254,20 @@ impl TreeEditor {
 }
 
 impl Folder {
+    fn new(entries: Vec<Entry>) -> Self {
+        Self { entries, changed: BTreeMap::new(), entered: BTreeMap::new(), touched: false }
+    }
+
     /// The folder that contains the last part of `path`, and that part. Marks the folders on the path as touched.
     fn enter<'p>(&mut self, store: &impl TreeStore, path: &'p str) -> Result<(&mut Self, &'p str), GitError> {
         self.touched = true;
         let Some((first, rest)) = path.split_once('/') else { return Ok((self, path)) };
         let name = first.as_bytes();
         if !self.entered.contains_key(name) {
-            let known = self.entries.iter().find(|entry| entry.name == name && entry.mode() == Mode::Folder);
+            let is_it = |entry: &&Entry| entry.name == name && entry.mode() == Mode::Folder;
+            let known = if self.changed.contains_key(name) { None } else { self.entries.iter().find(is_it) };
             let entries = known.map_or(Ok(Vec::new()), |entry| store.read_tree(entry.oid))?;
-            self.entered.insert(name.to_vec(), Self { entries, entered: BTreeMap::new(), touched: false });
+            self.entered.insert(name.to_vec(), Self::new(entries));
         }
         self.entered.get_mut(name).expect("it was put there above").enter(store, rest)
     }
@@ -266,12 +277,13 @@ impl Folder {
             if !folder.touched {
                 continue;
             }
-            self.entries.retain(|entry| entry.name != *name);
             let oid = folder.write(store)?;
-            if !folder.entries.is_empty() {
-                self.entries.push(Entry::folder(name.clone(), oid));
-            }
+            let entry = (!folder.entries.is_empty()).then(|| Entry::folder(name.clone(), oid));
+            self.changed.insert(name.clone(), entry);
         }
+        let changed = std::mem::take(&mut self.changed);
+        self.entries.retain(|entry| !changed.contains_key(&entry.name));
+        self.entries.extend(changed.into_values().flatten());
         self.touched = false;
         store.write_tree(&mut self.entries)
     }
