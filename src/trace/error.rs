@@ -182,7 +182,9 @@ impl Diagnostic for TraceError {
             Self::NoMatch { .. } => "`git trace branch` lists traces",
             Self::Misspelled { meant, .. } => return Some(format!("did you mean `{meant}`?")),
             Self::AmbiguousTrace { .. } => "name more of it",
-            Self::NoSuchTrace { .. } => "`git trace commit` creates one; `git trace branch` lists them",
+            Self::NoSuchTrace { .. } => {
+                "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"
+            }
             Self::MovedMeanwhile { .. } => "run the command again",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
             Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items",

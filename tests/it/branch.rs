@@ -104,7 +104,7 @@ fn invalid_branch_points_are_refused() {
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "nope", "y"]), @"
     --- stderr
     error: no trace is named `nope`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-d"]), @"

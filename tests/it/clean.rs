@@ -275,6 +275,7 @@ fn each_preset_leaves_its_stub() {
      before 5,349  after 1,894  saved 3,455 (65%)   back: git trace undo
     [main.clean] 132e163
     `main` stays as it was; `git trace diff main main.clean` shows what was cut
+    `git trace resume main.clean` continues with the result
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     [exit 0]
@@ -398,6 +399,7 @@ fn the_list_in_the_editor_decides() {
      before 5,349  after 2,467  saved 2,882 (54%)   back: git trace undo
     [main.clean] 94a728a
     `main` stays as it was; `git trace diff main main.clean` shows what was cut
+    `git trace resume main.clean` continues with the result
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     [exit 0]
@@ -464,7 +466,7 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     insta::assert_snapshot!(repo.refused(&["clean", "none"]), @"
     --- stderr
     error: no trace is named `none`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
 }

@@ -148,7 +148,7 @@ fn status_summarizes_the_trace() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.trace(&["status"]), @"
     On trace main
-      nothing yet: `git trace commit -m TEXT` makes the first item
+      nothing yet: `git trace import claude-code` imports a session, `git trace commit -m TEXT` adds an item
     [exit 0]
     ");
     let repo = talk();
@@ -375,7 +375,7 @@ fn init_and_switch_choose_the_current_trace() {
     insta::assert_snapshot!(repo.trace(&["switch", "nowhere"]), @"
     --- stderr
     error: no trace is named `nowhere`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
 }

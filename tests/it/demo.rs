@@ -34,6 +34,7 @@ fn the_demo_cleans_a_session() {
      before 12,827 [≈ 26 %]  after 5,182 [≈ 23 %]  saved 7,645 (60%)   back: git trace undo
     [work.clean] 920e3cb
     `work` stays as it was; `git trace diff work work.clean` shows what was cut
+    `git trace resume work.clean` continues with the result
 
     # Print the messages for a model, before and after.
     $ git trace --trace work materialize | wc -c
@@ -64,7 +65,7 @@ fn the_demo_cleans_a_session() {
       git trace import claude-code     import the newest session of this folder (or codex, gemini-cli)
       git trace top                    see what fills its context
       git trace clean                  choose what to cut, on a new trace
-      git trace resume                 continue in the agent
+      git trace resume NAME.clean      continue with the result; `clean` prints the name
       git trace help                   list all commands
     "#);
 }

@@ -313,7 +313,7 @@ fn a_part_of_a_name_is_enough_to_read() {
     hint: did you mean `idea`?
     [exit 2]--- stderr
     error: no trace is named `other`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]--- stderr
     error: no trace was named
     hint: `git trace branch` lists traces

@@ -91,7 +91,7 @@ fn an_unknown_unit_or_trace_is_refused() {
     insta::assert_snapshot!(repo.refused(&["top", "none"]), @"
     --- stderr
     error: no trace is named `none`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
 }

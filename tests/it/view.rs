@@ -290,14 +290,14 @@ fn invalid_view_arguments_are_refused() {
     insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
     --- stderr
     error: no trace is named `main`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
     repo.say("hello");
     insta::assert_snapshot!(repo.refused(&["view", "nowhere"]), @"
     --- stderr
     error: no trace is named `nowhere`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["view", "--as-of", "2001-01-01T00:00:00Z"]), @"

@@ -422,7 +422,7 @@ fn findings_are_readable_and_escaped() {
     insta::assert_snapshot!(repo.trace(&["fsck", "nope"]), @r"
     --- stderr
     error: no trace is named `nope`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
 }

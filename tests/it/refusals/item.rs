@@ -269,7 +269,7 @@ fn a_reply_to_a_nonexistent_item() {
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "new", "--reply-to", "ffff", "-m", "x"]), @"
     --- stderr
     error: no trace is named `new`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
     insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], br#"{"text":"x","reply_to":"ffff"}"#), @r#"

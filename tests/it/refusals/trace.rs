@@ -56,7 +56,7 @@ fn a_missing_or_invalid_trace() {
             insta::assert_snapshot!(repo.refused(&[command, "nowhere"]), @"
             --- stderr
             error: no trace is named `nowhere`
-            hint: `git trace commit` creates one; `git trace branch` lists them
+            hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
             [exit 2]
             ");
         }
@@ -64,7 +64,7 @@ fn a_missing_or_invalid_trace() {
     insta::assert_snapshot!(repo.refused(&["status", "nowhere"]), @"
     --- stderr
     error: no trace is named `nowhere`
-    hint: `git trace commit` creates one; `git trace branch` lists them
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["init", "a..b"]), @"
@@ -135,6 +135,18 @@ fn an_import_with_an_invalid_line_records_nothing() {
     --- stderr
     error: Claude Code has no session of this folder under `[HOME]/.claude`
     hint: name a file: git trace import claude-code FILE
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["import", "session.jsonl"]), @"
+    --- stderr
+    error: `session.jsonl` does not exist
+    hint: name the file of a session; `git trace import claude-code` finds the newest one of this folder
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.refused(&["import", "."]), @"
+    --- stderr
+    error: `.` is a folder
+    hint: name the file of a session; `git trace import claude-code` finds the newest one of this folder
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"

@@ -43,7 +43,7 @@ Now in a repository where you use Claude Code:
   git trace import claude-code     import the newest session of this folder (or codex, gemini-cli)
   git trace top                    see what fills its context
   git trace clean                  choose what to cut, on a new trace
-  git trace resume                 continue in the agent
+  git trace resume NAME.clean      continue with the result; `clean` prints the name
   git trace help                   list all commands
 ";
 

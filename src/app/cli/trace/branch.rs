@@ -134,7 +134,9 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
         });
     }
     if listed.is_empty() {
-        context.ui.note("there is no trace yet: `git trace commit -m TEXT` makes the first one");
+        context
+            .ui
+            .note("there is no trace yet: `git trace import claude-code` or `git trace commit -m TEXT` creates one");
     }
     context.ui.page()?;
     let width = listed.iter().map(|trace| trace.name.as_str().chars().count()).max().unwrap_or(0);

@@ -135,6 +135,7 @@ fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()>
     }
     if done.name != *name {
         writeln!(ui, "`{name}` stays as it was; `git trace diff {name} {}` shows what was cut", done.name)?;
+        writeln!(ui, "`git trace resume {}` continues with the result", done.name)?;
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ impl StatusArgs {
             }
             return writeln!(
                 context.ui,
-                "On trace {name}\n  nothing yet: `git trace commit -m TEXT` makes the first item"
+                "On trace {name}\n  nothing yet: `git trace import claude-code` imports a session, `git trace commit -m TEXT` adds an item"
             );
         }
         let counter = context.counter()?;

@@ -96,8 +96,15 @@ impl ImportArgs {
         }
         let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
         let unknown = |message: String| Error::with_hint(message, format!("name its format, one of {formats}"));
-        if self.file.is_some() || !first.is_file() {
-            return Err(unknown(format!("`{}` is neither a format nor a file", first.display())));
+        if !first.is_file() {
+            let is_path = self.file.is_none()
+                && (first.exists() || first.extension().is_some() || first.components().count() > 1);
+            if !is_path {
+                return Err(unknown(format!("`{}` is neither a format nor a file", first.display())));
+            }
+            let problem = if first.is_dir() { "is a folder" } else { "does not exist" };
+            let hint = "name the file of a session; `git trace import claude-code` finds the newest one of this folder";
+            return Err(Error::with_hint(format!("`{}` {problem}", first.display()), hint));
         }
         let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
         let Some(format) = Format::detect(&head) else {
