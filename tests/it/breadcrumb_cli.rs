@@ -81,9 +81,8 @@ fn a_refused_breadcrumb_is_not_written() {
     ");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth-method", "JWT"]), @"
     --- stderr
-    error: invalid value 'auth-method' for '<KEY>': invalid key `auth-method`: '-' is not an ASCII letter, digit, dot, or underscore
-
-    For more information, try '--help'.
+    error: `<KEY>`: invalid key `auth-method`: '-' is not an ASCII letter, digit, dot, or underscore
+    hint: for example `git trace breadcrumb set auth.method 'JWT in a cookie'`; `git trace breadcrumb set -h` explains it
     [exit 2]
     ");
     assert!(!place.at.join(".synapse").exists());

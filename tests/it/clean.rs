@@ -458,9 +458,8 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), first);
     insta::assert_snapshot!(repo.refused(&["clean", "--preset", "safe,all"]), @"
     --- stderr
-    error: invalid value 'all' for '--preset <P,…>': unknown preset `all`: expected one of safe, default, aggressive, duplicates, reminders, stale-reads, edit-echoes, images, failures, thinking, edited-reads, old-results, oversize, old-reads, agent-reports, old-calls
-
-    For more information, try '--help'.
+    error: `--preset <P,…>`: unknown preset `all`: expected one of safe, default, aggressive, duplicates, reminders, stale-reads, edit-echoes, images, failures, thinking, edited-reads, old-results, oversize, old-reads, agent-reports, old-calls
+    hint: for example `git trace clean`; `git trace clean -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["clean", "none"]), @"

@@ -114,9 +114,8 @@ fn unreadable_settings_are_refused_and_left_unchanged() {
     "#);
     insta::assert_snapshot!(place.trace(&["install", "--mcp", "emacs"]), @"
     --- stderr
-    error: invalid value 'emacs' for '--mcp <CLIENT>': `emacs` is not one of claude-code, cursor, vscode, codex, gemini
-
-    For more information, try '--help'.
+    error: `--mcp <CLIENT>`: `emacs` is not one of claude-code, cursor, vscode, codex, gemini
+    hint: for example `git trace install`; `git trace install -h` explains it
     [exit 2]
     ");
 }

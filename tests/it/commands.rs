@@ -213,9 +213,8 @@ fn materialize_prints_messages_or_markdown() {
     "#);
     insta::assert_snapshot!(repo.trace(&["materialize", "--role", "tool_io=tool"]), @"
     --- stderr
-    error: invalid value 'tool_io=tool' for '--role <TYPE=ROLE>': the roles are system, user and assistant
-
-    For more information, try '--help'.
+    error: invalid value `tool_io=tool` of `--role <TYPE=ROLE>`: the roles are system, user and assistant
+    hint: for example `git trace materialize`; `git trace materialize -h` explains it
     [exit 2]
     ");
 }

@@ -34,6 +34,7 @@ mod materialize;
 mod mcp;
 mod merge_driver;
 mod merging;
+mod mistakes;
 mod operations;
 mod packages;
 

@@ -361,12 +361,8 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     assert_eq!(repo.refs(), before);
     insta::assert_snapshot!(repo.refused(&["purge"]), @"
     --- stderr
-    error: the following required arguments were not provided:
-      <ITEM|--text <->|--pattern <REGEX>|--push <REMOTE>>
-
-    Usage: git trace purge <ITEM|--text <->|--pattern <REGEX>|--push <REMOTE>>
-
-    For more information, try '--help'.
+    error: `git trace purge` needs `<ITEM|--text <->|--pattern <REGEX>|--push <REMOTE>>`
+    hint: for example `git trace purge '#3' --reason secret`; `git trace purge -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused_with(&["purge", "--text", "-", "--yes"], b"a\n"), @"

@@ -288,7 +288,10 @@ fn names_globs_and_invalid_arguments() {
         (Some(2), "error: no trace is named `nothing*`\nhint: `git trace branch` lists traces\n")
     );
     let (code, said) = team.run("ada", &["push", "elsewhere"]);
-    assert_eq!((code, said.as_str()), (Some(2), "error: there is no remote `elsewhere`: `git remote add` makes one\n"));
+    assert_eq!(
+        (code, said.as_str()),
+        (Some(2), "error: there is no remote `elsewhere`\nhint: `git remote add elsewhere URL` adds it\n")
+    );
     team.ok("bob", &["fetch", "origin", "codex/1"]);
     assert_eq!(
         team.git("bob", &["for-each-ref", "--format=%(refname)", "refs/trace-remotes"]),

@@ -187,9 +187,8 @@ fn completion_scripts_exist_for_supported_shells() {
     insta::assert_snapshot!(place.trace(&["uninstall", "--completions", "fish"]), @"left alone [ROOT]/.local/share/fish/vendor_conf.d/git-trace.fish");
     insta::assert_snapshot!(place.trace(&["install", "--completions", "tcsh"]), @"
     --- stderr
-    error: invalid value 'tcsh' for '--completions [<SHELL>]': `tcsh` is not one of bash, zsh, fish
-
-    For more information, try '--help'.
+    error: `--completions [<SHELL>]`: `tcsh` is not one of bash, zsh, fish
+    hint: for example `git trace install`; `git trace install -h` explains it
     [exit 2]
     ");
 }

@@ -83,9 +83,8 @@ fn an_unknown_unit_or_trace_is_refused() {
     let repo = talk();
     insta::assert_snapshot!(repo.refused(&["top", "--by", "weight"]), @"
     --- stderr
-    error: invalid value 'weight' for '--by <UNIT>': unknown unit `weight`: expected one of item, turn, tool, path, type
-
-    For more information, try '--help'.
+    error: `--by <UNIT>`: unknown unit `weight`: expected one of item, turn, tool, path, type
+    hint: for example `git trace top`; `git trace top -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["top", "none"]), @"

@@ -9,6 +9,8 @@ use crate::trace::AgentName;
 
 /// Print what a session needs at its start, within a token budget
 ///
+/// Use it to start a session; `forward get` and `checkpoint prime` print single parts in full.
+///
 /// The brief combines the agent's crumb file and forward crumbs, the next actions of the current checkpoint, the inbox, the
 /// team file, the requested breadcrumbs, and the end of the trace. If it exceeds the budget, the last parts are left out, and
 /// the brief says how much is missing.

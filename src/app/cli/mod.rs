@@ -36,6 +36,7 @@ mod crumb;
 mod error;
 mod flags;
 mod forward;
+mod help;
 mod hook;
 mod item;
 mod remote;
@@ -94,7 +95,7 @@ impl ExitStatus {
 /// The context of an agent is kept in this git repository as commits and refs, one commit per item. You can edit, pin, and
 /// skip items, view any earlier state, and turn a trace into messages for a model's API.
 #[derive(Parser, Debug)]
-#[command(name = "git-trace", bin_name = "git trace", version, max_term_width = 100)]
+#[command(name = "git-trace", bin_name = "git trace", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     /// Trace to work on [default: `$GITTRACE_NAME`, or the current trace]
     #[arg(long, global = true, value_name = "NAME")]
@@ -110,6 +111,7 @@ commands! {
         // Items
         Commit(item::commit::CommitArgs),
         Edit(item::edit::EditArgs),
+        #[command(alias = "rm")]
         Delete(item::delete::DeleteArgs),
         Restore(item::delete::RestoreArgs),
         Show(item::show::ShowArgs),
@@ -117,6 +119,7 @@ commands! {
         Blame(item::blame::BlameArgs),
         Pin(item::priority::PinArgs),
         Skip(item::priority::SkipArgs),
+        #[command(alias = "unskip")]
         Unpin(item::priority::UnpinArgs),
         Priority(item::priority::PriorityArgs),
         Compress(item::compress::CompressArgs),
@@ -181,6 +184,7 @@ commands! {
         Mcp(setup::mcp::McpArgs),
         Hook(hook::HookArgs),
         MergeDriver(setup::merge_driver::MergeDriverArgs),
+        Help(help::HelpArgs),
         #[command(hide = true)]
         CompleteWords(setup::complete::CompleteWordsArgs),
     }
@@ -208,9 +212,8 @@ fn parse(args: &[OsString]) -> Result<(Cli, String), clap::Error> {
         if error.kind() == ErrorKind::DisplayVersion {
             return Err(error);
         }
-        command = Cli::command();
-        command.build();
-        command.try_get_matches_from_mut(args)
+        command = help::described(args);
+        command.try_get_matches_from_mut(with_counts(args))
     })?;
     let names: Vec<&str> =
         successors(matches.subcommand(), |(_, sub)| sub.subcommand()).map(|(name, _)| name).collect();
@@ -219,12 +222,22 @@ fn parse(args: &[OsString]) -> Result<(Cli, String), clap::Error> {
     Ok((cli, name))
 }
 
+/// The command line with `-n5` for the `-5` of `log -5`, which clap does not know.
+fn with_counts(args: &[OsString]) -> Vec<OsString> {
+    let log = args.iter().position(|arg| arg == "log").unwrap_or(args.len());
+    let count = |arg: &OsString| {
+        let number = arg.to_str()?.strip_prefix('-')?;
+        number.parse::<u32>().is_ok().then(|| format!("-n{number}").into())
+    };
+    let (before, after) = args.split_at(log);
+    before.iter().cloned().chain(after.iter().map(|arg| count(arg).unwrap_or_else(|| arg.clone()))).collect()
+}
+
 fn status(args: &[OsString], env: Env) -> u8 {
     let (cli, name) = match parse(args) {
         Ok(parsed) => parsed,
         Err(error) => {
-            error::print_usage(&error);
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            return error::print_usage(&error, args);
         }
     };
     let context = Context::new(env.with_command(name).with_notices(note), cli.trace);

@@ -211,9 +211,8 @@ fn lists_are_accepted_as_options_or_json() {
     ");
     insta::assert_snapshot!(refused(&["--priority", "urgent"]), @"
     --- stderr
-    error: invalid value 'urgent' for '--importance <PRIORITY>': `URGENT` is not one of HIGH, MEDIUM, LOW
-
-    For more information, try '--help'.
+    error: invalid value `urgent` of `--importance <PRIORITY>`: `URGENT` is not one of HIGH, MEDIUM, LOW
+    hint: for example `git trace forward leave --agent ada --summary 'The parser works; its tests are missing.'`; `git trace forward leave -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "a", "--summary", " \n"]), @"

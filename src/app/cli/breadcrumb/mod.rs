@@ -15,7 +15,7 @@ use crate::git::Git;
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::{Record, Store, StoreFile, Writer};
 
-/// Store facts that outlive a session: a key, a value, and when it was learned
+/// Breadcrumbs: facts of the project, each a key and a value
 ///
 /// They are stored in `.synapse/breadcrumbs.jsonl`, one JSON object per line, which you commit with the code. Keys in the
 /// namespace `secret` are stored in `.synapse/breadcrumbs-secret.jsonl`, which git must ignore.

@@ -44,6 +44,8 @@ pub(crate) struct StatusArgs {
 }
 
 /// Print the current checkpoint unchanged, or nothing if there is none
+///
+/// `git trace brief` prints its next actions together with the other memories, within a token budget.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PrimeArgs {
     /// Print JSON with id, path and text, or null if there is none

@@ -13,7 +13,7 @@ use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result};
 use crate::memory::crumb::{CrumbError, CrumbFile};
 
 commands! {
-    /// Store the memory of an agent in a file that it reads at the start of a session
+    /// Crumb files: what an agent reads at the start of each session
     ///
     /// A crumb file has a header with the session number, sections, and entries of one line each. Commit it with the code;
     /// `git trace install` configures git to merge and diff such files by entry.

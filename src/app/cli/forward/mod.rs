@@ -13,7 +13,7 @@ use crate::memory::forward::{CrumbType, DamagedCrumb, ForwardCrumb, ForwardError
 use crate::trace::model::trailers::one_line;
 use crate::trace::{AgentName, Time};
 
-/// Leave notes for the next session of an agent, and read them there
+/// Forward crumbs: notes of one session to the next of its agent
 ///
 /// Each agent has its own ref, `refs/crumbs/<agent>`, which is pushed and fetched only if it is named.
 #[derive(clap::Args, Debug)]

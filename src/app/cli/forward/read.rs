@@ -10,6 +10,8 @@ use crate::memory::forward::{
 };
 
 /// Print the newest forward crumbs of the agent
+///
+/// `git trace brief` prints them together with the other memories, within a token budget.
 #[derive(clap::Args, Debug)]
 pub(crate) struct GetArgs {
     /// Hours to look back; 168 are a week

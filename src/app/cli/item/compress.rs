@@ -65,6 +65,8 @@ pub(crate) struct CompressArgs {
 }
 
 /// Restore the items that a summary replaced
+///
+/// `git trace restore` brings back items that were deleted.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExpandArgs {
     /// Summary item

@@ -22,7 +22,9 @@ pub(crate) struct DeleteArgs {
     json: bool,
 }
 
-/// Restore deleted items to their positions, or an item to an earlier revision
+/// Restore deleted items, or an earlier revision of an item
+///
+/// Deleted items return to their positions. `expand` restores what a summary replaced; `undo` takes back the last command.
 ///
 /// A range, a turn, or a filter selects deleted items; a commit names those that it deleted. All items are restored in one commit.
 #[derive(clap::Args, Debug)]

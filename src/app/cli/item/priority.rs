@@ -39,7 +39,9 @@ level_command! {
     PinArgs, Level::Pinned
 }
 level_command! {
-    /// Skip items: they are left out of materialized messages in every trace, until they are unpinned
+    /// Skip items: leave them out of messages until they are unpinned
+///
+/// A skipped item is left out of the messages of every trace that contains it; `delete` removes an item from one trace.
     ///
     /// With a call, its results are skipped.
     SkipArgs, Level::Skip

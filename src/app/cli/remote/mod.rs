@@ -4,7 +4,7 @@ mod pull;
 
 pub(crate) use pull::PullArgs;
 
-use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{PushFate, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::Tip;
@@ -54,7 +54,7 @@ pub(crate) struct FetchArgs {
     json: bool,
 }
 
-/// List the known traces of remotes, or make plain `git fetch` fetch them
+/// List traces of remotes, or make `git fetch` fetch them
 #[derive(clap::Args, Debug)]
 pub(crate) struct RemoteArgs {
     /// Remote
@@ -78,7 +78,8 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
     }
     // The result of the last push or fetch is stored under the remote's name, so an address is not enough.
     if context.repo()?.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
-        bail!("there is no remote `{}`: `git remote add` makes one", escaped(&remote));
+        let hint = format!("`git remote add {} URL` adds it", escaped(&remote));
+        return Err(Error::with_hint(format!("there is no remote `{}`", escaped(&remote)), hint));
     }
     Ok(remote)
 }

@@ -4,7 +4,10 @@ use crate::app::cli::{Context, Error, ExitStatus, Result, Value, json};
 use crate::base::finding::Weight;
 use crate::check::staged::{CheckError, Checked, Source, check};
 
-/// Check breadcrumbs, crumb files and checkpoints in a commit, for CI, or in the index
+/// Check the memory files of a commit, for CI, or of the index
+///
+/// Checks breadcrumbs, crumb files, and checkpoints. `fsck` checks the stored traces, `doctor` the setup; `crumb validate` and
+/// `checkpoint validate` check single files of the working tree.
 ///
 /// Prints one line per finding: `path:line:column: rule: problem; remedy`. The exit status is 1 if there are errors;
 /// warnings do not count. The command reads the blobs of the commit or the index, not the files of the working tree.

@@ -12,6 +12,8 @@ use crate::trace::TraceName;
 /// Reads the items and history of every trace, priorities and their tags, forward crumbs, crumb archives, refs and reflogs.
 /// Prints one line per finding: `weight: trace: commit: item: rule: problem; remedy`. The exit status is 1 if there are
 /// errors; warnings do not count. The effects of plain git commands, such as shared positions, are not findings.
+///
+/// `doctor` checks the setup, `check` the memory files of a commit.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FsckArgs {
     /// Traces to check [default: all traces and all related data]

@@ -14,9 +14,11 @@ use crate::transcript::continuation;
 use crate::transcript::export::{self as transcripts, ExportedTranscript, NewSession};
 use crate::transcript::format::Format;
 
-/// Export a trace as JSON Lines, one operation per line, oldest first, or as a transcript for an agent
+/// Export a trace as JSON Lines or as a transcript for an agent
 ///
-/// `import jsonl` reads the lines back: items, edits, deletions, restorations and priorities, with times and authors.
+/// In JSON Lines, each line is an operation, oldest first; `import jsonl` reads the lines back: items, edits, deletions,
+/// restorations, and priorities, with times and authors.
+///
 /// `export claude-code`, `export codex`, and `export gemini-cli` write the items that are not skipped as a new session, where
 /// that agent can resume it.
 ///

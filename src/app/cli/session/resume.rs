@@ -18,7 +18,7 @@ use crate::transcript::format::Format;
 /// How many hours a call may run. An older one without a result was interrupted.
 const LONGEST_CALL: u64 = 24;
 
-/// Continue a trace in an agent: export it as a new session, and start the agent with it
+/// Continue a trace in an agent, as a new session
 ///
 /// The agent is the one that recorded the session, unless --agent names another. It starts in the folder in which the session ran,
 /// with this terminal, and its exit status is that of the command. Its recording continues the trace, as after `export`.

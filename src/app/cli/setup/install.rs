@@ -13,8 +13,9 @@ use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, 
 use crate::git::{Env, Git, GitError, worktree_root};
 use crate::transcript::format::Format;
 
-/// Configure git to merge breadcrumbs, crumb files and checkpoints by meaning, and to diff crumb files by entry
+/// Set up merges of memory files, and recording with --agent
 ///
+/// Configures git to merge breadcrumbs, crumb files, and checkpoints by meaning, and to diff crumb files by entry.
 /// Adds the merge driver to git's configuration and its paths to `.gitattributes`, which you should commit. With
 /// `--agent`, adds hooks to the agent's settings in this project instead, which record its sessions; with `--agent` and
 /// `--global`, to your own settings, for every repository in which `trace.record` is not false. You can run it repeatedly; settings made by others are not changed. `--man` and `--completions` install files for the user, not the
@@ -78,9 +79,10 @@ struct TargetArgs {
     json: bool,
 }
 
-/// Check the setup: merge driver, attributes, a trial merge, breadcrumb files, forward crumbs
+/// Check the setup of this repository
 ///
-/// `git trace fsck` checks the stored data.
+/// Checks the merge driver, its attributes, a trial merge, breadcrumb files, and forward crumbs. `fsck` checks the stored traces,
+/// `check` the memory files of a commit.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
     /// Print a JSON array

@@ -3,7 +3,7 @@
 use crate::app::cli::{Context, Result};
 use crate::app::mcp::{Groups, serve};
 
-/// Serve this repository's memory to an agent with the Model Context Protocol, over stdin and stdout
+/// Serve this repository's memory to an agent over MCP
 ///
 /// `git trace install --mcp CLIENT` configures a client to start the server.
 #[derive(clap::Args, Debug)]

@@ -37,6 +37,10 @@ pub(crate) struct BranchArgs {
     /// Delete traces even if they are not merged
     #[arg(short = 'D', conflicts_with = "json")]
     force_delete: bool,
+    // For hands that know git: the list always shows sizes.
+    #[arg(short = 'v', long, hide = true, conflicts_with = "names")]
+    #[arg(action = clap::ArgAction::Count)]
+    verbose: u8,
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "names")]
     json: bool,
@@ -174,7 +178,9 @@ fn title_of(repo: &Repo, trace: &Listed) -> Option<String> {
     title(repo, &trace.name, &trace.content.as_ref().ok()?.0)
 }
 
-/// Make another trace the current trace of this worktree
+/// Make another trace the current one; -c creates it first
+///
+/// The current trace belongs to this worktree. `git trace branch NAME` creates a trace without switching to it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SwitchArgs {
     /// Name of the trace; `-` is the previous trace [default: chosen from a list, on a terminal]
@@ -244,6 +250,7 @@ fn no_trace(repo: &Repo, name: &TraceName) -> Result<Option<Error>> {
 
 /// Create an empty trace and make it the current one
 ///
+/// Rarely needed: `git trace switch -c NAME` creates a trace that continues the current one.
 /// The first commit creates its ref. A first commit without `init` creates the trace `main`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InitArgs {

@@ -27,6 +27,9 @@ pub(crate) struct StatusArgs {
     /// Size of the model's context window in tokens [default: `trace.window`, or that of the session's model]
     #[arg(long, value_name = "N")]
     window: Option<u64>,
+    /// Print one line: the trace, its items, and its tokens
+    #[arg(short, long, conflicts_with = "json")]
+    short: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -58,6 +61,9 @@ impl StatusArgs {
             if self.json {
                 return context.ui.json(&nothing_yet_json(&name));
             }
+            if self.short {
+                return writeln!(context.ui, "{name}: nothing yet");
+            }
             return writeln!(
                 context.ui,
                 "On trace {name}\n  nothing yet: `git trace import claude-code` imports a session, `git trace commit -m TEXT` adds an item"
@@ -85,6 +91,11 @@ impl StatusArgs {
                 json["title"] = title.into();
             }
             return context.ui.json(&json);
+        }
+        if self.short {
+            let of_budget = status.budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
+            let (items, tokens) = (view.slots.len(), status.size.size.tokens);
+            return writeln!(context.ui, "{name}: {items} items, {tokens}{of_budget} tokens");
         }
         if context.ui.is_terminal() {
             add_tokens(context, &mut status, counter)?;

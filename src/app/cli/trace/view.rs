@@ -8,7 +8,7 @@ use crate::base::replace::{Access, put};
 use crate::git::browse;
 use crate::trace::TraceName;
 
-/// Show a trace as a web page: items, tokens, priorities, edits, branches and timeline
+/// Show a trace as a web page, with its branches and a timeline
 ///
 /// The page is one file that makes no network requests, so it can be attached to a pull request. It does not contain the
 /// texts of deleted items, and possible secrets are redacted. Without --output, it is written to the git folder and

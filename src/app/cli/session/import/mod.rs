@@ -19,7 +19,9 @@ use crate::trace::store::{head, settings};
 use crate::transcript::api_request;
 use crate::transcript::format::{self, Format};
 
-/// Import a session or a file into a trace; items that the trace has or once had are skipped
+/// Import a session or a file into a trace
+///
+/// Items that the trace has or once had are skipped.
 ///
 /// A session is imported into the trace `<agent>/<session id>`, unless `--trace`, `$GITTRACE_NAME` or `init` named another.
 /// If there is no current trace, it becomes the current one. Another import of a file reads only what was added to it.
