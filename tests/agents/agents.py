@@ -61,6 +61,7 @@ AGENTS_LIST = [
 
 def environment(home):
     kept = {key: value for key, value in os.environ.items() if key in ("PATH", "LANG", "TMPDIR")}
+    kept["PATH"] = f"{BINARY.parent}:{kept['PATH']}"  # Plugins call `git-trace`.
     kept |= {"HOME": str(home), "ANTHROPIC_BASE_URL": URL, "ANTHROPIC_API_KEY": "dummy", "OPENAI_API_KEY": "dummy",
              "GEMINI_API_KEY": "dummy", "GOOGLE_GEMINI_BASE_URL": URL, "CLAUDE_CODE_MAX_RETRIES": "0"}
     return kept | dict.fromkeys(QUIET.split(), "1")

@@ -185,15 +185,16 @@ def crash(agent):
     print(f"{agent.name}: imported a session that was killed in its first turn")
 
 
-with api():
-    for agent in AGENTS_LIST:
-        if len(sys.argv) > 3 and agent.name != sys.argv[3]:
-            continue
-        if not agent.installed():
-            print(f"{agent.name}: skipped, because it is not installed")
-            continue
-        own_turns(agent)
-        parallel(agent)
-        crash(agent)
-        if agent.name == "claude-code":
-            sub_agent(agent)
+if __name__ == "__main__":
+    with api():
+        for agent in AGENTS_LIST:
+            if len(sys.argv) > 3 and agent.name != sys.argv[3]:
+                continue
+            if not agent.installed():
+                print(f"{agent.name}: skipped, because it is not installed")
+                continue
+            own_turns(agent)
+            parallel(agent)
+            crash(agent)
+            if agent.name == "claude-code":
+                sub_agent(agent)

@@ -67,6 +67,10 @@ fn text(kind: &str, value: &Value) -> Option<String> {
             format!("The following skills are available for use with the Skill tool:\n\n{}", member("content")?)
         }
         "agent_listing_delta" => agent_listing(value),
+        "mcp_instructions_delta" => {
+            let blocks = texts(&value["addedBlocks"], "\n\n");
+            (!blocks.is_empty()).then(|| format!("{MCP_HEAD}\n\n{blocks}"))?
+        }
         "hook_success" if is_listed(member("hookEvent")?, HOOK_EVENTS) => {
             format!("{hook} hook success: {}", member("content")?)
         }
@@ -113,6 +117,9 @@ fn agent_listing(value: &Value) -> String {
 const CONCURRENCY_NOTE: &str = "When you launch multiple agents for independent work, send them in a single message with \
     multiple tool uses so they run concurrently.";
 
+const MCP_HEAD: &str = "# MCP Server Instructions\n\n\
+    The following MCP servers have provided instructions for how to use their tools and resources:";
+
 /// A text file that the user mentioned: it is sent as a call of the tool that reads files, with its result.
 fn file(value: &Value) -> Option<String> {
     let file = &value["content"]["file"];
@@ -126,9 +133,13 @@ fn file(value: &Value) -> Option<String> {
 
 /// The texts of a list, one per line.
 fn lines(value: &Value) -> Cow<'_, str> {
+    texts(value, "\n")
+}
+
+fn texts<'v>(value: &'v Value, separator: &str) -> Cow<'v, str> {
     match value {
         Value::String(text) => text.into(),
-        Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n").into(),
+        Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(separator).into(),
         _ => "".into(),
     }
 }

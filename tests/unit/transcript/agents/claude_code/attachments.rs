@@ -15,6 +15,8 @@ fn attachments_become_the_texts_that_the_agent_sends() {
         json!({"type": "skill_listing", "content": ""}),
         json!({"type": "agent_listing_delta", "isInitial": true, "addedLines": ["- a: x", "- b: y"], "removedTypes": []}),
         json!({"type": "agent_listing_delta", "addedLines": ["- c: z"], "removedTypes": ["a"]}),
+        json!({"type": "mcp_instructions_delta", "addedNames": ["a", "b"], "addedBlocks": ["## a\nFirst", "## b\nSecond"]}),
+        json!({"type": "mcp_instructions_delta", "addedBlocks": [], "removedNames": ["a"]}),
         json!({"type": "hook_success", "hookEvent": "UserPromptSubmit", "hookName": "lint", "content": "2 files"}),
         json!({"type": "hook_success", "hookEvent": "Stop", "hookName": "lint", "content": "2 files"}),
         json!({"type": "hook_additional_context", "hookName": "lint", "content": ["one", "two"]}),
@@ -38,6 +40,16 @@ fn attachments_become_the_texts_that_the_agent_sends() {
 
     The following agent types are no longer available:
     - a>
+    <# MCP Server Instructions
+
+    The following MCP servers have provided instructions for how to use their tools and resources:
+
+    ## a
+    First
+
+    ## b
+    Second>
+    NotSent
     <lint hook success: 2 files>
     NotSent
     <lint hook additional context: one
