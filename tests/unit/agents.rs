@@ -119,6 +119,17 @@ fn samples() -> Vec<(Format, &'static str, &'static [u8])> {
     SAMPLES.into_iter().map(|(name, bytes)| (Format::ClaudeCode, name, bytes)).chain(others).collect()
 }
 
+#[test]
+fn every_sample_is_detected_and_imported_without_unknown_content() {
+    for (format, name, bytes) in samples() {
+        let repo = TestRepo::new();
+        fs::write(repo.folder().join("session"), bytes).unwrap();
+        let report = repo.json(&["import", "session", "--json"]);
+        assert!(report["traces"][0]["trace"].as_str().unwrap().starts_with(format.as_str()), "{name}: {report}");
+        assert_eq!((&report["dropped"], &report["damaged"]), (&json!(0), &json!(0)), "{name}: {report}");
+    }
+}
+
 /// Skips three items and edits another: none of a tool's, so that no call loses its result.
 fn clean(repo: &TestRepo) {
     let items = repo.lines(&["export", "t"]);

@@ -290,6 +290,42 @@ fn formats_are_detected_by_content() {
     }
 }
 
+/// Qwen Code, Droid, Gemini CLI's stream, and Continue: they share ids and kinds with the known formats, but not where text is.
+const RELATIVES: [&str; 4] = [
+    r#"{"uuid":"1","parentUuid":null,"sessionId":"2","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}
+{"uuid":"3","parentUuid":"1","sessionId":"2","type":"system","subtype":"ui_telemetry","systemPayload":{}}"#,
+    r#"{"type":"message","session_id":"1","role":"user","text":"hi","id":"2"}"#,
+    r#"{"type":"message","timestamp":"2026-08-06T09:14:02.121Z","role":"user","content":"hi"}"#,
+    r#"{"sessionId":"1","history":[{"message":{"role":"user","content":"hi"}}]}"#,
+];
+
+#[test]
+fn a_related_format_is_not_taken_for_a_known_one() {
+    let repo = TestRepo::new();
+    for text in RELATIVES {
+        fs::write(repo.folder().join("session.jsonl"), text).unwrap();
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(repo.refused(&["import", "session.jsonl"]), @r"
+            --- stderr
+            error: `session.jsonl` is not a session of a known agent
+            hint: name its format, one of claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini
+            [exit 2]
+            ");
+        }
+    }
+    // Who names the format nevertheless learns what was not imported.
+    fs::write(repo.folder().join("session.jsonl"), RELATIVES[0]).unwrap();
+    let imported = repo.run(&["import", "claude-code", "session.jsonl"], b"");
+    insta::assert_snapshot!(repo.snapshot(&imported), @r"
+    0 imported into trace `claude-code/2`
+    --- stderr
+    of unknown kinds, not imported: 1 system/ui_telemetry, 1 user without content
+    warning: 1 of these records contain messages or outputs of tools
+    warning: LESS THAN HALF OF THE FILE WAS IMPORTED: 215 of 215 bytes are in records of unknown kinds
+    [exit 1]
+    ");
+}
+
 #[test]
 fn the_command_line_accepts_a_file_or_a_format() {
     let repo = TestRepo::new();

@@ -57,7 +57,8 @@ impl RecordReader for SweAgent {
     type Record<'a> = Record<'a>;
 
     fn recognizes(record: &Record<'_>) -> bool {
-        record.history.is_some() || record.trajectory.is_some()
+        let is_message = |history| json::view_of::<Message<'_>>(history).role.is_some();
+        record.history.is_some_and(is_message) || record.trajectory.is_some()
     }
 
     fn is_record(record: &Record<'_>) -> bool {

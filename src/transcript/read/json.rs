@@ -58,8 +58,19 @@ pub(crate) fn present(value: &RawValue) -> Option<&RawValue> {
 }
 
 /// The members in which formats keep what a user, an assistant, or a tool said.
-const CONTENT: [&str; 9] =
-    ["message", "content", "text", "parts", "output", "result", "arguments", "payload", "toolCallResult"];
+const CONTENT: [&str; 11] = [
+    "message",
+    "content",
+    "text",
+    "parts",
+    "output",
+    "result",
+    "arguments",
+    "payload",
+    "toolCallResult",
+    "functionResponse",
+    "resultDisplay",
+];
 
 /// Whether a record contains a message, a text, or a tool's output.
 pub(crate) fn has_content(record: &[u8]) -> bool {

@@ -45,7 +45,7 @@ impl RecordReader for ClaudeCode {
 
     fn recognizes(record: &Record<'_>) -> bool {
         let identified = [record.uuid, record.leaf, record.session].iter().any(Option::is_some);
-        record.kind.and_then(json::text).is_some() && identified
+        identified && record.kind.and_then(json::text).is_some_and(|kind| has_known_shape(record, &kind))
     }
 
     fn is_record(record: &Record<'_>) -> bool {
@@ -80,6 +80,10 @@ impl RecordReader for ClaudeCode {
         };
         let Some(content) = content else {
             if kind != "system" {
+                // The message of another format may keep its text elsewhere.
+                if json::has_content(bytes) {
+                    return Outcome::Unknown(format!("{kind} without content"));
+                }
                 return Outcome::Ignored(format!("{kind}/empty"));
             }
             let name = format!("system/{subtype}");
@@ -214,6 +218,22 @@ impl ClaudeCode {
             }
         }
         *previous = reported;
+    }
+}
+
+/// Whether a record of this kind is as the agent writes it. Agents that descend from others have ids and kinds in common, but not
+/// the shape of messages.
+fn has_known_shape(record: &Record<'_>, kind: &str) -> bool {
+    let message: Message<'_> = record.message.map(json::view_of).unwrap_or_default();
+    match kind {
+        "user" | "assistant" => message.content.or(record.content).is_some(),
+        "system" => {
+            record.content.is_some()
+                || record.subtype.and_then(json::text).is_some_and(|kind| is_listed(&kind, IGNORED_SYSTEM))
+        }
+        "summary" => record.summary.is_some(),
+        "attachment" => record.attachment.is_some(),
+        other => is_listed(other, IGNORED),
     }
 }
 

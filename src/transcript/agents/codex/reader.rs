@@ -55,9 +55,16 @@ impl RecordReader for Codex {
 
     fn recognizes(record: &Record<'_>) -> bool {
         let kind = record.kind.and_then(json::text);
-        let is_bare_item =
-            matches!(kind.as_deref(), Some("message" | "reasoning" | "function_call" | "function_call_output"))
-                && (record.role.is_some() || record.call_id.is_some());
+        let is_bare_item = match kind.as_deref() {
+            // Other formats have messages with a role, too, whose text is elsewhere.
+            Some("message") => {
+                record.role.is_some() && record.content.is_some_and(|content| content.get().starts_with('['))
+            }
+            Some("reasoning" | "function_call" | "function_call_output") => {
+                record.role.is_some() || record.call_id.is_some()
+            }
+            _ => false,
+        };
         let is_old_head = kind.is_none() && record.id.is_some() && record.instructions.is_some();
         (record.payload.is_some() && kind.is_some()) || record.state.is_some() || is_bare_item || is_old_head
     }

@@ -5,7 +5,7 @@ use crate::transcript::read::json::view;
 view! {
     /// One record: an object of the file. In an old file, a response item or the head itself.
     Record {
-        timestamp, kind = "type", payload, state = "record_type", id, cwd, instructions, role, call_id,
+        timestamp, kind = "type", payload, state = "record_type", id, cwd, instructions, role, content, call_id,
     }
 }
 
