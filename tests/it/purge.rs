@@ -482,6 +482,22 @@ fn what_was_purged_does_not_come_back_from_a_remote_or_an_import() {
 }
 
 #[test]
+fn an_export_with_a_deleted_item_that_was_purged_is_imported_without_it() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say(&format!("It is {SECRET}"));
+    repo.text(&["edit", "#1", "-m", &format!("It was {SECRET}")]);
+    repo.text(&["delete", "#1"]);
+    let file = repo.home().join("export.jsonl");
+    fs::write(&file, repo.bytes(&["export"])).unwrap();
+    purge(&repo, &["--yes"]);
+    let imported = repo.json(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()]);
+    assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&1.into(), &1.into()));
+    assert_eq!(repo.bodies("other"), ["one"]);
+    check(&repo);
+}
+
+#[test]
 fn purged_archives_and_forward_crumbs_do_not_come_back() {
     let (repo, _) = shared();
     plant_archive(&repo);

@@ -7,7 +7,7 @@
 mod acts;
 mod writer;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::merge;
 use super::merge::three_way::Verdict;
@@ -153,6 +153,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
+    let mut refused = HashSet::new();
     // Rewinds that come before a change.
     let mut rewinds = Vec::new();
     let mut next_new = |writer: &mut Writer<'_>| -> Result<(Vec<Rewind>, Option<Incoming>), TraceError> {
@@ -163,8 +164,11 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
             if writer.is_new(&incoming) {
                 let item = &incoming.item;
                 let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_item(item.id, &item.body));
-                if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete) {
-                    *purged.entry(purge.to_string()).or_default() += 1;
+                // A deletion has no content, but after a refused line there is nothing to delete.
+                if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete || refused.contains(&item.id)) {
+                    if refused.insert(item.id) {
+                        *purged.entry(purge.to_string()).or_default() += 1;
+                    }
                     continue;
                 }
                 let found =
