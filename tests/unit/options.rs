@@ -36,13 +36,14 @@ fn value(arg: &Arg) -> String {
 #[test]
 fn a_short_option_has_one_meaning() {
     // As in git, or in the programs whose command lines these subcommands follow.
-    const OWN: [(&str, char); 13] = [
+    const OWN: [(&str, char); 14] = [
         ("branch", 'm'),
         ("grep", 'F'),
         ("grep", 'l'),
         ("grep", 'c'),
         ("switch", 'c'),
         ("fetch", 'p'),
+        ("status", 's'),
         ("checkpoint new", 'a'),
         ("checkpoint new", 'c'),
         ("checkpoint new", 'i'),
