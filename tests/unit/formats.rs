@@ -89,6 +89,38 @@ fn rollouts_lose_no_text() {
 }
 
 #[test]
+fn codex_settings_belong_to_the_next_message_of_the_user() {
+    let record =
+        |kind: &str, payload: Value| json!({"type": kind, "timestamp": "2026-08-03T10:48:56.000Z", "payload": payload});
+    let said = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
+    let settings = |name: &str, len: usize| record("turn_context", json!({"name": name, "filler": "x".repeat(len)}));
+    let mut records = vec![
+        record("session_meta", json!({"id": "s"})),
+        record("response_item", said("user", "one")),
+        record("response_item", said("assistant", "two")),
+        settings("first", 0),
+        record("response_item", json!({"type": "message", "role": "user"})),
+        record(
+            "compacted",
+            json!({"message": "so far", "replacement_history": [said("user", "new"), said("user", "so far")]}),
+        ),
+        record("response_item", said("user", "three")),
+    ];
+    records.extend((0..5).map(|number| settings(&number.to_string(), 20_000)));
+    records.push(record("response_item", said("user", "four")));
+    let (_, items) = import(Format::Codex, &lines(&records));
+    let with_settings: Vec<Value> = items
+        .iter()
+        .filter_map(|item| {
+            let records = item["meta"]["settings"].as_array()?;
+            let names: Vec<_> = records.iter().map(|record| record["payload"]["name"].clone()).collect();
+            Some(json!([item["text"], names]))
+        })
+        .collect();
+    assert_eq!(with_settings, [json!(["three", ["first"]]), json!(["four", ["0", "1", "2"]])]);
+}
+
+#[test]
 fn codex_events_duplicate_messages() {
     let (_, items) = import(Format::Codex, SMALL);
     let question = "can you analyse the MD files";

@@ -43,11 +43,10 @@ impl<T> ActiveMessages<T> {
         self.0.iter().enumerate().filter(|(_, message)| !message.rewound)
     }
 
-    /// Rewinds the messages from an index on.
-    pub(crate) fn rewind_from(&mut self, index: usize, rewound: &mut Rewound) {
-        for message in self.0.iter_mut().skip(index) {
-            message.set_rewound(true, rewound);
-        }
+    /// Rewinds the messages from an index on; returns whether that changed any.
+    pub(crate) fn rewind_from(&mut self, index: usize, rewound: &mut Rewound) -> bool {
+        let rewind = |message: &mut StoredMessage<T>| message.set_rewound(true, rewound);
+        self.0.iter_mut().skip(index).map(rewind).fold(false, |any, changed| any | changed)
     }
 
     /// Rewinds or brings back each message; returns whether that changed any.

@@ -75,11 +75,14 @@ impl Codex {
         let history = compacted.replacement_history.and_then(json::list).unwrap_or_default();
         let message = json::member_text(compacted.message);
         let is_empty = history.is_empty() && message.is_none();
+        // They belong to the user's next message, not to one that the compaction repeats.
+        let settings = std::mem::take(&mut self.settings);
         if output.replays_compactions && self.active.iter().next().is_some() && !is_empty {
             self.replay(builder, &history, message.as_deref());
         } else {
             self.add_new(builder, &history, message.as_deref());
         }
+        self.settings = settings;
         self.started |= !builder.entries.is_empty();
         if builder.entries.is_empty() { Outcome::Repeated } else { Outcome::Imported }
     }

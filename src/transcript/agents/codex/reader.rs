@@ -25,7 +25,7 @@ use crate::transcript::read::header::is_listed;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{json, packed};
 
-/// Longer records of settings are not stored; real ones have a few thousand bytes.
+/// More bytes of settings are not stored; real ones have a few thousand bytes.
 const MAX_SETTINGS: usize = 64 * 1024;
 
 const MAX_RECORDS: usize = 16;
@@ -38,7 +38,10 @@ pub(crate) struct Codex {
     provider: Option<String>,
     /// The records since the user's last message that say what the agent told the model about its settings.
     #[serde(default)]
-    settings: Vec<Value>,
+    pub(super) settings: Vec<Value>,
+    /// The bytes of these records.
+    #[serde(default)]
+    settings_len: usize,
     open_calls: ToolCalls,
     sources: SourceTracker,
     /// Hashes of the content of all records, whatever ids they have.
@@ -163,12 +166,24 @@ impl Codex {
 
     /// Keeps the records from which the agent knows, when it resumes, what it need not say again.
     fn note_settings(&mut self, kind: &str, payload: Option<&RawValue>) {
-        let payload = payload.filter(|payload| payload.get().len() <= MAX_SETTINGS);
-        let Some(payload) = payload.and_then(|payload| serde_json::from_str::<Value>(payload.get()).ok()) else {
+        let room = MAX_SETTINGS.saturating_sub(self.settings_len);
+        let fits = |payload: &&RawValue| payload.get().len() <= room && self.settings.len() < MAX_RECORDS;
+        let Some(payload) = payload.filter(|_| is_listed(kind, SETTINGS)).filter(fits) else { return };
+        if let Ok(parsed) = serde_json::from_str::<Value>(payload.get()) {
+            self.settings_len += payload.get().len();
+            self.settings.push(json!({ "type": kind, "payload": parsed }));
+        }
+    }
+
+    /// Gives the settings so far to the entries of a user's message.
+    fn give_settings(&mut self, entries: &mut [TranscriptEntry]) {
+        if self.settings.is_empty() || entries.is_empty() {
             return;
-        };
-        if is_listed(kind, SETTINGS) && self.settings.len() < MAX_RECORDS {
-            self.settings.push(json!({ "type": kind, "payload": payload }));
+        }
+        self.settings_len = 0;
+        let settings = Value::from(std::mem::take(&mut self.settings));
+        for entry in entries {
+            entry.draft.fields.meta.insert("settings".to_owned(), settings.clone());
         }
     }
 
@@ -219,20 +234,21 @@ impl Codex {
         };
         if role == Role::User {
             builder.add_meta("model_provider", self.provider.clone());
-            let settings = std::mem::take(&mut self.settings);
-            builder.add_meta("settings", Some(settings).filter(|settings| !settings.is_empty()));
         }
         let content = item.content?;
         if let Some(text) = json::text(content) {
             builder.push(message_fields(role, !self.started), text.into_owned());
-            return Some(());
-        }
-        for raw_part in json::list(content)? {
-            if let Some(text) = part_text(raw_part) {
-                builder.push(message_fields(role, !self.started), text.into_owned());
-            } else {
-                add_part(builder, raw_part, role);
+        } else {
+            for raw_part in json::list(content)? {
+                if let Some(text) = part_text(raw_part) {
+                    builder.push(message_fields(role, !self.started), text.into_owned());
+                } else {
+                    add_part(builder, raw_part, role);
+                }
             }
+        }
+        if role == Role::User {
+            self.give_settings(&mut builder.entries);
         }
         Some(())
     }

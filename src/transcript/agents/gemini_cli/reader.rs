@@ -25,9 +25,9 @@ use crate::transcript::read::{header, json};
 pub(crate) struct GeminiCli {
     messages: ActiveMessages<()>,
     sources: SourceTracker,
-    /// Whether messages were removed. From then on, a report is not that of the items.
+    /// Whether messages were removed or brought back since the last item.
     #[serde(default)]
-    usage_differs: bool,
+    messages_changed: bool,
     #[serde(default)]
     calls: ToolCalls,
     /// The ids of the calls whose result was read.
@@ -57,7 +57,7 @@ impl RecordReader for GeminiCli {
             // If the message is unknown, all are removed, as the agent does.
             let from =
                 self.messages.iter().find(|(_, message)| message.key == key(&target)).map_or(0, |(index, _)| index);
-            self.messages.rewind_from(from, &mut output.rewound);
+            self.messages_changed |= self.messages.rewind_from(from, &mut output.rewound);
             return Outcome::Ignored("$rewindTo".to_owned());
         }
         let change: Option<Record<'_>> = record.set.map(json::view_of);
@@ -105,7 +105,7 @@ impl GeminiCli {
                 None => {
                     let is_rewound =
                         |message: &StoredMessage<()>| message.rewound || !places.contains_key(&message.key);
-                    self.messages.set_rewound(is_rewound, &mut output.rewound);
+                    self.messages_changed |= self.messages.set_rewound(is_rewound, &mut output.rewound);
                 }
             }
             self.messages.sort_by_key(|message| places.get(&message.key).copied().unwrap_or_default());
@@ -131,24 +131,26 @@ impl GeminiCli {
         message.tool_calls(record);
         let repeated = message.repeated;
         let mut entries = message.builder.entries;
+        let items: Vec<ItemId> = entries.iter().map(|entry| entry.id).collect();
+        match self.messages.find(key(&id)) {
+            Some(known) => {
+                known.items.extend(items);
+                self.messages_changed |= known.set_rewound(false, &mut output.rewound);
+            }
+            None => drop(self.messages.push(key(&id), (), items)),
+        }
+        if let Some(first) = entries.first_mut().filter(|_| std::mem::take(&mut self.messages_changed)) {
+            first.usage = Usage::Void;
+        }
         // The results of the calls are not part of the request and its response.
         let by_model = entries.iter_mut().rev().find(|entry| !entry.draft.fields.is_result());
         if let (Some(tokens), Some(last)) = (record.tokens, by_model)
             && let Ok(tokens @ Value::Object(_)) = serde_json::from_str(tokens.get())
         {
-            self.usage_differs |= !output.rewound.is_empty();
             let usage = output.usage.store(tokens, "tokens", &mut last.draft.fields.meta);
-            if let Some(usage) = usage.filter(|_| !self.usage_differs) {
+            if let Some(usage) = usage.filter(|usage| usage.context_tokens() > 0) {
                 last.usage = Usage::reported(usage.context_tokens());
             }
-        }
-        let items: Vec<ItemId> = entries.iter().map(|entry| entry.id).collect();
-        match self.messages.find(key(&id)) {
-            Some(known) => {
-                known.items.extend(items);
-                known.set_rewound(false, &mut output.rewound);
-            }
-            None => drop(self.messages.push(key(&id), (), items)),
         }
         let outcome = match (entries.is_empty(), repeated) {
             (false, _) => Outcome::Imported,
