@@ -73,7 +73,7 @@ impl Growing {
 
     /// How far the last import read.
     fn mark(&self, session: &str) -> Option<u64> {
-        bulk::last_mark(&self.opened, &self.name, session).unwrap().map(|mark| mark.offset)
+        bulk::last_mark(&self.opened, &self.name, session).unwrap().map(|(_, mark)| mark.offset)
     }
 
     pub(crate) fn forget(&self) {

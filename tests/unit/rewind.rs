@@ -150,6 +150,70 @@ fn acts_of_people_win() {
     growing.repo.total("t");
 }
 
+#[test]
+fn acts_of_people_on_several_items_win() {
+    let mut records = session();
+    let growing = imported(Format::ClaudeCode, &file(&records));
+    let [first, second] = &deleted(&growing, "rewound")[..] else { panic!() };
+    let words = ["gone", "also left", "six", "back", "again"];
+    let mut import = |last: Value| {
+        growing.forget();
+        records.push(last);
+        growing.import(Format::ClaudeCode, &file(&records));
+        seen(&growing, &words)
+    };
+    growing.repo.text(&["--trace", "t", "restore", first, second]);
+    let restored = import(record("a6", Some("u6"), "assistant", &json!("six.")));
+    assert_eq!(restored, "gone also left six", "restored items stay");
+    growing.repo.text(&["--trace", "t", "delete", first, second]);
+    let deletion = growing.repo.git(&["rev-parse", "refs/traces/t"]);
+    let resumed = import(record("u7", Some("a5"), "user", &json!("back.")));
+    assert_eq!(resumed, "back", "deleted items stay deleted");
+    growing.repo.text(&["--trace", "t", "revert", deletion.trim()]);
+    let rewound = import(record("u8", Some("a4"), "user", &json!("again.")));
+    assert_eq!(rewound, "gone also left again", "items that a revert restored stay");
+    growing.repo.fsck();
+    growing.repo.total("t");
+}
+
+#[test]
+fn an_import_that_continues_does_not_walk_the_history() {
+    let mut records = session();
+    let growing = imported(Format::ClaudeCode, &file(&records));
+    // Without its root commit, the history cannot be walked.
+    let root = growing.repo.git(&["rev-list", "--max-parents=0", "refs/traces/t"]);
+    let (folder, object) = root.trim().split_at(2);
+    std::fs::remove_file(growing.repo.git_dir().join("objects").join(folder).join(object)).unwrap();
+    records.push(record("a6", Some("u6"), "assistant", &json!("six.")));
+    growing.import(Format::ClaudeCode, &file(&records));
+    assert_eq!(seen(&growing, &["gone", "instead", "six"]), "instead six");
+}
+
+#[test]
+fn a_restored_item_of_a_skipped_type_is_not_added_to_a_reported_size() {
+    let thinking = json!([{"type": "thinking", "thinking": "thought. ".repeat(40), "signature": "x"}]);
+    let reply = |uuid: &str, parent: &str, text: &str, tokens: u64| {
+        let mut reply = record(uuid, Some(parent), "assistant", &json!(text));
+        reply["message"]["usage"] = json!({"input_tokens": tokens, "output_tokens": 10});
+        reply
+    };
+    let mut records = vec![
+        record("u1", None, "user", &json!("one.")),
+        record("a1", Some("u1"), "assistant", &json!("two.")),
+        record("u5", Some("a1"), "user", &json!("gone.")),
+        record("a5", Some("u5"), "assistant", &thinking),
+        record("u6", Some("a1"), "user", &json!("instead.")),
+        reply("a6", "u6", "six.", 5000),
+    ];
+    let growing = Growing::new();
+    growing.repo.git(&["config", "traceType.reasoning.priority", "skip"]);
+    growing.import(Format::ClaudeCode, &file(&records));
+    records.push(record("u7", Some("a5"), "user", &json!("back.")));
+    records.push(reply("a7", "u7", "seven.", 6000));
+    growing.import(Format::ClaudeCode, &file(&records));
+    assert_eq!(growing.repo.total("t"), 6010);
+}
+
 /// The ids of the items that were deleted for a reason, oldest deletion first.
 fn deleted(growing: &Growing, reason: &str) -> Vec<String> {
     let lines = growing.repo.lines(&["export", "t"]);
@@ -228,6 +292,31 @@ fn messages_dropped_by_gemini_are_removed() {
     for line_break in memchr::memchr_iter(b'\n', &bytes) {
         check_cut_file(Format::GeminiCli, &bytes, &[line_break + 1], &expected);
     }
+}
+
+#[test]
+fn a_report_after_a_rewind_is_the_size() {
+    let message = |id: &str, kind: &str, tokens: u64| {
+        let mut message = json!({"id": id, "timestamp": "2026-01-15T20:51:48.582Z", "type": kind, "content": id});
+        if tokens > 0 {
+            message["tokens"] = json!({"input": tokens, "output": 0, "cached": 0, "total": tokens});
+        }
+        message
+    };
+    let mut records = vec![
+        json!({"sessionId": "s", "projectHash": "h"}),
+        message("a", "user", 0),
+        message("b", "gemini", 1000),
+        json!({"$rewindTo": "b"}),
+        message("c", "user", 0),
+    ];
+    let growing = Growing::new();
+    growing.import(Format::GeminiCli, &file(&records));
+    let source = |growing: &Growing| growing.repo.json(&["status", "--json", "t"])["tokens"]["source"].clone();
+    assert_eq!(source(&growing), "counted", "the last report is of what was rewound");
+    records.push(message("d", "gemini", 2000));
+    growing.import(Format::GeminiCli, &file(&records));
+    assert_eq!((source(&growing), growing.repo.total("t")), (json!("reported"), 2000));
 }
 
 proptest! {

@@ -92,7 +92,7 @@ pub(crate) fn backlog(repo: &Repo, format: Format, input: &HookInput) -> Result<
     let length = input.transcript_path.as_deref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
     let name = continued_by(repo, &input.session(format))?;
     let mark = bulk::last_mark(repo, &name, &input.session_id)?;
-    Ok(length.saturating_sub(mark.map_or(0, |mark| mark.offset)))
+    Ok(length.saturating_sub(mark.map_or(0, |(_, mark)| mark.offset)))
 }
 
 /// Imports the transcript that a hook names into the trace that continues its session; `None` if there is no transcript.

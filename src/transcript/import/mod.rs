@@ -22,7 +22,7 @@ use super::continuation::fork_point;
 use super::format::Format;
 use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
-use crate::git::{LogLine, Repo};
+use crate::git::{LogLine, Oid, Repo};
 use crate::tokens::{Counter, UsageReader};
 use crate::trace::change::branch;
 use crate::trace::change::bulk::{self, Feed, Incoming, Report, Rewind};
@@ -134,14 +134,15 @@ pub(crate) fn transcript(
         }
     };
     let mut name = if is_named { base.clone() } else { continued_by(context.repo, &base)? };
-    let mut from = 0;
+    let (mut from, mut resumed_at) = (0, None);
     if !opened.transcript.output().is_document
-        && let Some(mark) = bulk::last_mark(context.repo, &name, &session)?
+        && let Some((commit, mark)) = bulk::last_mark(context.repo, &name, &session)?
     {
         if mark.as_seen != replays && is_required {
             return Err(TraceError::SeenOtherwise { trace: name, as_seen: mark.as_seen });
         }
         from = opened.continue_at(context.repo, &name, mark)?;
+        resumed_at = (from > 0).then_some(commit);
     }
     if !is_named && opened.has_more()? {
         name = fork_if_left(context, name, &base, &session)?;
@@ -157,6 +158,7 @@ pub(crate) fn transcript(
         threads,
         reports,
         family: family.clone(),
+        resumed_at,
     };
     let report = record(context, &name, &family, &mut main)?;
     let transcript = &main.opened.transcript;
@@ -289,6 +291,7 @@ struct MainThread<'w> {
     family: TraceName,
     opened: OpenTranscript<'w>,
     session: String,
+    resumed_at: Option<Oid>,
     threads: BTreeMap<String, Vec<Incoming>>,
     reports: Vec<(TraceName, Report)>,
 }
@@ -320,6 +323,10 @@ impl Feed for MainThread<'_> {
 
     fn rewinds(&mut self) -> Vec<Rewind> {
         self.opened.transcript.output_mut().rewound.drain().collect()
+    }
+
+    fn resumed_at(&self) -> Option<Oid> {
+        self.resumed_at
     }
 
     fn mark(&self) -> Option<ImportPosition> {

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use super::writer::{KnownItem, Writer};
 use super::{Removal, Rewind};
 use crate::git::{Oid, Repo};
-use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
-use crate::trace::store::priority::SetLevel;
-use crate::trace::store::total::{item_cost, read_item};
+use crate::trace::model::trailers::{ImportPosition, Trailers};
+use crate::trace::model::tree::Change;
+use crate::trace::store::priority::{Record, SetLevel};
 use crate::trace::store::walk::{Parents, Walk, changes_of, touched_by};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
 
@@ -35,15 +35,55 @@ impl History {
     pub(super) fn read(repo: &Repo, tip: &Tip) -> Result<Self, TraceError> {
         let mut history = Self::default();
         for earlier in Walk::new(repo, tip.clone(), Parents::All) {
-            let earlier = earlier?;
-            if let (Some(item), Some(op @ (Op::Delete | Op::Restore))) = (earlier.item(), earlier.trailers.op) {
-                let (is_restoration, commit) = (op == Op::Restore, earlier.commit.oid);
-                let reason = earlier.trailers.reason.clone();
-                history.acts.entry(item).or_insert(Act { is_restoration, reason, commit });
-            }
-            history.items.extend(touched_by(repo, &earlier)?);
+            history.add(repo, &earlier?)?;
         }
         Ok(history)
+    }
+
+    /// Adds a commit, which is older than those before. The changes of one that names several items, or none, are compared.
+    fn add(&mut self, repo: &Repo, earlier: &Tip) -> Result<(), TraceError> {
+        let op = earlier.trailers.op.filter(|_| earlier.is_ours());
+        if let (Some(item), false) = (earlier.item(), op == Some(Op::Clean)) {
+            self.items.insert(item);
+            if let Some(Op::Delete | Op::Restore) = op {
+                self.note(item, op == Some(Op::Restore), earlier);
+            }
+            return Ok(());
+        }
+        let acts = matches!(op, Some(Op::Delete | Op::Restore | Op::Clean));
+        for change in changes_of(repo, earlier)? {
+            let item = change.entry().id;
+            self.items.insert(item);
+            match change {
+                Change::Removed(_) if acts => self.note(item, false, earlier),
+                Change::Added(_) if acts => self.note(item, true, earlier),
+                // A revert of several changes also returns items to their earlier texts.
+                Change::Changed(..) if op == Some(Op::Restore) => self.note(item, true, earlier),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The items that the commits after `mark` touched; `None` if `mark` is not an ancestor in one line.
+    pub(super) fn items_since(repo: &Repo, tip: &Tip, mark: Oid) -> Result<Option<HashSet<ItemId>>, TraceError> {
+        let mut items = HashSet::new();
+        for earlier in Walk::new(repo, tip.clone(), Parents::All) {
+            let earlier = earlier?;
+            if earlier.commit.oid == mark {
+                return Ok(Some(items));
+            }
+            if earlier.commit.parents.len() > 1 {
+                break;
+            }
+            items.extend(touched_by(repo, &earlier)?);
+        }
+        Ok(None)
+    }
+
+    fn note(&mut self, item: ItemId, is_restoration: bool, earlier: &Tip) {
+        let (reason, commit) = (&earlier.trailers.reason, earlier.commit.oid);
+        self.acts.entry(item).or_insert_with(|| Act { is_restoration, reason: reason.clone(), commit });
     }
 
     fn was_rewound(&self, id: ItemId) -> bool {
@@ -71,11 +111,7 @@ impl Writer<'_> {
         reason: Removal,
         mark: Option<ImportPosition>,
     ) -> Result<(), TraceError> {
-        let Some(mut item) = self.live.remove(&id) else { return Ok(()) };
-        if item.cost == 0 {
-            self.subtract(&HashSet::from([id]))?;
-            item.preview = preview(&read_item(self.change.repo(), &item.entry(id))?);
-        }
+        let Some(item) = self.live.remove(&id) else { return Ok(()) };
         let subject = format!("delete {}", item.preview);
         self.change.vacant += 1;
         self.remove(id, KnownItem { removal: Some(reason), ..item })?;
@@ -89,28 +125,32 @@ impl Writer<'_> {
         if self.ahead.is_empty() {
             return Ok(());
         }
+        if self.ahead.iter().any(|(id, is_rewound)| !is_rewound && !self.is_at_hand(*id)) {
+            self.read_history()?;
+        }
         let Self { live, deleted, known_before, ahead, .. } = self;
         let is_there = |id: &ItemId| live.contains_key(id) || deleted.contains_key(id) || known_before.contains(id);
         let here: Vec<Rewind> = ahead.extract_if(|id, _| is_there(id)).collect();
-        let mut wanted: Vec<Rewind> = Vec::new();
         let kept = self.kept_by_person(&here)?;
+        let (mut going, mut returning) = (HashSet::new(), HashSet::new());
         for (id, is_rewound) in here {
-            let was_rewound = match self.deleted.get(&id) {
-                Some(item) => item.removal == Some(Removal::Rewound),
-                None => self.history.as_ref().is_some_and(|history| history.was_rewound(id)),
-            };
             let is_live = self.live.contains_key(&id);
-            if if is_rewound { is_live && !kept.contains(&id) } else { !is_live && was_rewound } {
-                wanted.push((id, is_rewound));
+            if is_rewound && is_live && !kept.contains(&id) {
+                going.insert(id);
+            } else if !is_rewound && !is_live && self.was_rewound(id) {
+                returning.insert(id);
             }
         }
+        self.read_live(&going)?;
+        self.read_deleted(&returning)?;
         let seq = |id: &ItemId| self.live.get(id).or(self.deleted.get(id)).map(|item| item.seq);
-        wanted.sort_by_key(|(id, _)| (seq(id), *id));
+        let mut wanted: Vec<ItemId> = going.iter().chain(&returning).copied().collect();
+        wanted.sort_by_key(|id| (seq(id), *id));
         let count = wanted.len();
-        for (number, (id, is_rewound)) in wanted.into_iter().enumerate() {
+        for (number, id) in wanted.into_iter().enumerate() {
             let mark = if number + 1 == count { mark.take() } else { None };
             self.lock_objects()?;
-            if is_rewound {
+            if going.contains(&id) {
                 self.delete(id, Removal::Rewound, mark)?;
             } else {
                 self.restore(id, mark)?;
@@ -119,21 +159,29 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Whether an item is live or was removed by this import, so that history need not be read for it.
+    fn is_at_hand(&self, id: ItemId) -> bool {
+        self.live.contains_key(&id) || self.deleted.contains_key(&id)
+    }
+
+    fn was_rewound(&self, id: ItemId) -> bool {
+        match self.deleted.get(&id) {
+            Some(item) => item.removal == Some(Removal::Rewound),
+            None => self.history.as_ref().is_some_and(|history| history.was_rewound(id)),
+        }
+    }
+
     /// The items that a person restored, or whose priority a person set, and the other halves of their calls.
     fn kept_by_person(&mut self, rewinds: &[Rewind]) -> Result<HashSet<ItemId>, TraceError> {
-        let ids: Vec<ItemId> = rewinds.iter().map(|(id, _)| *id).filter(|id| self.known_before.contains(id)).collect();
-        let mut kept = HashSet::new();
+        let ids: HashSet<ItemId> =
+            rewinds.iter().map(|(id, _)| *id).filter(|id| self.known_before.contains(id)).collect();
         if ids.is_empty() {
-            return Ok(kept);
+            return Ok(HashSet::new());
         }
-        let repo = self.change.repo();
-        if let Some(tip) = self.change.tip().filter(|_| self.history.is_none()) {
-            self.history = Some(History::read(repo, tip)?);
+        let mut kept = self.kept(&ids)?;
+        if let Some(history) = self.read_history()? {
+            kept.extend(ids.iter().copied().filter(|id| history.was_restored_by_person(*id)));
         }
-        kept.extend(self.kept(&ids)?);
-        let is_restored =
-            |id: &ItemId| self.history.as_ref().is_some_and(|history| history.was_restored_by_person(*id));
-        kept.extend(ids.iter().copied().filter(is_restored));
         if let Some(view) = self.change.total.base_view()? {
             let is_set = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if !set.is_by_old_import());
             kept.extend(view.slots.iter().filter(|slot| ids.contains(&slot.id)).filter(is_set).map(|slot| slot.id));
@@ -141,21 +189,29 @@ impl Writer<'_> {
         Ok(kept)
     }
 
+    /// Reads items that history has, and this import did not remove.
+    fn read_deleted(&mut self, ids: &HashSet<ItemId>) -> Result<(), TraceError> {
+        let repo = self.change.repo();
+        let mut entries = Vec::new();
+        for id in ids.iter().filter(|id| !self.deleted.contains_key(id)) {
+            entries.extend(self.history.as_ref().map(|history| history.deleted(repo, *id)).transpose()?.flatten());
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let levels = Record::open(repo)?.levels(repo, &entries, None)?;
+        for entry in &entries {
+            let mut item = KnownItem::of(entry);
+            item.read(repo, entry.id, self.change.counter)?;
+            item.is_skipped = levels.is_skipped(entry.id, &entry.item_type);
+            self.deleted.insert(entry.id, item);
+        }
+        Ok(())
+    }
+
     /// Restores an item as it was when it was deleted.
     fn restore(&mut self, id: ItemId, mark: Option<ImportPosition>) -> Result<(), TraceError> {
-        let repo = self.change.repo();
-        let mut item = match self.deleted.remove(&id) {
-            Some(item) => item,
-            None => match self.history.as_ref().map(|history| history.deleted(repo, id)).transpose()?.flatten() {
-                Some(entry) => KnownItem::of(&entry),
-                None => return Ok(()),
-            },
-        };
-        if item.cost == 0 {
-            let read = read_item(repo, &item.entry(id))?;
-            (item.cost, item.revision, item.preview) =
-                (item_cost(&read, self.change.counter), read.revision, preview(&read));
-        }
+        let Some(item) = self.deleted.remove(&id) else { return Ok(()) };
         self.change.put_file(&item.path, item.blob)?;
         self.change.total.add(item.cost, item.is_skipped);
         let subject = format!("restore {}", item.preview);

@@ -115,6 +115,11 @@ pub(crate) trait Feed {
         Vec::new()
     }
 
+    /// The commit of the trace that recorded the position at which reading continued, if it did: the changes before it are known.
+    fn resumed_at(&self) -> Option<Oid> {
+        None
+    }
+
     /// The position up to which the input was read, after [`Feed::next`] returned `None`.
     fn mark(&self) -> Option<ImportPosition> {
         None
@@ -149,7 +154,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
-    let mut writer = Writer::new(trace, &signature, base.as_ref())?;
+    let mut writer = Writer::new(trace, &signature, base.as_ref(), feed.resumed_at())?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
@@ -161,7 +166,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
             let next = feed.next()?;
             rewinds.append(&mut feed.rewinds());
             let Some(mut incoming) = next else { return Ok((std::mem::take(&mut rewinds), None)) };
-            if writer.is_new(&incoming) {
+            if writer.is_new(&incoming)? {
                 let item = &incoming.item;
                 let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_item(item.id, &item.body));
                 // A deletion has no content, but after a refused line there is nothing to delete.
@@ -221,8 +226,13 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     Ok(Report { recorded, known, removed, tip, secrets, purged })
 }
 
-/// The position up to which the last import of a session read its file. Walks history back to that import.
-pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<ImportPosition>, TraceError> {
+/// The position up to which the last import of a session read its file, and the commit that records it. Walks history back to that
+/// import.
+pub(crate) fn last_mark(
+    repo: &Repo,
+    name: &TraceName,
+    session: &str,
+) -> Result<Option<(Oid, ImportPosition)>, TraceError> {
     let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
     for tip in Walk::new(repo, tip, Parents::All) {
         let tip = tip?;
@@ -230,7 +240,7 @@ pub(crate) fn last_mark(repo: &Repo, name: &TraceName, session: &str) -> Result<
         if tip.is_ours()
             && let Some(mark) = tip.trailers.source.filter(|mark| mark.session == session)
         {
-            return Ok(Some(mark));
+            return Ok(Some((tip.commit.oid, mark)));
         }
     }
     Ok(None)

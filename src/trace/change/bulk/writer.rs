@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::base::time::Time;
-use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter};
+use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
+use crate::tokens::Counter;
 use crate::trace::change::bulk::acts::History;
 use crate::trace::change::bulk::{Incoming, Removal, Replaced};
 use crate::trace::change::compress::set_replaced_ids;
@@ -15,7 +16,7 @@ use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
 use crate::trace::store::priority::{Level, SetLevel, Setting};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::total::{self, item_cost};
+use crate::trace::store::total::{self, item_cost, read_item};
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
 pub(super) struct KnownItem {
@@ -38,9 +39,12 @@ impl KnownItem {
         Self { seq, path, blob, cost: 0, revision: 0, is_skipped: false, preview: String::new(), removal: None }
     }
 
-    pub(super) fn entry(&self, id: ItemId) -> ItemEntry {
+    /// Reads its cost, revision, and preview.
+    pub(super) fn read(&mut self, repo: &Repo, id: ItemId, encoding: Counter) -> Result<(), TraceError> {
         let (seq, path, blob) = (self.seq, self.path.clone(), self.blob);
-        ItemEntry { seq, id, item_type: ItemType::freeform(), blob, path }
+        let item = read_item(repo, &ItemEntry { seq, id, item_type: ItemType::freeform(), blob, path })?;
+        (self.cost, self.revision, self.preview) = (item_cost(&item, encoding), item.revision, preview(&item));
+        Ok(())
     }
 }
 
@@ -52,8 +56,12 @@ pub(crate) struct Writer<'t> {
     pub(crate) fallback_time: Option<Time>,
     pub(super) live: HashMap<ItemId, KnownItem>,
     pub(super) deleted: HashMap<ItemId, KnownItem>,
-    /// All items that the trace has or had.
+    /// The items that the trace has; with [`Self::read_removed`], also those that it had and this import may contain.
     pub(super) known_before: HashSet<ItemId>,
+    /// Whether there are removed items that were not read yet: a gap between positions shows that there are some.
+    has_unread: bool,
+    /// The commit that recorded the position at which reading continued.
+    resumed_at: Option<Oid>,
     /// `None` until it is needed.
     pub(super) history: Option<History>,
     /// Rewinds of items that are not there yet.
@@ -69,16 +77,19 @@ pub(crate) struct Writer<'t> {
 pub(crate) type Kept = (Option<ObjectsLock>, Option<KeptPack>);
 
 impl<'t> Writer<'t> {
-    pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, base: Option<&Tip>) -> Result<Self, TraceError> {
+    /// `resumed_at`: the commit that recorded the position at which reading continued.
+    pub(crate) fn new(
+        trace: &'t Trace<'t>,
+        signature: &'t Signature,
+        base: Option<&Tip>,
+        resumed_at: Option<Oid>,
+    ) -> Result<Self, TraceError> {
         let repo = trace.repo();
         let change = PendingChange::new(trace, signature, base.cloned())?;
         let slots = change.slots()?;
         let live = slots.iter().map(|slot| (slot.id, KnownItem::of(slot))).collect();
-        let mut known_before: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
-        // A gap between positions shows that an item was removed.
-        let removed = base.filter(|_| known_before.len() < change.next_seq as usize);
-        let history = removed.map(|tip| History::read(repo, tip)).transpose()?;
-        known_before.extend(history.iter().flat_map(|history| &history.items));
+        let known_before: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
+        let has_unread = base.is_some() && known_before.len() < change.next_seq as usize;
         Ok(Self {
             change,
             base: base.map(|tip| tip.commit.oid),
@@ -87,7 +98,9 @@ impl<'t> Writer<'t> {
             live,
             deleted: HashMap::new(),
             known_before,
-            history,
+            has_unread,
+            resumed_at,
+            history: None,
             ahead: HashMap::new(),
             recorded: 0,
             known: 0,
@@ -112,11 +125,41 @@ impl<'t> Writer<'t> {
     }
 
     /// Whether a change is to be recorded; counts the item as known if not.
-    pub(crate) fn is_new(&mut self, incoming: &Incoming) -> bool {
+    pub(crate) fn is_new(&mut self, incoming: &Incoming) -> Result<bool, TraceError> {
         let id = incoming.item.id;
+        if !self.known_before.contains(&id) {
+            self.read_removed()?;
+        }
         let is_known = self.known_before.contains(&id) || (self.live.contains_key(&id) && incoming.adds_item());
         self.known += usize::from(is_known);
-        !is_known
+        Ok(!is_known)
+    }
+
+    /// Adds the removed items to those that are known. After an import that continues where another one ended, only the commits
+    /// since then can have any of its items, so a hook does not walk the history of a long session.
+    fn read_removed(&mut self) -> Result<(), TraceError> {
+        if !std::mem::take(&mut self.has_unread) {
+            return Ok(());
+        }
+        let since = match (self.change.tip(), self.resumed_at) {
+            (Some(tip), Some(mark)) => History::items_since(self.change.repo(), tip, mark)?,
+            _ => None,
+        };
+        match since {
+            Some(items) => self.known_before.extend(items),
+            None => drop(self.read_history()?),
+        }
+        Ok(())
+    }
+
+    /// Walks the complete history, once.
+    pub(super) fn read_history(&mut self) -> Result<Option<&History>, TraceError> {
+        if let (None, Some(tip)) = (&self.history, self.change.tip()) {
+            let history = History::read(self.change.repo(), tip)?;
+            self.known_before.extend(&history.items);
+            self.history = Some(history);
+        }
+        Ok(self.history.as_ref())
     }
 
     pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
@@ -253,16 +296,18 @@ pub(crate) struct Gone {
 impl Writer<'_> {
     /// Removes the items that a summary replaces. Reads those that the trace had before.
     pub(crate) fn replace(&mut self, replaced: &Replaced) -> Result<Gone, TraceError> {
-        let kept = self.kept(&replaced.items)?;
+        let mut ids: HashSet<ItemId> = replaced.items.iter().copied().collect();
+        let kept = self.kept(&ids)?;
+        ids.retain(|id| !kept.contains(id));
+        self.read_live(&ids)?;
         let mut going = Vec::new();
-        for id in replaced.items.iter().filter(|id| !kept.contains(id)) {
+        for id in &ids {
             going.extend(self.live.remove(id).map(|item| (item.seq, *id, item)));
         }
         going.sort_unstable_by_key(|(seq, id, _)| (*seq, *id));
         let seq = going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end);
         let vacated = going.len().saturating_sub(usize::from(seq.is_some()));
         self.change.vacant += u32::try_from(vacated).unwrap_or(u32::MAX);
-        self.subtract(&going.iter().filter(|(.., item)| item.cost == 0).map(|(_, id, _)| *id).collect())?;
         let mut items = Vec::with_capacity(going.len());
         for (_, id, item) in going {
             items.push(id);
@@ -271,25 +316,22 @@ impl Writer<'_> {
         Ok(Gone { items, seq })
     }
 
-    /// Subtracts items of the base, whose cost is not known, from the total. Reads them.
-    pub(super) fn subtract(&mut self, items: &HashSet<ItemId>) -> Result<(), TraceError> {
+    /// Reads those of the items that the trace had before, and whether they are left out of its total.
+    pub(super) fn read_live(&mut self, ids: &HashSet<ItemId>) -> Result<(), TraceError> {
         let (repo, counter) = (self.change.repo(), self.change.counter);
-        let mut costs = Vec::new();
-        if let Some(view) = self.change.total.base_view()? {
-            for slot in view.slots.iter().filter(|slot| items.contains(&slot.id)) {
-                costs.push((item_cost(&total::read_item(repo, slot)?, counter), view.left_out(slot).is_some()));
+        let Some(view) = self.change.total.base_view()? else { return Ok(()) };
+        for slot in view.slots.iter().filter(|slot| ids.contains(&slot.id)) {
+            if let Some(item) = self.live.get_mut(&slot.id).filter(|item| item.cost == 0) {
+                item.read(repo, slot.id, counter)?;
+                item.is_skipped = view.left_out(slot).is_some();
             }
-        }
-        for (cost, is_left_out) in costs {
-            self.change.total.subtract(cost, is_left_out);
         }
         Ok(())
     }
 
     /// The items that a user pinned or skipped, and their calls or results. The default level of a type does not count, because
     /// the agent decided what to compact.
-    pub(super) fn kept(&mut self, items: &[ItemId]) -> Result<HashSet<ItemId>, TraceError> {
-        let wanted: HashSet<ItemId> = items.iter().copied().collect();
+    pub(super) fn kept(&mut self, wanted: &HashSet<ItemId>) -> Result<HashSet<ItemId>, TraceError> {
         let mut kept = HashSet::new();
         let repo = self.change.repo();
         let Some(view) = self.change.total.base_view()? else { return Ok(kept) };
