@@ -167,6 +167,55 @@ fn pages_of_a_text_join_to_the_text() {
     }
 }
 
+/// The first text of a result, and the cursor of the next page.
+fn page(result: &Value) -> (String, Option<String>) {
+    let texts = content(result);
+    let cursor = texts.get(1).map(|rest| rest.split('`').nth(1).unwrap().to_owned());
+    (texts[0].to_owned(), cursor)
+}
+
+#[test]
+fn a_commit_between_two_pages_does_not_change_what_is_compared() {
+    let repo = large();
+    repo.text(&["branch", "early", "#3"]);
+    for (tool, mut arguments) in [
+        ("trace_top", json!({})),
+        ("trace_diff", json!({ "states": ["early"] })),
+        ("trace_diff", json!({ "states": ["#590.."] })),
+    ] {
+        arguments["budget"] = 1_000_000.into();
+        let whole = content(&result(&repo, tool, arguments.clone())).concat();
+        arguments["budget"] = 2_000.into();
+        let (mut joined, mut cursor) = page(&result(&repo, tool, arguments.clone()));
+        repo.say(&"Heavier than the others, once more. ".repeat(20_000));
+        for _ in 0..2 {
+            arguments["cursor"] = cursor.clone().unwrap().into();
+            let (text, next) = page(&result(&repo, tool, arguments.clone()));
+            joined += &text;
+            cursor = next;
+        }
+        assert!(whole.starts_with(&joined), "{tool} {arguments}");
+        repo.text(&["undo"]);
+    }
+    let mut arguments = json!({ "states": ["early", "main"], "budget": 2_000 });
+    let (_, cursor) = page(&result(&repo, "trace_diff", arguments.clone()));
+    arguments["cursor"] = cursor.unwrap().into();
+    assert_eq!(result(&repo, "trace_diff", arguments.clone())["isError"], false);
+    repo.say("The end, once more.");
+    let refused = result(&repo, "trace_diff", arguments);
+    insta::assert_snapshot!(content(&refused)[0], @"error: argument `cursor`: one of the states has changed since the first page");
+}
+
+#[test]
+fn a_tool_that_commits_creates_the_trace_that_it_names() {
+    let repo = TestRepo::new();
+    let committed = result(&repo, "trace_commit", json!({ "text": "Hello.", "trace": "new" }));
+    assert_eq!(committed["isError"], false, "{committed}");
+    assert_eq!(repo.bodies("new"), ["Hello."]);
+    let refused = result(&repo, "trace_show", json!({ "item": "#0", "trace": "ne" }));
+    assert_eq!(refused["isError"], true, "{refused}");
+}
+
 #[test]
 fn a_record_is_the_same_json_in_both_forms_and_has_a_cap() {
     let repo = TestRepo::new();

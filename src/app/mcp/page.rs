@@ -1,12 +1,14 @@
 //! A text in pages: each answer has as much of it as the budget of tokens allows, and a cursor for the rest.
 //!
 //! A cursor is `COMMIT+OFFSET`: the tip of the trace when the first page was read, so that what is committed meanwhile does not
-//! move the text, and the number of bytes that were read.
+//! move the text, and the number of bytes that were read. Where a text depends on other states too, `COMMIT` is longer by the first
+//! digits of their commits, and a cursor is refused if one of them has moved.
 
 use std::str::FromStr;
 
 use super::answer::Answer;
 use crate::base::error::{Context as _, Result, bail};
+use crate::git::Oid;
 use crate::tokens::Counter;
 use crate::trace::Tip;
 
@@ -18,27 +20,45 @@ pub(crate) const MIN_BUDGET: u64 = 100;
 const MAX_BYTES_PER_TOKEN: usize = 12;
 /// The digits of an oid in a cursor: enough for any repository.
 const CURSOR_DIGITS: usize = 12;
+/// The digits of each other state in a cursor, which are only compared.
+const STATE_DIGITS: usize = 8;
 
 pub(crate) struct Page {
     budget: u64,
     counter: Counter,
     /// Bytes of the text that belong to earlier pages.
     skipped: usize,
-    /// What the page may contain, and a little more, which only shows that there is more.
+    /// The states, apart from the tip, that the cursor names, and those that the text depends on.
+    given_states: Option<String>,
+    states: String,
+    /// What the page may contain.
     text: String,
     /// Bytes of the text that were written so far.
     written: usize,
+    /// Whether some of what was written has no room.
+    full: bool,
 }
 
 impl Page {
     pub(crate) fn new(budget: u64, counter: Counter, cursor: Option<&Cursor>) -> Self {
         let skipped = cursor.map_or(0, |cursor| cursor.offset);
-        Self { budget, counter, skipped, text: String::new(), written: 0 }
+        let given_states = cursor.map(|cursor| cursor.states.clone());
+        let (states, text) = (String::new(), String::new());
+        Self { budget, counter, skipped, given_states, states, text, written: 0, full: false }
+    }
+
+    /// Notes the commits, apart from the tip, that the text depends on. Fails if the cursor names others.
+    pub(crate) fn depends_on(&mut self, commits: &[Oid]) -> Result<()> {
+        self.states = commits.iter().map(|commit| commit.to_string()[..STATE_DIGITS].to_owned()).collect();
+        if self.given_states.as_ref().is_some_and(|given| *given != self.states) {
+            bail!("argument `cursor`: one of the states has changed since the first page");
+        }
+        Ok(())
     }
 
     /// Whether nothing that is written now is part of the page.
     pub(crate) fn is_full(&self) -> bool {
-        self.text.len() > self.max_len()
+        self.full
     }
 
     fn max_len(&self) -> usize {
@@ -49,9 +69,10 @@ impl Page {
         let start = self.skipped.saturating_sub(self.written).min(text.len());
         let rest = &text[char_boundary(text, start)..];
         self.written += text.len();
-        let room = self.max_len().saturating_sub(self.text.len()) + 1;
-        if !self.is_full() {
-            self.text.push_str(&rest[..char_boundary(rest, room)]);
+        if !self.full {
+            let end = char_boundary(rest, self.max_len() - self.text.len());
+            self.text.push_str(&rest[..end]);
+            self.full = end < rest.len();
         }
     }
 
@@ -65,11 +86,12 @@ impl Page {
             bail!("argument `cursor`: the text ends after {} bytes", self.written);
         }
         let text = self.text.as_str();
-        if self.skipped + text.len() >= self.written && count(text) <= self.budget {
+        if !self.full && count(text) <= self.budget {
             return Ok(Answer::Text(vec![self.text]));
         }
         let mut commit = tip.commit.oid.to_string();
         commit.truncate(CURSOR_DIGITS);
+        commit += &self.states;
         let rest = |text: &str| format!("[more: call again with cursor `{commit}+{}`]", self.skipped + text.len());
         let page = prefix(text, self.budget.saturating_sub(count(&rest(text)) + 2), self.counter);
         Ok(Answer::Text(vec![page.to_owned(), rest(page)]))
@@ -116,6 +138,7 @@ pub(crate) fn char_boundary(text: &str, index: usize) -> usize {
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     pub(crate) commit: Option<String>,
+    states: String,
     pub(crate) offset: usize,
 }
 
@@ -129,6 +152,11 @@ impl FromStr for Cursor {
         if !is_oid && !commit.is_empty() {
             return Err("expected a cursor from an earlier answer");
         }
-        Ok(Self { commit: is_oid.then(|| commit.to_owned()), offset })
+        let (commit, states) = commit.split_at(commit.len().min(CURSOR_DIGITS));
+        Ok(Self { commit: is_oid.then(|| commit.to_owned()), states: states.to_owned(), offset })
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/unit/mcp/page.rs"]
+mod tests;

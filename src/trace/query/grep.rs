@@ -3,12 +3,13 @@
 //! Searches bodies line by line, as git does, and not headers.
 
 use std::collections::HashSet;
+use std::ops::ControlFlow;
 
 use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
-use crate::git::{Oid, Repo};
+use crate::git::{GitError, Oid, Repo};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemType, Tip, TraceError};
@@ -90,26 +91,45 @@ impl Query {
     }
 }
 
-/// Calls `visit` for each live item that matches, in reading order. Reads only the item files.
-pub(crate) fn live(repo: &Repo, tip: &Tip, query: &Query, mut visit: impl FnMut(Hit)) -> Result<(), TraceError> {
-    let slots = tree::list(repo, tip.commit.tree)?;
-    let wanted = slots.iter().filter(|slot| query.takes(slot));
-    repo.for_each_blob(wanted.map(|slot| (slot, slot.blob)), |slot, _, file| {
-        if let Some(hit) = query.search(slot, file) {
-            visit(hit);
-        }
-        Ok::<_, TraceError>(())
-    })
+/// Why a search ends early.
+enum End {
+    Wanted,
+    Failed(TraceError),
 }
 
-/// Calls `visit` for each matching version of an item in history, with the commit that added it, newest first.
+impl From<GitError> for End {
+    fn from(error: GitError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Calls `visit` for each live item that matches, in reading order, until it breaks. Reads only the item files.
+pub(crate) fn live(
+    repo: &Repo,
+    tip: &Tip,
+    query: &Query,
+    mut visit: impl FnMut(Hit) -> ControlFlow<()>,
+) -> Result<(), TraceError> {
+    let slots = tree::list(repo, tip.commit.tree)?;
+    let wanted = slots.iter().filter(|slot| query.takes(slot));
+    let searched = repo.for_each_blob(wanted.map(|slot| (slot, slot.blob)), |slot, _, file| {
+        let goes_on = query.search(slot, file).map_or(ControlFlow::Continue(()), &mut visit);
+        if goes_on.is_continue() { Ok(()) } else { Err(End::Wanted) }
+    });
+    match searched {
+        Ok(()) | Err(End::Wanted) => Ok(()),
+        Err(End::Failed(error)) => Err(error),
+    }
+}
+
+/// Calls `visit` for each matching version of an item in history, with the commit that added it, newest first, until it breaks.
 ///
 /// Walks the complete history.
 pub(crate) fn history(
     repo: &Repo,
     tip: &Tip,
     query: &Query,
-    mut visit: impl FnMut(&Tip, Hit),
+    mut visit: impl FnMut(&Tip, Hit) -> ControlFlow<()>,
 ) -> Result<(), TraceError> {
     let mut candidates: Vec<(Oid, ItemEntry)> = Vec::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
@@ -123,14 +143,14 @@ pub(crate) fn history(
     }
     // A merge also contains the text of both sides; the oldest commit with a text added it.
     let mut seen = HashSet::new();
-    let mut found = Vec::new();
-    for (commit, slot) in candidates.into_iter().rev().filter(|(_, slot)| seen.insert(slot.blob)) {
-        if let Some(hit) = query.search(&slot, &repo.read_blob(slot.blob)?) {
-            found.push((commit, hit));
+    candidates.reverse();
+    candidates.retain(|(_, slot)| seen.insert(slot.blob));
+    for (commit, slot) in candidates.into_iter().rev() {
+        if let Some(hit) = query.search(&slot, &repo.read_blob(slot.blob)?)
+            && visit(&Tip::read(repo, commit)?, hit).is_break()
+        {
+            break;
         }
-    }
-    for (commit, hit) in found.into_iter().rev() {
-        visit(&Tip::read(repo, commit)?, hit);
     }
     Ok(())
 }

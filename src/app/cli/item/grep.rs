@@ -1,5 +1,7 @@
 //! `git trace grep`: searches what items say.
 
+use std::ops::ControlFlow;
+
 use anstyle::{AnsiColor, Style};
 
 use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, Result, Ui, escaped};
@@ -55,9 +57,8 @@ impl GrepArgs {
         let mut printed = Ok(());
         let mut show = |commit: Option<&Tip>, hit: Hit| {
             found = true;
-            if printed.is_ok() {
-                printed = print(ui, self, &query, commit, &hit);
-            }
+            printed = print(ui, self, &query, commit, &hit);
+            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         if self.all_history {
             history(repo, &tip, &query, |commit, hit| show(Some(commit), hit))?;

@@ -17,6 +17,7 @@ use crate::trace::query::log;
 use crate::trace::query::select::Among;
 use crate::trace::query::size::ContextSize;
 use crate::trace::query::top::{By, top};
+use crate::trace::store::resolve::State;
 use crate::trace::store::view::View;
 
 /// The most characters of a subject or reason in a line of `trace_log`.
@@ -86,8 +87,8 @@ fn line(entry: &log::Entry) -> String {
 }
 
 fn trace_top(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let (repo, name, tip, mut page) = arguments.page(context)?;
-    let view = View::open(repo, &name, None)?;
+    let (repo, _, tip, mut page) = arguments.page(context)?;
+    let view = View::at(repo, tip.clone(), None)?;
     let counter = context.counter()?;
     let top = top(repo, &view, counter, arguments.parsed("by")?.unwrap_or(By::Item))?;
     print_top(context, &top, &ContextSize::of(repo, &view, counter, None)?, usize::MAX)?;
@@ -112,9 +113,13 @@ fn trace_diff(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     }
     let (repo, name, tip, mut page) = arguments.page(context)?;
     let style = diff_text::Style { context: 3, words: false };
-    match target(repo, &name, &states).context("argument `states`")? {
+    // Now is when the first page was read.
+    let now = || Ok(State { tip: tip.clone(), at: None, refname: None });
+    match target(repo, &name, now, &states).context("argument `states`")? {
         Target::States(states) => {
             let (before, after) = *states;
+            let commits: Vec<_> = before.iter().chain([&after]).map(|state| state.tip.commit.oid).collect();
+            page.depends_on(&commits)?;
             let diff = between(repo, before, after, context.counter()?)?;
             page.write(&(diff.summary() + "\n"));
             for item in &diff.items {

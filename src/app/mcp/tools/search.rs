@@ -1,6 +1,7 @@
 //! `trace_show`, `trace_grep`: the texts of items.
 
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 
 use crate::app::cli::caption;
 use crate::app::context::Context;
@@ -40,6 +41,9 @@ fn trace_show(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
         bail!("argument `revision` belongs to one item, and {} were named", ids.len());
     }
     for (number, id) in ids.into_iter().enumerate() {
+        if page.is_full() {
+            break;
+        }
         let shown = show::read(repo, &name, &tip, id, revision).context("argument `revision`")?;
         page.write(&format!("{}{}\n\n", if number > 0 { "\n\n" } else { "" }, caption(context, &shown)?));
         page.write(&String::from_utf8_lossy(&shown.item.body));
@@ -52,7 +56,10 @@ fn trace_grep(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let options = PatternOptions { fixed: arguments.is_set("fixed")?, ignore_case: arguments.is_set("ignore_case")? };
     let query = grep::Query::new(arguments.required("pattern")?, options, arguments.parsed("type")?);
     let query = query.context("argument `pattern`")?;
-    let mut write = |commit: Option<&Tip>, hit: &Hit| page.write(&lines(&query, commit, hit));
+    let mut write = |commit: Option<&Tip>, hit: &Hit| {
+        page.write(&lines(&query, commit, hit));
+        if page.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     if arguments.is_set("history")? {
         grep::history(repo, &tip, &query, |commit, hit| write(Some(commit), &hit))?;
     } else {

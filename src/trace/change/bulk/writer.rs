@@ -40,10 +40,10 @@ impl KnownItem {
     }
 
     /// Reads its cost, revision, and preview.
-    pub(super) fn read(&mut self, repo: &Repo, id: ItemId, encoding: Counter) -> Result<(), TraceError> {
+    pub(super) fn read(&mut self, repo: &Repo, id: ItemId, counter: Counter) -> Result<(), TraceError> {
         let (seq, path, blob) = (self.seq, self.path.clone(), self.blob);
         let item = read_item(repo, &ItemEntry { seq, id, item_type: ItemType::freeform(), blob, path })?;
-        (self.cost, self.revision, self.preview) = (item_cost(&item, encoding), item.revision, preview(&item));
+        (self.cost, self.revision, self.preview) = (item_cost(&item, counter), item.revision, preview(&item));
         Ok(())
     }
 }

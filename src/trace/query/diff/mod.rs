@@ -217,14 +217,19 @@ pub(crate) enum Target {
 
 /// Resolves the user's arguments in the trace `current`: none (the changes of its last commit), one state (from there to now),
 /// `A..B` (an absent side is now), `A...B` (from the merge base), two states, or one item.
-pub(crate) fn target(repo: &Repo, current: &TraceName, words: &[String]) -> Result<Target, TraceError> {
+pub(crate) fn target(
+    repo: &Repo,
+    current: &TraceName,
+    now: impl Fn() -> Result<State, TraceError>,
+    words: &[String],
+) -> Result<Target, TraceError> {
     let named = |spec: &str| match spec {
-        "" => State::of_trace(repo, current),
+        "" => now(),
         spec => state(repo, current, spec),
     };
     match words {
         [] => {
-            let after = State::of_trace(repo, current)?;
+            let after = now()?;
             let before = after.tip.commit.parents.first().map(|oid| earlier(repo, *oid)).transpose()?;
             Ok(states(before, after))
         }
@@ -240,12 +245,12 @@ pub(crate) fn target(repo: &Repo, current: &TraceName, words: &[String]) -> Resu
                 return Ok(states(Some(named(a)?), named(b)?));
             }
             if find_tip(repo, one)?.is_none()
-                && let Some(tip) = Tip::find(repo, current)?
-                && let Some(item) = resolve::item_by_name(repo, current, &tip, one)?
+                && Tip::find(repo, current)?.is_some()
+                && let Some(item) = resolve::item_by_name(repo, current, &now()?.tip, one)?
             {
                 return Ok(Target::Item(item));
             }
-            Ok(states(Some(named(one)?), State::of_trace(repo, current)?))
+            Ok(states(Some(named(one)?), now()?))
         }
     }
 }

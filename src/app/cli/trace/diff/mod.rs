@@ -7,6 +7,7 @@ use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::markdown::markdown;
 use crate::trace::query::diff::revisions::{Revision, revisions};
 use crate::trace::query::diff::{Diff, Target, between, target};
+use crate::trace::store::resolve::State;
 use crate::trace::{ItemId, Tip, TraceName};
 use text::Style;
 
@@ -47,11 +48,11 @@ pub(crate) struct DiffArgs {
 
 impl DiffArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let name = context.trace_name(None)?;
-        let differs = match target(context.repo()?, &name, &self.states)? {
+        let (repo, name) = (context.repo()?, context.trace_name(None)?);
+        let differs = match target(repo, &name, || State::of_trace(repo, &name), &self.states)? {
             Target::States(states) => {
                 let (before, after) = *states;
-                let diff = between(context.repo()?, before, after, context.counter()?)?;
+                let diff = between(repo, before, after, context.counter()?)?;
                 show(context, self, &diff)?;
                 !diff.items.is_empty()
             }
