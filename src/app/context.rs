@@ -21,12 +21,25 @@ use crate::trace::store::view::View;
 use crate::trace::store::{head, resolve, settings};
 use crate::trace::{Time, Tip, TraceError, TraceName};
 
-/// Commands that change no trace.
-const READING: [&str; 9] = ["blame", "brief", "diff", "grep", "log", "materialize", "show", "status", "top"];
+/// Commands that change no trace: for these, a unique part of a name is enough.
+pub(crate) const READING: &str = "bisect blame brief diff grep log materialize priority show status top view";
 
 /// Commands that may create the trace that they name, or bring it back.
-const CREATING: [&str; 11] =
-    ["cherry-pick", "commit", "fetch", "import", "init", "mcp", "merge", "pull", "push", "redo", "undo"];
+pub(crate) const CREATING: &str = "cherry-pick commit fetch import init merge pull push redo undo";
+
+/// All other commands, and the tools of the MCP server.
+#[cfg(test)]
+pub(crate) const CHANGING: &str = "branch breadcrumb check checkpoint clean complete-words compress count crumb delete demo doctor \
+    edit expand export forward fsck gc hook install mcp merge-driver op pin purge rebase remote reset restore resume \
+    revert sessions skip switch types uninstall unpin";
+
+/// Tools of the MCP server that may create the trace that they name, or bring it back.
+const CREATING_TOOLS: &str = "trace_commit trace_merge trace_undo";
+
+/// Whether a list of words contains a word.
+fn lists(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
 
 /// Folder, environment, clock, output, and the repository, which is opened when it is first needed.
 pub(crate) struct Context {
@@ -107,11 +120,13 @@ impl Context {
     /// changes must not depend on which sessions were recorded.
     pub(crate) fn find_trace(&self, name: TraceName) -> Result<TraceName> {
         let repo = self.repo()?;
-        let command = self.env.command();
-        if CREATING.contains(&command) || repo.find_ref(&name.refname())?.is_some() || head::current(repo)? == name {
+        let mut words = self.env.command().split(' ');
+        let (command, tool) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let creates = lists(CREATING, command) || (command == "mcp" && lists(CREATING_TOOLS, tool));
+        if creates || repo.find_ref(&name.refname())?.is_some() || head::current(repo)? == name {
             return Ok(name);
         }
-        if (READING.contains(&command) || self.ui.can_ask())
+        if (lists(READING, command) || self.ui.can_ask())
             && let Some(found) = by_part(repo, name.as_str())?
         {
             self.ui.note(format!("trace `{found}`"));

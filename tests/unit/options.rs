@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgAction, Command};
 
 use super::*;
+use crate::app::context::{CHANGING, CREATING, READING};
 
 fn options<'c>(command: &'c Command, path: &str, found: &mut Vec<(String, &'c Arg)>) {
     let visible = command.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set());
@@ -103,4 +104,14 @@ fn content_is_m_and_a_reason_is_reason() {
             assert!(["commit", "edit", "compress", "checkpoint delta"].contains(&path), "{path}");
         }
     });
+}
+
+#[test]
+fn each_command_says_how_it_treats_an_unknown_name_of_a_trace() {
+    let mut listed: Vec<&str> = [READING, CREATING, CHANGING].into_iter().flat_map(str::split_whitespace).collect();
+    listed.sort_unstable();
+    let command = Cli::command();
+    let mut names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    names.sort_unstable();
+    assert_eq!(listed, names);
 }
