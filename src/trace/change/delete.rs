@@ -1,6 +1,6 @@
 //! Deleting items from a trace, and restoring them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::append::Committed;
 use super::pending::PendingChange;
@@ -25,10 +25,12 @@ impl Trace<'_> {
     pub(crate) fn delete_all(&self, ids: &[ItemId], reason: Option<&str>) -> Result<Vec<Committed>, TraceError> {
         self.change_items(|change| {
             let files = tree::list_files(change.repo(), change.require_tip()?.commit.tree)?;
+            // The first file of an item counts.
+            let by_id: HashMap<ItemId, &ItemEntry> = files.iter().rev().map(|file| (file.id, file)).collect();
             let mut deleted = Vec::with_capacity(ids.len());
             for id in ids {
-                let slot = files.iter().find(|file| file.id == *id);
-                let slot = slot.ok_or_else(|| TraceError::NotLive { item: *id, trace: self.name().clone() })?;
+                let slot =
+                    by_id.get(id).ok_or_else(|| TraceError::NotLive { item: *id, trace: self.name().clone() })?;
                 let item = total::read_item(change.repo(), slot)?;
                 change.count(0, total::item_cost(&item, change.counter));
                 deleted.push((item, slot.seq));
@@ -58,7 +60,7 @@ impl Trace<'_> {
                 return Err(TraceError::AlreadyLive { item: id, trace: self.name().clone() });
             }
             let found = revision::find(self.repo(), self.name(), change.require_tip()?, id, revision)?;
-            let (item, seq, subject) = put_back(change, live, found)?;
+            let (item, seq, subject) = put_back(change, Tombstones::find(self.repo())?.as_ref(), live, found)?;
             if let Some(subject) = subject {
                 change.commit_item(Op::Restore, id, &subject, reason)?;
             }
@@ -74,9 +76,10 @@ impl Trace<'_> {
             if let Some(id) = ids.iter().find(|id| live.contains(id)) {
                 return Err(TraceError::AlreadyLive { item: *id, trace: self.name().clone() });
             }
+            let tombstones = Tombstones::find(self.repo())?;
             let mut restored = Vec::with_capacity(ids.len());
             for found in revision::newest(self.repo(), self.name(), change.require_tip()?, ids)? {
-                let (item, seq, _) = put_back(change, None, found)?;
+                let (item, seq, _) = put_back(change, tombstones.as_ref(), None, found)?;
                 restored.push((item, seq));
             }
             commit_all(change, Op::Restore, &restored, |item| format!("restore {}", preview(item)), reason)?;
@@ -105,12 +108,11 @@ fn commit_all(
 /// Puts an item back. Returns it with its position and the subject of the commit; no subject if nothing changed.
 fn put_back(
     change: &mut PendingChange<'_>,
+    tombstones: Option<&Tombstones>,
     live: Option<ItemEntry>,
     Found { newest, wanted: (slot, mut item) }: Found,
 ) -> Result<(Item, u32, Option<String>), TraceError> {
-    let tombstones = Tombstones::find(change.repo())?;
-    let purge =
-        tombstones.as_ref().and_then(|all| all.of_object(slot.blob).or_else(|| all.of_item(item.id, &item.body)));
+    let purge = tombstones.and_then(|all| all.of_object(slot.blob).or_else(|| all.of_item(item.id, &item.body)));
     if let Some(purge) = purge {
         return Err(purge.refusal(format!("that revision of item {}", item.id)));
     }
