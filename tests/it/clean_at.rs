@@ -30,7 +30,8 @@ impl<'r> Growing<'r> {
         }
         let line = json!({ "parentUuid": self.last, "isSidechain": false, "sessionId": "s1", "type": role, "uuid": uuid,
             "timestamp": format!("2026-03-01T09:{:02}:{:02}Z", self.count / 60, self.count % 60), "cwd": "/", "message": message });
-        self.lines += &format!("{line}\n");
+        self.lines += &line.to_string();
+        self.lines.push('\n');
         self.last = Some(uuid);
         self.count += 1;
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::repo::TestRepo;
 
 /// One token per character between the quotes. Each start adds a line to the file `starts`.
-const LETTERS: &str = r#"echo >>starts; while IFS= read -r line; do echo $((${#line} - 2)); done"#;
+const LETTERS: &str = r"echo >>starts; while IFS= read -r line; do echo $((${#line} - 2)); done";
 
 fn counted_by(command: &str) -> TestRepo {
     let repo = TestRepo::new();
