@@ -187,7 +187,7 @@ fn a_commit_between_two_pages_does_not_change_what_is_compared() {
         let whole = content(&result(&repo, tool, arguments.clone())).concat();
         arguments["budget"] = 2_000.into();
         let (mut joined, mut cursor) = page(&result(&repo, tool, arguments.clone()));
-        repo.say(&"Heavier than the others, once more. ".repeat(20_000));
+        repo.trace_with(&["commit", "-F", "-"], "Heavier than the others, once more. ".repeat(20_000).as_bytes());
         for _ in 0..2 {
             arguments["cursor"] = cursor.clone().unwrap().into();
             let (text, next) = page(&result(&repo, tool, arguments.clone()));
