@@ -32,6 +32,9 @@ pub(crate) enum PushFate {
     Refused,
 }
 
+/// The setting for a remote that traces do not share with the code.
+pub(crate) const CONTEXT_REMOTE: &str = "trace.contextRemote";
+
 impl Repo {
     /// The refs of a remote, without peeled tags.
     pub(crate) fn list_remote(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
@@ -78,8 +81,11 @@ impl Repo {
         Ok(())
     }
 
-    /// The default remote: that of the checked-out branch, else `origin`.
+    /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
+        if let Some(chosen) = self.config()?.text(CONTEXT_REMOTE)? {
+            return Ok(chosen);
+        }
         let head = self.find_symbolic_ref("HEAD")?;
         let branch = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
         let remote = branch.map(|branch| self.config()?.text(&format!("branch.{branch}.remote"))).transpose()?;

@@ -50,9 +50,14 @@ impl Format {
     }
 
     pub(crate) fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+        Ok(self.sessions(home, folder)?.next())
+    }
+
+    /// The files of the sessions of a folder, newest first.
+    pub(crate) fn sessions(self, home: &Path, folder: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
         // Agents store the path without a trailing slash.
         let folder: PathBuf = folder.components().collect();
-        (self.agent().newest_session)(home, &folder)
+        (self.agent().sessions)(home, &folder)
     }
 }
 

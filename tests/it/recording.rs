@@ -160,3 +160,76 @@ fn a_session_belongs_to_the_repository_in_which_it_started() {
     assert_eq!(traces(&repo), "refs/traces/gemini-cli/s1\n");
     repo.within(&nested, |repo| assert_eq!(traces(repo), ""));
 }
+
+/// Two sessions of Claude Code in this folder, and a file that is none.
+fn two_sessions(repo: &TestRepo) -> std::path::PathBuf {
+    let name: String = repo.folder().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let name = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect::<String>();
+    let project = repo.home().join(".claude/projects").join(name);
+    fs::create_dir_all(&project).unwrap();
+    for session in ["s1", "s2"] {
+        fs::write(project.join(format!("{session}.jsonl")), said(session, &["one", "two"])).unwrap();
+    }
+    fs::write(project.join("s3.jsonl"), "nonsense\n").unwrap();
+    project
+}
+
+fn said(session: &str, texts: &[&str]) -> String {
+    let mut parent = None;
+    let mut record = |text: &&str| {
+        let (message, uuid) = (json!({ "role": "user", "content": text }), format!("{session}-{text}"));
+        let before = parent.replace(uuid.clone());
+        json!({ "type": "user", "uuid": uuid, "parentUuid": before, "sessionId": session, "message": message })
+    };
+    texts.iter().map(|text| format!("{}\n", record(text))).collect()
+}
+
+#[test]
+fn all_sessions_of_a_folder_are_imported() {
+    let repo = TestRepo::new();
+    let project = two_sessions(&repo);
+    let import = |args: &[&str]| {
+        let output = repo.run(&[&["import", "--all"], args].concat(), b"");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let mut lines: Vec<&str> = printed.lines().collect();
+        lines.sort_unstable();
+        (lines.join("\n"), output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (printed, status, errors) = import(&[]);
+    insta::assert_snapshot!(printed, @r"
+    2 imported into trace `claude-code/s1`
+    2 imported into trace `claude-code/s2`
+    3 sessions: 2 imported with 4 items, 0 unchanged, 1 failed
+    ");
+    assert_eq!(status, Some(1));
+    assert!(errors.contains("s3.jsonl` contains no claude-code record"), "{errors}");
+    fs::remove_file(project.join("s3.jsonl")).unwrap();
+    fs::write(project.join("s2.jsonl"), said("s2", &["one", "two", "three"])).unwrap();
+    let (printed, status, _) = import(&["claude-code"]);
+    insta::assert_snapshot!(printed, @r"
+    1 imported into trace `claude-code/s2`
+    2 sessions: 1 imported with 1 items, 1 unchanged, 0 failed
+    ");
+    assert_eq!(status, Some(0));
+    let again = repo.json(&["import", "--all", "--json"]);
+    assert_eq!((&again["imported"], &again["unchanged"], &again["failed"]), (&json!(0), &json!(2), &json!(0)));
+    assert_eq!(import(&["codex"]).0, "0 sessions: 0 imported with 0 items, 0 unchanged, 0 failed");
+    assert_eq!(import(&["jsonl"]).1, Some(2));
+    repo.fsck();
+}
+
+#[test]
+fn a_setting_names_the_remote_of_traces() {
+    let repo = TestRepo::new();
+    repo.say("hello");
+    for name in ["origin", "private"] {
+        repo.git(&["init", "--quiet", "--bare", &format!("../{name}.git")]);
+        repo.git(&["remote", "add", name, &format!("../{name}.git")]);
+    }
+    let push = |args: &[&str]| String::from_utf8(repo.run(&[&["push"], args].concat(), b"").stderr).unwrap();
+    insta::assert_snapshot!(push(&[]), @"pushed to the default remote `origin`; `git config trace.contextRemote NAME` sets another default for traces");
+    assert_eq!(push(&["origin"]), "");
+    repo.git(&["config", "trace.contextRemote", "private"]);
+    assert_eq!(push(&[]), "");
+    assert_eq!(repo.git(&["-C", "../private.git", "for-each-ref", "--format=%(refname)"]), "refs/traces/main\n");
+}

@@ -22,12 +22,15 @@ use crate::git::Env;
 type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
 type Resume = for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Option<BoxedTranscript<'r>>;
 
+/// Files of sessions, which are searched for as they are needed.
+type Sessions = Box<dyn Iterator<Item = PathBuf>>;
+
 pub(crate) struct AgentFormat {
     pub name: &'static str,
     pub recognizes: fn(&[u8]) -> bool,
     pub home: fn(&Env) -> Option<PathBuf>,
-    /// The newest session of a project folder, below `home`; `None` if there is none.
-    pub newest_session: fn(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>>,
+    /// The sessions of a project folder, below `home`, newest first.
+    pub sessions: fn(home: &Path, folder: &Path) -> io::Result<Sessions>,
     /// The folder in which a session ran, according to its file below `home`; `None` if there is no such file.
     pub folder: fn(home: &Path, session: &str) -> io::Result<Option<PathBuf>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.
@@ -51,7 +54,7 @@ impl AgentFormat {
             name,
             recognizes: |line| serde_json::from_slice(line).is_ok_and(|record| S::recognizes(&record)),
             home: |_| None,
-            newest_session: |_, _| Ok(None),
+            sessions: |_, _| Ok(Box::new(std::iter::empty())),
             folder: |_, _| Ok(None),
             sub_agents: |_| Ok(Vec::new()),
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),

@@ -5,7 +5,7 @@ mod pull;
 pub(crate) use pull::PullArgs;
 
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
-use crate::git::{PushFate, short_oid};
+use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::Tip;
 use crate::trace::sync::{Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push};
@@ -17,7 +17,7 @@ use crate::trace::sync::{Arrivals, Delivery, Request, arrivals, fetch, follow, i
 /// their full names, such as refs/crumbs/ada.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
-    /// Remote [default: the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs such as 'codex/*' [default: the current trace]
@@ -37,7 +37,7 @@ pub(crate) struct PushArgs {
 /// changes; `git trace pull` merges them with the traces.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FetchArgs {
-    /// Remote [default: the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs [default: all]
@@ -109,6 +109,10 @@ impl PushArgs {
         let request = Request { remote: &remote, traces, others, histories, force: self.force };
         let delivery = push(repo, &context.signature()?, &request)?;
         let status = print_delivery(context, &remote, &delivery, self.json)?;
+        if self.remote.is_none() && repo.config()?.text(CONTEXT_REMOTE)?.is_none() {
+            let hint = "`git config trace.contextRemote NAME` sets another default for traces";
+            context.ui.note(format!("pushed to the default remote `{}`; {hint}", escaped(&remote)));
+        }
         delivery.record.map_or(Ok(status), |error| Err(error.into()))
     }
 }

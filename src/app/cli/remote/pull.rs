@@ -27,7 +27,7 @@ use crate::trace::{Tip, TraceName};
 /// are rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
-    /// Remote [default: the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs [default: all]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 
 use super::records::Record;
-use crate::transcript::agents::{SubAgent, first_lines, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
 /// The agent shortens a folder name longer than this, and adds a hash of its own.
@@ -40,14 +40,15 @@ pub(super) fn project_dir(config_dir: &Path, folder: &Path) -> PathBuf {
     let prefix = format!("{}-", &name[..MAX_NAME]);
     let truncated = list_folder(&projects).unwrap_or_default().into_iter().find(|path| {
         let matches = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&prefix));
-        matches && newest_in(path).ok().flatten().is_some_and(|newest| ran_in(&newest, folder))
+        matches
+            && sessions_in(path).ok().and_then(|mut found| found.next()).is_some_and(|newest| ran_in(&newest, folder))
     });
     truncated.unwrap_or_else(|| projects.join(name))
 }
 
-/// The newest transcript of `folder`, by modification time, except those of sub-agents.
-pub(super) fn newest_transcript(config_dir: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
-    newest_in(&project_dir(config_dir, folder))
+/// The transcripts of `folder`, by modification time, newest first, except those of sub-agents.
+pub(super) fn transcripts_of(config_dir: &Path, folder: &Path) -> io::Result<Sessions> {
+    sessions_in(&project_dir(config_dir, folder))
 }
 
 /// The folder in which a session ran. A session that was resumed elsewhere names several folders; the first one counts, because the
@@ -58,9 +59,9 @@ pub(super) fn folder_of(config_dir: &Path, session: &str) -> io::Result<Option<P
     Ok(file.and_then(|file| first_member(&file, |record| record.cwd)).map(PathBuf::from))
 }
 
-fn newest_in(project: &Path) -> io::Result<Option<PathBuf>> {
+fn sessions_in(project: &Path) -> io::Result<Sessions> {
     let sessions = |path: &Path, metadata: &fs::Metadata| agent_id(path).is_none() && metadata.len() > 0;
-    Ok(newest_first(transcripts_in(project)?, sessions)?.next())
+    Ok(Box::new(newest_first(transcripts_in(project)?, sessions)?))
 }
 
 /// The files of a session's sub-agents: all in the session's folder, and those beside its transcript that name the session.

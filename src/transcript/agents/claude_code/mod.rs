@@ -53,7 +53,7 @@ pub(crate) const FORMAT: &str = "claude-code";
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     home: |env| home_folder(env, "CLAUDE_CONFIG_DIR", ".claude"),
-    newest_session: files::newest_transcript,
+    sessions: files::transcripts_of,
     folder: files::folder_of,
     sub_agents: files::sub_agents,
     exporter: Some(Exporter {

@@ -4,15 +4,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::records::{Head, Record};
-use crate::transcript::agents::{first_lines, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{Sessions, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
-/// The newest rollout of `folder`, by modification time.
+/// The rollouts of `folder`, by modification time, newest first.
 ///
 /// Files from before September 2025 do not name their folder and are ignored.
-pub(super) fn newest_rollout(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
-    let mut newest = newest_first(rollouts(home)?, |_, _| true)?;
-    Ok(newest.find(|path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder)))
+pub(super) fn rollouts_of(home: &Path, folder: &Path) -> io::Result<Sessions> {
+    let (newest, folder) = (newest_first(rollouts(home)?, |_, _| true)?, folder.to_owned());
+    Ok(Box::new(newest.filter(move |path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder))))
 }
 
 /// The folder in which a session ran.

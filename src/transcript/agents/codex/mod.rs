@@ -43,7 +43,7 @@ pub(crate) const FORMAT: &str = "codex";
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     home: |env| home_folder(env, "CODEX_HOME", ".codex"),
-    newest_session: files::newest_rollout,
+    sessions: files::rollouts_of,
     folder: files::folder_of,
     exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "codex resume" }),
     ..AgentFormat::of_lines::<Codex>("Codex")

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::transcript::agents::{has_extension, list_folder, newest_first};
+use crate::transcript::agents::{Sessions, has_extension, list_folder, newest_first};
 
-/// The newest session of `folder`, by modification time. Files of sub-agents are in separate folders.
-pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+/// The sessions of `folder`, by modification time, newest first. Files of sub-agents are in separate folders.
+pub(super) fn sessions(home: &Path, folder: &Path) -> io::Result<Sessions> {
     let mut paths = Vec::new();
     for project in projects(home, folder)? {
         paths.extend(list_folder(&project.join("chats"))?);
@@ -26,7 +26,7 @@ pub(super) fn newest_session(home: &Path, folder: &Path) -> io::Result<Option<Pa
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("session-") && has_extension(path, &["json", "jsonl"])
     };
-    Ok(newest_first(paths, is_session)?.next())
+    Ok(Box::new(newest_first(paths, is_session)?))
 }
 
 /// The folder in which a session ran. Folders that are named by a hash do not tell, and the name of a file has only the start of

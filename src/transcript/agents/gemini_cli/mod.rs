@@ -44,7 +44,7 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
         let home = env.os("GEMINI_CLI_HOME").or_else(|| env.os("HOME"));
         Some(home.map_or_else(PathBuf::new, |home| Path::new(home).join(".gemini")))
     },
-    newest_session: files::newest_session,
+    sessions: files::sessions,
     folder: files::folder_of,
     exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "gemini --resume" }),
     open: |mut reader| {

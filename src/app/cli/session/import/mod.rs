@@ -1,5 +1,6 @@
 //! `git trace import`: somebody else's record becomes a trace.
 
+mod all;
 mod transcript;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use crate::transcript::format::{self, Format};
 /// A session is imported into the trace `<agent>/<session id>`, unless `--trace`, `$GITTRACE_NAME` or `init` named another.
 /// If there is no current trace, it becomes the current one. Another import of a file reads only what was added to it.
 #[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct ImportArgs {
     /// claude-code, codex, gemini-cli or swe-agent (sessions of agents), jsonl (the output of `export`, or one item per line),
     /// openai, responses, anthropic or gemini (requests and responses) [default: detected]
@@ -33,6 +35,9 @@ pub(crate) struct ImportArgs {
     first: Option<PathBuf>,
     /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
     file: Option<PathBuf>,
+    /// Import every session of this folder, of one agent or of all, each into its own trace; a repeated run reads only what is new
+    #[arg(long, conflicts_with = "file")]
+    all: bool,
     /// Keep the items that a compaction replaced, and remove its summary; by default the summary replaces them, as it did for
     /// the model, and `expand` restores them
     #[arg(long)]
@@ -75,6 +80,9 @@ impl InputFormat {
 
 impl ImportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        if self.all {
+            return all::run(context, self);
+        }
         let request = self.request()?;
         match request.format {
             InputFormat::Session(format) => transcript::run(context, &request, format),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 
-use super::{ImportRequest, print_report, report_json};
+use super::{ImportArgs, ImportRequest, print_report, report_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
@@ -24,10 +24,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let current = head::current(context.repo()?)?;
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
-    let compactions = match (request.args.as_seen, request.args.full) {
-        (false, false) => CompactionMode::from_settings(context.repo()?)?,
-        (replays, _) => CompactionMode { replays, is_required: true },
-    };
+    let compactions = compactions(context, request.args)?;
     let writing =
         ImportContext { repo: context.repo()?, signature: &signature, counter: context.counter()?, compactions };
     let imported = if file.as_os_str() == "-" {
@@ -69,6 +66,13 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     Ok(ExitStatus::of(imported.tally.dropped == 0))
 }
 
+pub(super) fn compactions(context: &Context, args: &ImportArgs) -> Result<CompactionMode> {
+    Ok(match (args.as_seen, args.full) {
+        (false, false) => CompactionMode::from_settings(context.repo()?)?,
+        (replays, _) => CompactionMode { replays, is_required: true },
+    })
+}
+
 /// The trace that was named or initialized for the main line, else the one of its session.
 fn destination(context: &Context, file: &Path) -> Result<Destination> {
     if let Some(name) = &context.named_trace()? {
@@ -99,7 +103,7 @@ fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
     Err(Error::with_hint(message, hint))
 }
 
-fn print_tally(context: &Context, tally: &Tally) {
+pub(super) fn print_tally(context: &Context, tally: &Tally) {
     let listed = |kinds: &std::collections::BTreeMap<String, u64>| {
         kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
     };
@@ -126,7 +130,7 @@ fn print_tally(context: &Context, tally: &Tally) {
     }
 }
 
-fn to_json(imported: &Imported) -> Value {
+pub(super) fn to_json(imported: &Imported) -> Value {
     let Tally { ignored, unknown, dropped, damaged, damaged_lines, cut, .. } = &imported.tally;
     let traces: Vec<Value> = imported.traces.iter().map(|(name, report)| report_json(name, report)).collect();
     json!({ "traces": traces, "ignored": ignored, "unknown": unknown, "dropped": dropped, "damaged": damaged,
