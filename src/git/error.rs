@@ -35,6 +35,8 @@ pub enum GitError {
     RefMoved { refname: String },
     #[error("`{refname}` is locked by another process")]
     RefLocked { refname: String },
+    #[error("`{refname}` is gone, but its reflog is not")]
+    RefGone { refname: String },
     #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
     RefConflict { refname: String },
     #[error("git does not know who you are\n{advice}")]
@@ -88,6 +90,7 @@ impl Diagnostic for GitError {
             Self::SettingsLocked { .. } => {
                 "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"
             }
+            Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } | Self::Collecting { .. } => "try again when it has ended",
             _ => return None,

@@ -1,6 +1,6 @@
 //! The only compare-and-swap loop: build a new state from a ref's current oid, then move the ref from that oid.
 
-use super::{LogLine, PAUSE};
+use super::{LogLine, PAUSE, RefStorage};
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::lock::{LOCK_PATIENCE, RefLock, Wait};
@@ -17,7 +17,7 @@ impl Repo {
     /// Moves the locked ref to the commit that `build` makes of its current oid (`None`: there is no such ref).
     ///
     /// Our lock does not stop plain git. If git moves the ref meanwhile, `build` is called again with the new oid, until
-    /// [`LOCK_PATIENCE`] ends. The ref never moves to a commit that is missing or whose tree is missing. A commit that it leaves
+    /// [`LOCK_PATIENCE`] ends. A ref that somebody removed without git is not started again. The ref never moves to a commit that is missing or whose tree is missing. A commit that it leaves
     /// and that is not in the new one's history is backed up.
     pub(crate) fn update_ref<T, E: From<GitError>>(
         &self,
@@ -29,6 +29,9 @@ impl Repo {
         let mut wait = Wait::new(self, LOCK_PATIENCE);
         loop {
             let old = self.find_ref(refname)?;
+            if old.is_none() && self.has_vanished(refname)? {
+                return Err(GitError::RefGone { refname: refname.to_owned() }.into());
+            }
             let (to, log, value) = match build(old)? {
                 RefUpdate::Keep(value) => return Ok(value),
                 RefUpdate::Move { to, log, value } => (to, log, value),
@@ -47,6 +50,15 @@ impl Repo {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether a ref that does not exist has a reflog that leads to its last commits. Git removes the reflog with the ref, and a
+    /// creation that was interrupted has logged no move from one commit to another. A reftable keeps both in one place.
+    fn has_vanished(&self, refname: &str) -> Result<bool, GitError> {
+        if let RefStorage::Reftable(_) = self.refs {
+            return Ok(false);
+        }
+        Ok(self.read_reflog(refname)?.iter().any(|moved| moved.old.is_some() && self.read_commit(moved.new).is_ok()))
     }
 }
 
