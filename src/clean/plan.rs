@@ -132,7 +132,7 @@ impl Plan {
 
     /// The tokens of the context afterwards.
     pub(crate) fn after(&self) -> u64 {
-        let saved: u64 = self.changed().map(|row| row.entry.tokens - row.after).sum();
+        let saved: u64 = self.changed().map(Row::saved).sum();
         self.before - saved + self.summary_tokens()
     }
 
@@ -157,7 +157,7 @@ impl Plan {
     /// The size of the context afterwards. Thinking that is deleted is not saved: providers drop that of earlier turns anyway.
     pub(crate) fn size_after(&self, size: &ContextSize) -> u64 {
         let is_dropped_anyway = |row: &&Row| size.is_reported() && row.entry.slot.item_type.as_str() == "reasoning";
-        let dropped: u64 = self.changed().filter(is_dropped_anyway).map(|row| row.entry.tokens - row.after).sum();
+        let dropped: u64 = self.changed().filter(is_dropped_anyway).map(Row::saved).sum();
         size.size.tokens.saturating_sub(self.saved().saturating_sub(dropped))
     }
 
@@ -178,7 +178,7 @@ impl Plan {
         shares.filter(|share| share.items > 0).collect()
     }
 
-    /// Whether an action is possible for a row.
+    /// Whether an action is possible for a row. A cut that saves nothing is not.
     pub(crate) fn allows(&self, index: usize, action: Action) -> bool {
         let entry = &self.rows[index].entry;
         let (is_call, is_result) = (entry.item.fields.is_call(), entry.item.fields.is_result());
@@ -187,8 +187,10 @@ impl Plan {
             Action::Keep => true,
             action if self.rows[index].planned.0 == action => true,
             _ if entry.is_fixed => false,
-            Action::Cut => is_result || entry.image().is_some() || (is_call && short_arguments(entry).is_some()),
-            Action::Trim => is_result && trimmed(entry, self.session.counter).is_some(),
+            Action::Cut => {
+                (is_result || is_call || entry.image().is_some()) && shorter(entry, action, &self.session).is_some()
+            }
+            Action::Trim => is_result && shorter(entry, action, &self.session).is_some(),
             Action::Delete => is_old_reasoning || is_call || is_result,
             Action::Summarize => true,
         }
@@ -258,14 +260,29 @@ impl Row {
         }
         (self.action, self.preset) = (action, None);
         let entry = &self.entry;
-        self.replacement = match action {
+        let replaced = match action {
             Action::Keep => None,
-            Action::Delete | Action::Summarize => Some(Replacement::Nothing),
-            Action::Trim => trimmed(entry, session.counter).map(Replacement::Text),
-            Action::Cut if entry.item.fields.is_call() => short_arguments(entry).map(Replacement::Text),
-            Action::Cut => Some(Replacement::Text(stub(entry, ""))),
+            Action::Delete | Action::Summarize => Some((Replacement::Nothing, 0)),
+            Action::Cut | Action::Trim => shorter(entry, action, session),
         };
-        let replaced = self.replacement.as_ref().map(|replacement| session.tokens_of(&self.entry, replacement));
-        self.after = replaced.unwrap_or(self.entry.tokens);
+        self.after = replaced.as_ref().map_or(entry.tokens, |(_, tokens)| *tokens);
+        self.replacement = replaced.map(|(replacement, _)| replacement);
     }
+
+    /// The tokens that its action saves. Only a repeated reminder goes even if the rest of its text has as many tokens.
+    pub(crate) fn saved(&self) -> u64 {
+        self.entry.tokens.saturating_sub(self.after)
+    }
+}
+
+/// What a person's cut puts in the place of an item, and its tokens; `None` if nothing would be saved.
+fn shorter(entry: &Entry, action: Action, session: &Session) -> Option<(Replacement, u64)> {
+    let text = match action {
+        Action::Trim => trimmed(entry, session.counter)?,
+        _ if entry.item.fields.is_call() => short_arguments(entry)?,
+        _ => stub(entry, ""),
+    };
+    let replacement = Replacement::Text(text);
+    let tokens = session.tokens_of(entry, &replacement);
+    (tokens < entry.tokens).then_some((replacement, tokens))
 }

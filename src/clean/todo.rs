@@ -55,8 +55,8 @@ impl Diagnostic for BadTodo {
 
 fn past(action: Action) -> &'static str {
     match action {
-        Action::Cut => "cut",
-        Action::Trim => "trimmed",
+        Action::Cut => "cut, or that saves nothing",
+        Action::Trim => "trimmed, or that saves nothing",
         Action::Delete => "deleted",
         Action::Summarize => "summarized",
         Action::Keep => "kept",

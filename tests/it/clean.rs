@@ -378,7 +378,7 @@ fn the_list_in_the_editor_decides() {
     ");
     insta::assert_snapshot!(exact("sed -i '/Edit/s/^cut/trim/;1s/^[a-z]*/trim/'"), @"
     --- stderr
-    error: line 1: item af4b362339e04c03 cannot be trimmed
+    error: line 1: item af4b362339e04c03 cannot be trimmed, or that saves nothing
     hint: nothing was changed; run the command again
     [exit 2]
     ");

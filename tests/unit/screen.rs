@@ -95,6 +95,22 @@ fn marks_change_the_total_and_can_be_undone() {
 }
 
 #[test]
+fn a_cut_that_saves_nothing_is_not_done() {
+    let (mut plan, size) = plan();
+    let planned = plan.after();
+    let small = plan.rows.iter().position(|row| row.entry.item.body == b"none").unwrap();
+    assert!(!plan.mark(small, Action::Cut) && !plan.mark(small, Action::Trim));
+    let mut state = State::new(&mut plan, &size);
+    // The last item is the result of a short call.
+    press(&mut state, "G\nGc");
+    assert_eq!(state.message.as_deref(), Some("cannot cut this, or it saves nothing"));
+    press(&mut state, "t");
+    assert_eq!(state.message.as_deref(), Some("cannot trim this, or it saves nothing"));
+    assert_eq!((state.plan.after(), state.plan.size_after(&size) <= size.size.tokens), (planned, true));
+    screen(&mut state, (60, 12));
+}
+
+#[test]
 fn a_protected_item_stays_whatever_presets_say() {
     let (mut plan, size) = plan();
     let mut state = State::new(&mut plan, &size);

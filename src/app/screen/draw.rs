@@ -104,7 +104,7 @@ fn turn_row(state: &State<'_>, index: usize) -> Row<'static> {
     let rows = &plan.rows[turn.rows.clone()];
     let prompt = rows.iter().find(|row| is_prompt(&row.entry.item)).or(rows.first());
     let prompt = prompt.map(|row| one_line(&row.entry.target(), 200)).unwrap_or_default();
-    let saved: u64 = rows.iter().map(|row| row.entry.tokens - row.after).sum();
+    let saved: u64 = rows.iter().map(|row| row.saved()).sum();
     let is_open = state.open.contains(&index);
     Row::new([
         Cell::from(if is_open { "-" } else { "+" }),

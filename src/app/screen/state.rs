@@ -246,7 +246,8 @@ impl<'p> State<'p> {
     fn finish(&mut self, before: Snapshot, rows: &[usize], done: usize, verb: &str) {
         self.range = None;
         if done == 0 {
-            self.message = Some(format!("cannot {verb} this"));
+            let or_useless = if ["cut", "trim"].contains(&verb) { ", or it saves nothing" } else { "" };
+            self.message = Some(format!("cannot {verb} this{or_useless}"));
         } else if done < rows.len() {
             self.message = Some(format!("{verb}: {done} of {} items", rows.len()));
         }

@@ -119,7 +119,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()>
     writeln!(ui, " preset         items   tokens    saves")?;
     for share in &shares {
         let name = share.preset.map_or("by hand", |preset| preset.as_str());
-        let (before, saves) = (grouped(share.before), grouped(share.before - share.after));
+        let (before, saves) = (grouped(share.before), grouped(share.before.saturating_sub(share.after)));
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
     writeln!(ui, " {}   back: git trace undo", screen::totals(plan, size))?;
