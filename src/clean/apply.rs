@@ -21,21 +21,37 @@ pub(crate) struct Cleaned {
 
 /// The name of a new branch for a cleaned trace: `<name>.clean`, then `<name>.clean-2`.
 pub(crate) fn branch_name(repo: &Repo, name: &TraceName) -> Result<TraceName> {
-    let name = name.as_str();
-    let is_number =
-        |text: &str| text.is_empty() || text.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok());
-    let base = name.rsplit_once(".clean").filter(|(_, rest)| is_number(rest)).map_or(name, |(base, _)| base);
-    let names = (1_u64..).map(|number| match number {
-        1 => format!("{base}.clean"),
-        number => format!("{base}.clean-{number}"),
-    });
-    for candidate in names {
-        let candidate: TraceName = candidate.parse()?;
+    for candidate in branch_names(name) {
+        let candidate = candidate?;
         if repo.find_ref(&candidate.refname())?.is_none() {
             return Ok(candidate);
         }
     }
     unreachable!("there are endless names")
+}
+
+/// The newest cleaned branch of a trace that is newer than the trace itself.
+pub(crate) fn newest_branch(repo: &Repo, name: &TraceName) -> Result<Option<TraceName>> {
+    let mut newest = Tip::find(repo, name)?.map(|tip| (tip.time(), None));
+    for candidate in branch_names(name) {
+        let candidate = candidate?;
+        let Some(tip) = Tip::find(repo, &candidate)? else { break };
+        if newest.as_ref().is_some_and(|(time, _)| tip.time() > *time) {
+            newest = Some((tip.time(), Some(candidate)));
+        }
+    }
+    Ok(newest.and_then(|(_, branch)| branch))
+}
+
+fn branch_names(name: &TraceName) -> impl Iterator<Item = Result<TraceName>> {
+    let name = name.as_str();
+    let is_number =
+        |text: &str| text.is_empty() || text.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok());
+    let base = name.rsplit_once(".clean").filter(|(_, rest)| is_number(rest)).map_or(name, |(base, _)| base);
+    (1_u64..).map(move |number| {
+        let name = if number == 1 { format!("{base}.clean") } else { format!("{base}.clean-{number}") };
+        Ok(name.parse()?)
+    })
 }
 
 impl Plan {

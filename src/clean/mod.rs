@@ -18,7 +18,7 @@ mod stub;
 mod summarize;
 mod todo;
 
-pub(crate) use apply::{Cleaned, branch_name};
+pub(crate) use apply::{Cleaned, branch_name, newest_branch};
 pub(crate) use plan::{Action, Plan, WORTH};
 pub(crate) use preset::{Bundle, Choice, Parameters, Preset};
 pub(crate) use room::make_room;

@@ -428,3 +428,23 @@ fn refs_of_sessions_are_local_and_stay() {
     assert_eq!(refs(), "");
     repo.fsck();
 }
+
+#[test]
+fn a_cleaned_trace_is_the_next_to_resume() {
+    let (repo, mut session) = recorded();
+    session.say(&repo, 2, &format!("the one for crumbs <system-reminder>{}</system-reminder>", "be brief ".repeat(40)));
+    session.say(&repo, 3, "done");
+    session.say(&repo, 4, &format!("and tests <system-reminder>{}</system-reminder>", "be brief ".repeat(40)));
+    repo.text(&["switch", "claude-code/s1"]);
+    let notes = |args: &[&str]| String::from_utf8(repo.run(args, b"").stderr).unwrap();
+    assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1` is the current trace\n"));
+    let cleaned = notes(&["clean", "--yes", "--keep", "0"]);
+    assert!(cleaned.ends_with("`git trace resume claude-code/s1.clean` continues from there\n"), "{cleaned}");
+    let resumed = notes(&["resume", "--print"]);
+    let note =
+        "`claude-code/s1` is the current trace; `git trace resume claude-code/s1.clean` continues the cleaned one\n";
+    assert!(resumed.starts_with(note), "{resumed}");
+    // The trace moved on, so the branch is out of date.
+    repo.text(&["--trace", "claude-code/s1", "commit", "-m", "go on"]);
+    assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1` is the current trace\n"));
+}

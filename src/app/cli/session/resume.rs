@@ -8,8 +8,9 @@ use crate::app::cli::trace::branch::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
 use crate::app::ui::grouped;
 use crate::base::process::Process;
-use crate::clean::WORTH;
+use crate::clean::{WORTH, newest_branch};
 use crate::trace::query::size::ContextSize;
+use crate::trace::store::head;
 use crate::trace::{Op, Tip, TraceName, View};
 use crate::transcript::continuation::{folder_of_session, last_open_call, newest_source, recorded_by};
 use crate::transcript::export::{NewSession, resume_command};
@@ -46,15 +47,17 @@ pub(crate) struct ResumeArgs {
 impl ResumeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let repo = context.repo()?;
-        let picked = if self.name.is_none() && context.named_trace()?.is_none() && context.ui.can_ask() {
-            match pick(context)? {
-                None => return Ok(ExitStatus::Success),
-                picked => picked,
-            }
-        } else {
-            None
+        let named = match &self.name {
+            None => context.named_trace()?,
+            named => named.clone(),
         };
-        let name = context.trace_name(picked.as_ref().or(self.name.as_ref()))?;
+        let name = match &named {
+            Some(_) => context.trace_name(named.as_ref())?,
+            None => match self.choose(context)? {
+                Some(name) => name,
+                None => return Ok(ExitStatus::Success),
+            },
+        };
         let view = context.view(Some(&name), None)?.2;
         let session = new_session(context, self.start_in(context, &name, &view)?)?;
         let source = newest_source(repo.env(), &session.folder, &name);
@@ -96,6 +99,23 @@ impl ResumeArgs {
             return start(context, &session, &command);
         }
         Ok(ExitStatus::Success)
+    }
+
+    /// The trace to continue if none was named; `None` if the user chose none.
+    fn choose(&self, context: &Context) -> Result<Option<TraceName>> {
+        let repo = context.repo()?;
+        if context.ui.can_ask() {
+            // The list helps to choose another trace if the head is bad.
+            let current = head::current(repo).ok();
+            let cleaned = current.map(|current| newest_branch(repo, &current)).transpose()?.flatten();
+            let picked = pick(context, cleaned.as_ref())?;
+            return picked.map(|name| context.trace_name(Some(&name))).transpose();
+        }
+        let current = context.trace_name(None)?;
+        let cleaned = newest_branch(repo, &current)?;
+        let other = cleaned.map(|name| format!("; `git trace resume {name}` continues the cleaned one"));
+        context.ui.note(format!("`{current}` is the current trace{}", other.unwrap_or_default()));
+        Ok(Some(current))
     }
 
     /// The folder to start the agent in, which exists; `None`: the usual one.

@@ -200,7 +200,7 @@ impl SwitchArgs {
         let mut name = match self.name.as_deref() {
             Some("-") if !self.create => head::previous(repo)?,
             Some(name) => name.parse()?,
-            None => match pick(context)? {
+            None => match pick(context, None)? {
                 Some(name) => name,
                 None => return Ok(()),
             },
@@ -221,15 +221,16 @@ impl SwitchArgs {
     }
 }
 
-/// Lets the user choose a trace from a list; `None` if nothing was chosen.
-pub(crate) fn pick(context: &Context) -> Result<Option<TraceName>> {
+/// Lets the user choose a trace from a list, newest first but for `first`; `None` if nothing was chosen.
+pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Option<TraceName>> {
     if !context.ui.can_ask() {
         return Err(Error::with_hint("no trace was named", "`git trace branch` lists traces"));
     }
     let repo = context.repo()?;
     let mut listed = list(repo, context.counter()?)?;
     listed.retain(|trace| !trace.name.is_of_sub_agent());
-    listed.sort_by_key(|trace| Reverse(trace.content.as_ref().ok().map(|(view, _)| view.tip.time())));
+    let time = |trace: &Listed| trace.content.as_ref().ok().map(|(view, _)| view.tip.time());
+    listed.sort_by_key(|trace| (first != Some(&trace.name), Reverse(time(trace))));
     let line = |trace: &Listed| {
         let title = title_of(repo, trace).unwrap_or_default();
         format!("{}  {}", escaped(trace.name.as_str()), escaped(&title))
