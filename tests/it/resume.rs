@@ -448,3 +448,40 @@ fn a_cleaned_trace_is_the_next_to_resume() {
     repo.text(&["--trace", "claude-code/s1", "commit", "-m", "go on"]);
     assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1` is the current trace\n"));
 }
+
+#[test]
+fn the_agents_title_is_the_title_of_the_trace() {
+    let (repo, mut session) = recorded();
+    let title = |repo: &TestRepo| repo.json(&["sessions", "--json"])["title"].clone();
+    assert_eq!(title(&repo), "fix the parser");
+    let append = |session: &Session, record: Value| {
+        let before = fs::read_to_string(&session.file).unwrap();
+        fs::write(&session.file, format!("{before}{record}\n")).unwrap();
+    };
+    let leaf = |session: &Session| session.last.clone().unwrap();
+    append(&session, json!({"type": "summary", "summary": "Of another session", "leafUuid": "x"}));
+    session.say(&repo, 2, "the one for crumbs");
+    assert_eq!(title(&repo), "fix the parser");
+    append(&session, json!({"type": "summary", "summary": "Parser of crumbs", "leafUuid": leaf(&session)}));
+    session.say(&repo, 3, "done");
+    assert_eq!(title(&repo), "Parser of crumbs");
+    append(&session, json!({"type": "ai-title", "aiTitle": "Fixing crumbs", "sessionId": "s1"}));
+    session.say(&repo, 4, "and tests");
+    let name = "claude-code/s1";
+    repo.text(&["branch", "idea", name]);
+    repo.text(&["clean", name, "--yes", "--preset", "thinking"]);
+    repo.text(&["--trace", "idea", "commit", "-m", "go on"]);
+    assert_eq!(repo.bodies(name).len(), 5, "a title is no part of the context");
+    for shown in [&["branch"][..], &["status", name], &["switch", name], &["status", "idea"], &["sessions"]] {
+        let shown = repo.text(shown);
+        assert!(shown.contains("Fixing crumbs"), "{shown}");
+    }
+    append(&session, json!({"type": "custom-title", "customTitle": "My title", "sessionId": "s1"}));
+    append(&session, json!({"type": "ai-title", "aiTitle": "Crumbs again", "sessionId": "s1"}));
+    session.say(&repo, 5, "done, too");
+    let status = |name: &str| repo.json(&["status", name, "--json"])["title"].clone();
+    assert_eq!((status(name), status("idea")), (json!("My title"), json!("Fixing crumbs")));
+    repo.text(&["purge", "--pattern", "My title", "--reason", "private", "--yes"]);
+    assert_eq!(status(name), "[purged: private]");
+    repo.fsck();
+}

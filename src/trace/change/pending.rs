@@ -39,6 +39,8 @@ pub(crate) struct PendingChange<'t> {
     pub vacant: u32,
     pub last_time: Option<Time>,
     family: Option<TraceName>,
+    /// The title of the recorded session.
+    pub title: Option<(ItemId, Oid)>,
     budget: Option<Budget>,
     freed: u64,
     /// The cost of additions and removals since the last commit.
@@ -150,6 +152,7 @@ impl<'t> PendingChange<'t> {
             vacant: tip.as_ref().map_or(0, Tip::vacant),
             last_time: tip.as_ref().map(Tip::time),
             family: tip.as_ref().and_then(Tip::family).or(trace.family()).cloned(),
+            title: tip.as_ref().and_then(|tip| tip.title(repo)),
             tip,
             budget: None,
             freed: 0,
@@ -296,7 +299,9 @@ impl<'t> PendingChange<'t> {
         self.op = trailers.op;
         let (family, next) = (self.family.clone(), Some(self.next_seq));
         let vacant = Some(self.vacant).filter(|vacant| *vacant > 0);
-        let trailers = Trailers { time: Some(at), total: Some(total), counted, next, vacant, family, ..trailers };
+        let title = self.title.map(|(item, blob)| (item, blob.to_string()));
+        let trailers =
+            Trailers { time: Some(at), total: Some(total), counted, next, vacant, family, title, ..trailers };
         let parents = std::mem::take(&mut self.parents);
         let builder = CommitBuilder::new(self.signature, tree, parents);
         let builder = author.into_iter().fold(builder, CommitBuilder::author);
@@ -343,6 +348,8 @@ impl<'t> PendingChange<'t> {
         self.next_seq = tip.next_seq(self.repo())?;
         self.vacant = tip.vacant();
         self.last_time = Some(tip.time());
+        self.family = tip.family().cloned().or_else(|| self.family.take());
+        self.title = tip.title(self.repo());
         self.parents = vec![tip.commit.oid];
         self.tip = Some(tip);
         Ok(())

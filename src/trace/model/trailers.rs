@@ -148,6 +148,8 @@ pub(crate) struct Trailers {
     pub source: Option<ImportPosition>,
     /// The trace of the first session of the family. Each commit copies it from its parent.
     pub family: Option<TraceName>,
+    /// The removed item that is the session's title, and its blob, in hex. Each commit copies it from its parent.
+    pub title: Option<(ItemId, String)>,
     pub code: Option<String>,
     /// The commit, in hex, that was picked, reverted, or replayed.
     pub from: Option<String>,
@@ -174,6 +176,7 @@ impl Trailers {
                 "Trace-Vacant" => trailers.vacant = value.parse().ok(),
                 "Trace-Source" => trailers.source = parse_source(value),
                 "Trace-Family" => trailers.family = value.parse().ok(),
+                "Trace-Title" => trailers.title = parse_title(value),
                 "Trace-Code" => trailers.code = Some(value.to_owned()),
                 "Trace-From" => trailers.from = Some(value.to_owned()),
                 "Trace-Reason" => trailers.reason = Some(value.to_owned()),
@@ -204,6 +207,7 @@ impl Trailers {
             ("Trace-Vacant", self.vacant.map(|vacant| vacant.to_string())),
             ("Trace-Source", source),
             ("Trace-Family", self.family.as_ref().map(ToString::to_string)),
+            ("Trace-Title", self.title.as_ref().map(|(item, blob)| format!("{item} {blob}"))),
             ("Trace-Code", self.code.clone()),
             ("Trace-From", self.from.clone()),
             ("Trace-Reason", self.reason.clone()),
@@ -228,6 +232,11 @@ fn parse_total(value: &str) -> Option<Total> {
         counter => Basis::Counted(counter.parse().ok()?),
     };
     Some(Total { tokens: tokens.parse().ok()?, basis })
+}
+
+pub(crate) fn parse_title(value: &str) -> Option<(ItemId, String)> {
+    let (item, blob) = value.split_once(' ')?;
+    Some((item.parse().ok()?, blob.to_owned()))
 }
 
 fn parse_source(value: &str) -> Option<ImportPosition> {

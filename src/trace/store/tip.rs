@@ -95,6 +95,12 @@ impl Tip {
         }
     }
 
+    /// The item that is the title of the recorded session, and its blob. It need not be in the tree.
+    pub(crate) fn title(&self, repo: &Repo) -> Option<(ItemId, Oid)> {
+        let (item, blob) = self.trailers.title.as_ref().filter(|_| self.is_ours())?;
+        Some((*item, repo.find_oid(blob)?))
+    }
+
     /// The number of positions that imports left empty: those of noise, of rewound items, and of compacted items.
     pub(crate) fn vacant(&self) -> u32 {
         self.trailers.vacant.filter(|_| self.is_ours()).unwrap_or_default()

@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 
+use serde_json::Value;
+
 use self::input::{Input, ProgressFn, TrackedFile};
 use super::continuation::fork_point;
 use super::format::Format;
@@ -25,13 +27,14 @@ use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Oid, Repo};
 use crate::tokens::{Counter, UsageReader};
 use crate::trace::change::branch;
-use crate::trace::change::bulk::{self, Feed, Incoming, Report, Rewind};
+use crate::trace::change::bulk::{self, Feed, Incoming, Removal, Report, Rewind};
+use crate::trace::model::source::Source;
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::settings;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
-use crate::trace::{Item, TraceError, TraceName};
+use crate::trace::{Item, ItemId, TraceError, TraceName};
 
 const READ_AHEAD: usize = 1000;
 
@@ -279,7 +282,11 @@ fn read_error(source: io::Error) -> TraceError {
 
 pub(super) fn incoming(entry: TranscriptEntry) -> Incoming {
     let TranscriptEntry { id, draft, removal, replaces, subject, usage, .. } = entry;
-    Incoming { subject, removal, replaces, usage, ..Incoming::new(Item::new(id, draft)) }
+    let fields = &draft.fields;
+    let leaf = fields.meta.get("leaf").and_then(Value::as_str).filter(|_| removal == Some(Removal::Title));
+    let title_of = leaf.zip(fields.source.as_ref());
+    let title_of = title_of.map(|(leaf, source)| ItemId::of_source(&Source::new(source.format(), leaf, 0)));
+    Incoming { subject, removal, title_of, replaces, usage, ..Incoming::new(Item::new(id, draft)) }
 }
 
 /// Feeds the entries of the main thread. Collects the others, and records them before it ends.

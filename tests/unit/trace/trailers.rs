@@ -20,6 +20,7 @@ fn trailers_read_back() {
         vacant: Some(3),
         source: Some(ImportPosition { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
         family: "claude-code/6b2e".parse().ok(),
+        title: Some(("c3d4f0a94c55b9a0".parse().unwrap(), "cafe".to_owned())),
         code: Some("beef".to_owned()),
         from: Some("feed".to_owned()),
         reason: Some("superseded".to_owned()),

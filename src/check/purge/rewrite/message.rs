@@ -4,11 +4,11 @@ use super::Rewriter;
 use crate::check::purge::world::Layout;
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
-use crate::trace::model::trailers::{Basis, Counted, Total, Trailers};
+use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title};
 use crate::trace::{ItemId, TraceError};
 
 /// The trailers whose values are never a user's text.
-const FIXED: [&str; 9] = [
+const FIXED: [&str; 10] = [
     "Trace-Op: ",
     "Trace-Item: ",
     "Trace-Time: ",
@@ -16,6 +16,7 @@ const FIXED: [&str; 9] = [
     "Trace-Total: ",
     "Trace-Counted: ",
     "Trace-Next: ",
+    "Trace-Title: ",
     "Trace-Code: ",
     "Trace-From: ",
 ];
@@ -61,6 +62,7 @@ impl Rewriter<'_> {
             let new = match value.split_once(": ") {
                 Some(("Trace-Tree", tree)) => format!("Trace-Tree: {}", self.mapped_tree(tree)?),
                 Some(("Trace-From", from)) => format!("Trace-From: {}", self.mapped_commit(from)),
+                Some(("Trace-Title", title)) => format!("Trace-Title: {}", self.mapped_title(title)),
                 Some(("Trace-Total" | "Trace-Counted", _)) => match self.total(commit, message, value)? {
                     Some(total) => total,
                     None => continue,
@@ -103,6 +105,15 @@ impl Rewriter<'_> {
     fn mapped_commit(&self, from: &str) -> String {
         let new = self.repo.find_oid(from).and_then(|oid| self.commits.get(&oid));
         new.map_or_else(|| from.to_owned(), Oid::to_string)
+    }
+
+    /// The commit that added the title is an ancestor, so its blob was rewritten before.
+    fn mapped_title(&self, title: &str) -> String {
+        let new = parse_title(title).and_then(|(item, blob)| {
+            let new = self.blobs.get(&(Layout::Items, Some(item), self.repo.find_oid(&blob)?))?;
+            Some(format!("{item} {new}"))
+        });
+        new.unwrap_or_else(|| title.to_owned())
     }
 
     /// The line of a total. A reported total is what the provider counted, so it stays. That of a counter which is not here is

@@ -62,6 +62,8 @@ pub(crate) struct Incoming {
     pub at: Option<Time>,
     /// Why it is deleted in this trace as soon as it is added. It stays in history and can be restored.
     pub removal: Option<Removal>,
+    /// The item that must be in the trace for a title to be that of the trace; `None`: it is in any case.
+    pub title_of: Option<ItemId>,
     /// The items that it replaces if it is a summary; the change is a compression then.
     pub replaces: Option<Replaced>,
     /// The size of the context that a provider reported after this item.
@@ -89,6 +91,7 @@ impl Incoming {
             reason: None,
             by: None,
             removal: None,
+            title_of: None,
             replaces: None,
             usage: Usage::Unsaid,
             line: 0,

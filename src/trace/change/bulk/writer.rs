@@ -66,6 +66,8 @@ pub(crate) struct Writer<'t> {
     pub(super) history: Option<History>,
     /// Rewinds of items that are not there yet.
     pub(super) ahead: HashMap<ItemId, bool>,
+    /// Titles of items that are not there yet.
+    titles: HashMap<ItemId, (ItemId, Oid)>,
     pub(crate) recorded: usize,
     pub(crate) known: usize,
     pub(crate) removed: BTreeMap<Removal, usize>,
@@ -102,6 +104,7 @@ impl<'t> Writer<'t> {
             resumed_at,
             history: None,
             ahead: HashMap::new(),
+            titles: HashMap::new(),
             recorded: 0,
             known: 0,
             removed: BTreeMap::new(),
@@ -175,7 +178,9 @@ impl<'t> Writer<'t> {
             self.remove(id, item)?;
             0
         } else {
-            self.put_in(&mut incoming)?
+            let replaced = self.put_in(&mut incoming)?;
+            self.set_title(&incoming);
+            replaced
         };
         let Incoming { op, item, subject, reason, by, at, removal, usage, .. } = incoming;
         let at = self.time(at);
@@ -197,6 +202,22 @@ impl<'t> Writer<'t> {
         match removal {
             Some(reason) => self.delete(id, reason, None),
             None => self.rewind(Vec::new(), None),
+        }
+    }
+
+    /// Makes an item the title of the trace if it is, or once the item is there that the title is about.
+    fn set_title(&mut self, incoming: &Incoming) {
+        let id = incoming.item.id;
+        if let Some(title) = self.titles.remove(&id) {
+            self.change.title = Some(title);
+        }
+        if incoming.removal == Some(Removal::Title) {
+            let title = (id, self.live[&id].blob);
+            let is_there = |item: &ItemId| self.live.contains_key(item) || self.known_before.contains(item);
+            match incoming.title_of.filter(|item| !is_there(item)) {
+                Some(item) => drop(self.titles.insert(item, title)),
+                None => self.change.title = Some(title),
+            }
         }
     }
 

@@ -38,6 +38,9 @@ pub(crate) struct ClaudeCode {
     turns: Turns,
     /// Whether turns were removed or brought back since the last item.
     turns_changed: bool,
+    /// Whether the user named the session.
+    #[serde(default)]
+    is_titled: bool,
 }
 
 impl RecordReader for ClaudeCode {
@@ -74,6 +77,9 @@ impl RecordReader for ClaudeCode {
             "user" | "assistant" => message_content,
             "system" => record.content.filter(|_| !is_listed(&subtype, IGNORED_SYSTEM)),
             "summary" => record.summary,
+            // The user's title wins.
+            "ai-title" => record.ai_title.filter(|_| !self.is_titled),
+            "custom-title" => record.custom_title,
             "attachment" => record.attachment,
             other if is_listed(other, IGNORED) => return Outcome::Ignored(kind.into_owned()),
             _ => return Outcome::Unknown(kind.into_owned()),
@@ -97,10 +103,11 @@ impl RecordReader for ClaudeCode {
         let role = if kind == "assistant" { Role::Assistant } else { Role::User };
         let mut entries = RecordContent::new(builder, role, &mut self.calls);
         match &*kind {
-            "summary" => {
+            "summary" | "ai-title" | "custom-title" => {
+                self.is_titled |= kind == "custom-title";
                 entries.builder.removal = Some(Removal::Title);
                 entries.builder.add_meta("leaf", record.leaf.and_then(json::text));
-                entries.add_named("summary", content);
+                entries.add_named(&kind, content);
             }
             "system" => {
                 // The agent sends only the output of the user's own commands to the model.
@@ -159,7 +166,7 @@ impl ClaudeCode {
             // The user may really say the same thing twice, such as "continue"; a title occurs once.
             return match self.sources.count(bytes) {
                 1 => Some(RecordSource::Content(bytes.to_vec())),
-                _ if record.summary.is_some() => None,
+                _ if [record.summary, record.ai_title, record.custom_title].iter().any(Option::is_some) => None,
                 count => Some(RecordSource::Content([bytes, format!("\n{count}").as_bytes()].concat())),
             };
         };

@@ -8,7 +8,8 @@ view! {
         kind = "type", subtype, uuid, parent = "parentUuid", logical_parent = "logicalParentUuid",
         compaction = "compactMetadata", session = "sessionId", cwd, timestamp, sidechain = "isSidechain",
         agent = "agentId", is_meta = "isMeta", is_compact_summary = "isCompactSummary",
-        is_api_error = "isApiErrorMessage", message, content, summary, leaf = "leafUuid", attachment,
+        is_api_error = "isApiErrorMessage", message, content, summary, ai_title = "aiTitle", custom_title = "customTitle",
+        leaf = "leafUuid", attachment,
     }
 }
 
@@ -35,8 +36,8 @@ pub(super) const INFORMATIVE_ARGUMENTS: &str =
     "description file_path path notebook_path pattern command query url skill prompt";
 
 /// Record kinds without content for the model, or with copies of it.
-pub(super) const IGNORED: &str = "agent-color agent-name agent-setting ai-title attribution-snapshot bridge-session \
-    content-replacement custom-title file-history-delta file-history-snapshot last-prompt marble-origami-commit \
+pub(super) const IGNORED: &str = "agent-color agent-name agent-setting attribution-snapshot bridge-session \
+    content-replacement file-history-delta file-history-snapshot last-prompt marble-origami-commit \
     marble-origami-snapshot mode permission-mode pr-link progress queue-operation speculation-accept started tag \
     task-summary worktree-state";
 
