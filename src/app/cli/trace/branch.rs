@@ -6,11 +6,15 @@ use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Valu
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
+use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Basis;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
-use crate::trace::{Tip, TraceError, TraceName};
+use crate::trace::{Tip, TraceError, TraceName, View};
 use crate::transcript::title::title;
+
+/// How many traces are offered at most, so that the list fits on a screen.
+const MAX_OFFERED: usize = 20;
 
 /// List, create, rename or delete traces
 ///
@@ -227,16 +231,23 @@ pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Optio
         return Err(Error::with_hint("no trace was named", "`git trace branch` lists traces"));
     }
     let repo = context.repo()?;
-    let mut listed = list(repo, context.counter()?)?;
-    listed.retain(|trace| !trace.name.is_of_sub_agent());
-    let time = |trace: &Listed| trace.content.as_ref().ok().map(|(view, _)| view.tip.time());
-    listed.sort_by_key(|trace| (first != Some(&trace.name), Reverse(time(trace))));
-    let line = |trace: &Listed| {
-        let title = title_of(repo, trace).unwrap_or_default();
-        format!("{}  {}", escaped(trace.name.as_str()), escaped(&title))
+    let mut tips = Vec::new();
+    for (refname, oid) in repo.list_refs(TRACES)? {
+        let Some(name) = TraceName::of_ref(&refname).filter(|name| !name.is_of_sub_agent()) else { continue };
+        tips.push((Tip::read(repo, oid).ok(), name));
+    }
+    tips.sort_by_key(|(tip, name)| (first != Some(name), Reverse(tip.as_ref().map(Tip::time))));
+    if tips.len() > MAX_OFFERED {
+        context.ui.note(format!("the {MAX_OFFERED} newest of {} traces; `git trace branch` lists all", tips.len()));
+        tips.truncate(MAX_OFFERED);
+    }
+    let line = |(tip, name): &(Option<Tip>, TraceName)| {
+        let view = tip.as_ref().and_then(|tip| View::at(repo, tip.clone(), None).ok());
+        let title = view.and_then(|view| title(repo, name, &view)).unwrap_or_default();
+        format!("{}  {}", escaped(name.as_str()), escaped(&title))
     };
-    let lines: Vec<String> = listed.iter().map(line).collect();
-    Ok(context.ui.choose(&lines)?.map(|chosen| listed.swap_remove(chosen).name))
+    let lines: Vec<String> = tips.iter().map(line).collect();
+    Ok(context.ui.choose(&lines)?.map(|chosen| tips.swap_remove(chosen).1))
 }
 
 /// The error for a name to switch to that is a commit. A commit of a trace can be the start of a new one.

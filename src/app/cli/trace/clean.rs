@@ -139,7 +139,7 @@ fn print_done(context: &Context, name: &TraceName, done: &Cleaned, can_resume: b
         writeln!(ui, "`git trace resume {}` continues with the result", done.name)?;
     }
     if can_resume {
-        ui.note(format!("`git trace resume {}` continues from there", done.name));
+        writeln!(ui, "`git trace resume {}` continues from there", done.name)?;
     }
     Ok(())
 }
