@@ -19,7 +19,7 @@ mod summarize;
 mod todo;
 
 pub(crate) use apply::{Cleaned, branch_name, newest_branch};
-pub(crate) use plan::{Action, Plan, WORTH};
+pub(crate) use plan::{Action, Plan, Row, WORTH};
 pub(crate) use preset::{Bundle, Choice, Parameters, Preset};
 pub(crate) use room::make_room;
 pub(crate) use session::Session;

@@ -10,7 +10,7 @@ use super::help::{KEYS, PRESET_KEYS};
 use super::list::Line;
 use super::state::{Pane, State};
 use crate::app::ui::{escaped, grouped, one_line};
-use crate::clean::{Action, Plan, Preset};
+use crate::clean::{Action, Plan, Preset, Row as PlanRow};
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::turns::is_prompt;
 
@@ -104,7 +104,7 @@ fn turn_row(state: &State<'_>, index: usize) -> Row<'static> {
     let rows = &plan.rows[turn.rows.clone()];
     let prompt = rows.iter().find(|row| is_prompt(&row.entry.item)).or(rows.first());
     let prompt = prompt.map(|row| one_line(&row.entry.target(), 200)).unwrap_or_default();
-    let saved: u64 = rows.iter().map(|row| row.saved()).sum();
+    let saved: u64 = rows.iter().map(PlanRow::saved).sum();
     let is_open = state.open.contains(&index);
     Row::new([
         Cell::from(if is_open { "-" } else { "+" }),

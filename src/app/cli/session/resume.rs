@@ -53,7 +53,7 @@ impl ResumeArgs {
         };
         let name = match &named {
             Some(_) => context.trace_name(named.as_ref())?,
-            None => match self.choose(context)? {
+            None => match choose(context)? {
                 Some(name) => name,
                 None => return Ok(ExitStatus::Success),
             },
@@ -101,23 +101,6 @@ impl ResumeArgs {
         Ok(ExitStatus::Success)
     }
 
-    /// The trace to continue if none was named; `None` if the user chose none.
-    fn choose(&self, context: &Context) -> Result<Option<TraceName>> {
-        let repo = context.repo()?;
-        if context.ui.can_ask() {
-            // The list helps to choose another trace if the head is bad.
-            let current = head::current(repo).ok();
-            let cleaned = current.map(|current| newest_branch(repo, &current)).transpose()?.flatten();
-            let picked = pick(context, cleaned.as_ref())?;
-            return picked.map(|name| context.trace_name(Some(&name))).transpose();
-        }
-        let current = context.trace_name(None)?;
-        let cleaned = newest_branch(repo, &current)?;
-        let other = cleaned.map(|name| format!("; `git trace resume {name}` continues the cleaned one"));
-        context.ui.note(format!("`{current}` is the current trace{}", other.unwrap_or_default()));
-        Ok(Some(current))
-    }
-
     /// The folder to start the agent in, which exists; `None`: the usual one.
     fn start_in(&self, context: &Context, name: &TraceName, view: &View) -> Result<Option<PathBuf>> {
         let (folder, what) = match &self.folder {
@@ -134,6 +117,23 @@ impl ResumeArgs {
         let hint = format!("start in another one: git trace resume --folder DIR {name}");
         Err(Error::with_hint(message, hint))
     }
+}
+
+/// The trace to continue if none was named; `None` if the user chose none.
+fn choose(context: &Context) -> Result<Option<TraceName>> {
+    let repo = context.repo()?;
+    if context.ui.can_ask() {
+        // The list helps to choose another trace if the head is bad.
+        let current = head::current(repo).ok();
+        let cleaned = current.map(|current| newest_branch(repo, &current)).transpose()?.flatten();
+        let picked = pick(context, cleaned.as_ref())?;
+        return picked.map(|name| context.trace_name(Some(&name))).transpose();
+    }
+    let current = context.trace_name(None)?;
+    let cleaned = newest_branch(repo, &current)?;
+    let other = cleaned.map(|name| format!("; `git trace resume {name}` continues the cleaned one"));
+    context.ui.note(format!("`{current}` is the current trace{}", other.unwrap_or_default()));
+    Ok(Some(current))
 }
 
 /// The tokens that the newest commit saved, if it is a clean.
