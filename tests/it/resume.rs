@@ -439,7 +439,7 @@ fn a_cleaned_trace_is_the_next_to_resume() {
     let notes = |args: &[&str]| String::from_utf8(repo.run(args, b"").stderr).unwrap();
     assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1` is the current trace\n"));
     let cleaned = repo.text(&["clean", "--yes", "--keep", "0"]);
-    assert!(cleaned.ends_with("`git trace resume claude-code/s1.clean` continues from there\n"), "{cleaned}");
+    assert!(cleaned.ends_with("`git trace resume claude-code/s1.clean` continues with the result\n"), "{cleaned}");
     let resumed = notes(&["resume", "--print"]);
     let note =
         "`claude-code/s1` is the current trace; `git trace resume claude-code/s1.clean` continues the cleaned one\n";

@@ -9,7 +9,6 @@ use crate::app::ui::grouped;
 use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
-use crate::transcript::continuation::recorded_by;
 
 /// Cut what a session no longer needs, on a new branch
 ///
@@ -80,7 +79,7 @@ impl CleanArgs {
             return context.ui.json(&plan.to_json(&size, done.as_ref()));
         }
         match &done {
-            Some(done) => print_done(context, &name, done, recorded_by(repo, &name, &view)?.is_some()),
+            Some(done) => print_done(context, &name, done),
             None if !has_changes => writeln!(context.ui, "nothing to cut"),
             None if self.dry_run || !is_interactive() => {
                 let how = if self.dry_run { "dry run" } else { "dry run, because there is no terminal: --yes writes" };
@@ -128,7 +127,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()>
     Ok(())
 }
 
-fn print_done(context: &Context, name: &TraceName, done: &Cleaned, can_resume: bool) -> Result<()> {
+fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()> {
     let ui = &context.ui;
     writeln!(ui, "[{}] {}", done.name, ui.oid(done.commit))?;
     for (items, summary) in &done.summaries {
@@ -137,9 +136,6 @@ fn print_done(context: &Context, name: &TraceName, done: &Cleaned, can_resume: b
     if done.name != *name {
         writeln!(ui, "`{name}` stays as it was; `git trace diff {name} {}` shows what was cut", done.name)?;
         writeln!(ui, "`git trace resume {}` continues with the result", done.name)?;
-    }
-    if can_resume {
-        writeln!(ui, "`git trace resume {}` continues from there", done.name)?;
     }
     Ok(())
 }
