@@ -12,7 +12,11 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 
 pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_file(path) {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => Ok(None),
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
         read => read.map(Some),
     }
 }

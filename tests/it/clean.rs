@@ -69,8 +69,9 @@ fn said(repo: &TestRepo, trace: &str) -> (Vec<Value>, Vec<Value>, u64) {
     (texts, pairs, view["tokens"]["request"].as_u64().unwrap())
 }
 
-/// The results that no preset may cut: errors that no success follows, lists of tasks, and the newest two.
-fn protected(repo: &TestRepo, trace: &str) -> Vec<Value> {
+/// The results that no preset may cut, apart from reminders in them: errors that no success follows, lists of tasks, and the newest
+/// two.
+fn protected(repo: &TestRepo, trace: &str) -> Vec<(Value, String)> {
     let view = repo.json(&["materialize", "--json", "--aggregate", "none", trace]);
     let blocks =
         view["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_array()).flatten();
@@ -79,7 +80,7 @@ fn protected(repo: &TestRepo, trace: &str) -> Vec<Value> {
     let errors = results.iter().rev().take_while(is_error).count().max(2);
     let is_new = |index: usize| index + errors >= results.len();
     let kept = results.iter().enumerate().filter(|(index, result)| is_new(*index) || result["name"] == "TodoWrite");
-    kept.map(|(_, result)| (*result).clone()).collect()
+    kept.map(|(_, result)| (result["call_id"].clone(), without_reminders(result["text"].as_str().unwrap()))).collect()
 }
 
 fn without_reminders(text: &str) -> String {

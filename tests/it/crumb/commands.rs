@@ -150,9 +150,8 @@ fn refusals_give_a_hint_and_change_nothing() {
     hint: `git trace crumb new` creates it
     [exit 2]
     --- stderr
-    error: invalid value 's' for '--letter <LETTER>': one letter from A to Z is expected
-
-    For more information, try '--help'.
+    error: `--letter <LETTER>`: one letter from A to Z is expected
+    hint: for example `git trace crumb note ada.crumb 'Fixed the parser.'`; `git trace crumb note -h` explains it
     [exit 2]
     --- stderr
     error: invalid identity `A B`: expected one word without control characters

@@ -242,6 +242,26 @@ fn a_trace_that_is_gone_while_its_reflog_remains_is_reported_and_restored() {
 }
 
 #[test]
+fn a_trace_whose_ref_is_lost_is_not_started_again() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("one");
+    repo.say("two");
+    let tip = at(&repo, MAIN);
+    fs::remove_file(repo.git_dir().join(MAIN)).unwrap();
+    insta::assert_snapshot!(repo.refused(&["commit", "-m", "three"]), @r"
+    --- stderr
+    error: `refs/traces/main` is gone, but its reflog is not
+    hint: `git trace fsck --repair` restores it; `git update-ref -d` deletes it
+    [exit 2]
+    ");
+    assert_eq!((found(&repo, &["--repair"]).0, at(&repo, MAIN)), (Some(0), tip));
+    repo.say("three");
+    repo.git(&["update-ref", "-d", MAIN]);
+    repo.say("A trace that git deleted starts again.");
+    assert_eq!(repo.bodies("main").len(), 1);
+}
+
+#[test]
 fn a_move_to_a_blob_or_a_missing_object_is_not_added_to_the_reflog() {
     for is_blob in [true, false] {
         let repo = TestRepo::classic(&[]);

@@ -137,11 +137,10 @@ fn an_invalid_type_role_or_level() {
     error: unknown type `poem`: expected one of instruction, dialogue, tool_io, reasoning, artifact, output, freeform, or a type that git config declares, as with `traceType.poem.role`
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @"
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @r"
     --- stderr
-    error: invalid value 'Bad Type' for '--type <TYPE>': invalid item type `Bad Type`: expected a letter a-z, then at most 63 of a-z, 0-9 and _
-
-    For more information, try '--help'.
+    error: `--type <TYPE>`: invalid item type `Bad Type`: expected a letter a-z, then at most 63 of a-z, 0-9 and _
+    hint: for example `git trace commit -m 'Where is the limit set?'`; `git trace commit -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-r", "nobody", "-m", "x"]), @"
@@ -154,18 +153,16 @@ fn an_invalid_type_role_or_level() {
     error: dialogue field `role` cannot be `tool`; accepted: user, assistant, system
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["commit", "-p", "urgent", "-m", "x"]), @"
+    insta::assert_snapshot!(repo.refused(&["commit", "-p", "urgent", "-m", "x"]), @r"
     --- stderr
-    error: invalid value 'urgent' for '--priority <LEVEL>': `urgent` is not one of skip, normal, pinned
-
-    For more information, try '--help'.
+    error: `--priority <LEVEL>`: `urgent` is not one of skip, normal, pinned
+    hint: for example `git trace commit -m 'Where is the limit set?'`; `git trace commit -h` explains it
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["priority", "#0", "urgent"]), @"
+    insta::assert_snapshot!(repo.refused(&["priority", "#0", "urgent"]), @r"
     --- stderr
-    error: invalid value 'urgent' for '[LEVEL]': `urgent` is not one of skip, normal, pinned
-
-    For more information, try '--help'.
+    error: `[LEVEL]`: `urgent` is not one of skip, normal, pinned
+    hint: for example `git trace priority`; `git trace priority -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-t", "poem", "-m", "x"]), @"
@@ -220,11 +217,10 @@ fn a_missing_or_invalid_field() {
     error: field `id` is assigned by git-trace and cannot be set
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["commit", "--set", "nothing", "-m", "x"]), @"
+    insta::assert_snapshot!(repo.refused(&["commit", "--set", "nothing", "-m", "x"]), @r"
     --- stderr
-    error: invalid value 'nothing' for '--set <FIELD=VALUE>': KEY=VALUE is expected
-
-    For more information, try '--help'.
+    error: invalid value `nothing` of `--set <FIELD=VALUE>`: KEY=VALUE is expected
+    hint: for example `git trace commit -m 'Where is the limit set?'`; `git trace commit -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused_with(&["commit", "-"], b"not \xff text"), @"

@@ -29,11 +29,10 @@ fn an_invalid_time() {
     hint: `git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterdy"]), @"
+    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterdy"]), @r"
     --- stderr
-    error: invalid value 'yesterdy' for '--since <TIME>': invalid time `yesterdy`: expected a time such as `yesterday`, `2 days ago`, `last friday`, `noon`, `2026-03-01`, `2026-03-01 14:00`, `2026-02-10T09:00:00Z`, or `@1770000000`
-
-    For more information, try '--help'.
+    error: `--since <TIME>`: invalid time `yesterdy`: expected a time such as `yesterday`, `2 days ago`, `last friday`, `noon`, `2026-03-01`, `2026-03-01 14:00`, `2026-02-10T09:00:00Z`, or `@1770000000`
+    hint: for example `git trace log -5`; `git trace log -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["log", "--since", "2026-02-10T09:00:00Z", "--until", "2026-02-10T08:00:00Z"]), @"
@@ -67,11 +66,10 @@ fn a_missing_or_invalid_trace() {
     hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["init", "a..b"]), @"
+    insta::assert_snapshot!(repo.refused(&["init", "a..b"]), @r"
     --- stderr
-    error: invalid value 'a..b' for '[NAME]': invalid trace name `a..b`: git's rules for branch names apply
-
-    For more information, try '--help'.
+    error: `[NAME]`: invalid trace name `a..b`: git's rules for branch names apply
+    hint: for example `git trace init notes`; `git trace init -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "--trace", "main/sub", "-m", "x"]), @"

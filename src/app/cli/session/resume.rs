@@ -67,6 +67,9 @@ impl ResumeArgs {
             let message = format!("no agent recorded trace `{name}`");
             return Err(Error::with_hint(message, format!("name one: git trace resume --agent claude-code {name}")));
         };
+        if named.is_none() && !context.ui.can_ask() {
+            tell(context, &name)?;
+        }
         if let Some(recorder) = recorded.filter(|_| !self.force) {
             let since = context.now().hours_earlier(LONGEST_CALL).unwrap_or(context.now());
             if let Some(call) = last_open_call(repo, &view, since)? {
@@ -129,11 +132,15 @@ fn choose(context: &Context) -> Result<Option<TraceName>> {
         let picked = pick(context, cleaned.as_ref())?;
         return picked.map(|name| context.trace_name(Some(&name))).transpose();
     }
-    let current = context.trace_name(None)?;
-    let cleaned = newest_branch(repo, &current)?;
+    Ok(Some(context.trace_name(None)?))
+}
+
+/// Says which trace is resumed if nobody named or picked one, and that there is a cleaned one.
+fn tell(context: &Context, current: &TraceName) -> Result<()> {
+    let cleaned = newest_branch(context.repo()?, current)?;
     let other = cleaned.map(|name| format!("; `git trace resume {name}` continues the cleaned one"));
     context.ui.note(format!("`{current}` is the current trace{}", other.unwrap_or_default()));
-    Ok(Some(current))
+    Ok(())
 }
 
 /// The tokens that the newest commit saved, if it is a clean.
