@@ -87,7 +87,7 @@ impl Counter {
         }
     }
 
-    /// Counts the tokens of a text; 0 after a failure, see the [module](self). Invalid UTF-8 counts as U+FFFD.
+    /// Counts the tokens of a text; 0 after a failure, which the command reports at its end. Invalid UTF-8 counts as U+FFFD.
     #[must_use]
     pub fn count(self, text: &[u8]) -> u64 {
         match self.0 {
