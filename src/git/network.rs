@@ -72,7 +72,13 @@ impl Repo {
     pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git("fetch");
-        command.args(["--no-tags", "--no-write-fetch-head"]).args(options).arg("--").arg(remote).args(refspecs);
+        // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
+        command
+            .args(["--no-tags", "--no-write-fetch-head", "--refmap="])
+            .args(options)
+            .arg("--")
+            .arg(remote)
+            .args(refspecs);
         let status = command.stdin(Stdio::inherit()).discard_stdout().status()?;
         if !status.success() {
             return Err(above("fetch"));

@@ -237,6 +237,37 @@ fn damaged_crumb_files_and_checkpoints_merge_by_line() {
 }
 
 #[test]
+fn the_name_of_a_file_is_never_an_option() {
+    let place = Playground::new();
+    for path in ["--output=stolen", "-ostolen", "-o", "--help", "-h", "--kind=breadcrumbs", "--", "-x.crumb"] {
+        place.write("base", "a\nb\nc\nd\n");
+        place.write("ours", "x\nb\nc\nd\n");
+        place.write("theirs", "a\nb\nc\ny\n");
+        assert_eq!(place.trace(&["merge-driver", "base", "ours", "theirs", "7", path, "b", "o", "t"]), "", "{path}");
+        assert_eq!(place.read("ours"), "x\nb\nc\ny\n", "{path}");
+    }
+    assert!(!place.root().join("stolen").exists());
+}
+
+#[test]
+fn a_file_with_the_name_of_an_option_is_merged_by_git() {
+    let place = Playground::installed();
+    let path = "./--output=.git/stolen";
+    place.write(".gitattributes", "* merge=trace\n");
+    place.write(path, "a\nb\nc\nd\n");
+    place.commit("base");
+    place.git(&["switch", "--quiet", "--create", "theirs"]);
+    place.write(path, "a\nb\nc\ny\n");
+    place.commit("theirs");
+    place.git(&["switch", "--quiet", "-"]);
+    place.write(path, "x\nb\nc\nd\n");
+    place.commit("ours");
+    place.git(&["merge", "--quiet", "--no-edit", "theirs"]);
+    assert_eq!(place.read(path), "x\nb\nc\ny\n");
+    assert!(!place.root().join(".git/stolen").exists());
+}
+
+#[test]
 fn the_driver_is_quiet_reads_no_stdin_and_fails_with_129() {
     let place = Playground::new();
     let sides = sides();

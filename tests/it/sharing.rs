@@ -72,6 +72,20 @@ fn pull_gets_what_was_pushed_including_priorities() {
 }
 
 #[test]
+fn configured_refspecs_move_no_local_trace() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["commit", "-m", "not pushed"]);
+    team.git("bob", &["config", "--add", "remote.origin.fetch", "+refs/traces/*:refs/traces/*"]);
+    let before = team.git("bob", &["rev-parse", "refs/traces/main"]);
+    team.ok("bob", &["fetch"]);
+    team.ok("bob", &["pull"]);
+    assert_eq!(team.git("bob", &["rev-parse", "refs/traces/main"]), before);
+}
+
+#[test]
 fn repeating_an_interrupted_pull_sets_its_tags() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);

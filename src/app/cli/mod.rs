@@ -193,8 +193,11 @@ commands! {
 /// Runs the command line `args` in the environment `env`.
 #[must_use]
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
-    let args: Vec<_> = args.into_iter().collect();
+    let mut args: Vec<_> = args.into_iter().collect();
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
+    if is_driver {
+        setup::merge_driver::protect_path(&mut args);
+    }
     let is_agent_hook = hook::is_agent_hook(&args);
     let status = match () {
         () if is_driver => setup::merge_driver::driver_status(|| status(&args, env)),

@@ -35,7 +35,6 @@ pub(crate) struct MergeDriverArgs {
     /// Length of conflict markers, git's %L
     marker_size: Option<String>,
     /// Path in the repository, which determines the kind of file, git's %P
-    #[arg(allow_hyphen_values = true)]
     path: Option<OsString>,
     /// Name of the base in conflicts, git's %S
     #[arg(allow_hyphen_values = true)]
@@ -66,6 +65,20 @@ fn style(text: &str) -> Result<Style, String> {
     }
 }
 
+/// Makes sure that the path, which a branch of somebody else names, is not read as an option: `--output=.git/config` is a file name.
+/// The four words before it are git's or jj's own. A path means the same with `./` in front.
+pub(crate) fn protect_path(args: &mut [OsString]) {
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    if let [_, _, base, ours, theirs, size, path, ..] = args
+        && ![base, ours, theirs, size].into_iter().any(|word| is_option(word))
+        && is_option(path)
+    {
+        let mut protected = OsString::from("./");
+        protected.push(&*path);
+        *path = protected;
+    }
+}
+
 /// Runs the driver and returns an exit status that git understands, even after a panic.
 pub(crate) fn driver_status(run: impl FnOnce() -> u8) -> u8 {
     match catch_unwind(AssertUnwindSafe(run)) {
@@ -86,6 +99,8 @@ impl MergeDriverArgs {
             None | Some("" | "%L") => Markers::DEFAULT_SIZE,
             Some(text) => match text.parse() {
                 Ok(size @ 1..=10_000) => size,
+                // Git takes any length that the attributes of a branch name.
+                Ok(10_001..) => 10_000,
                 _ => bail!("invalid length of conflict markers: `{text}`"),
             },
         };

@@ -18,7 +18,7 @@ use crate::memory::breadcrumb::{Key, Query, Record, Store, Writer};
 tools! {
     set_breadcrumb: Adds, "Store a fact for later sessions under a key: a discovery, setting or fix. Updates the key if it exists.";
     r#"{
-        "key!": "string: namespaced, e.g. auth.method; secret.* stays out of git",
+        "key!": "string: e.g. auth.method; secret.* stays out of git",
         "value!": "string: at most 10 KiB", "task_id": {"type": "integer", "minimum": 1}
     }"# => r#"{
         "success!": "boolean", "key!": "string", "created!": "boolean", "updated_at!": "string"

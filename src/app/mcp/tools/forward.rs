@@ -31,11 +31,11 @@ tools! {
         "key_discoveries": {"type": ["array", "string"], "items": {"type": "string"}},
         "emotional_state": {"type": ["object", "string"], "description": "e.g. {\"L\": 2.1}"},
         "unfinished_business": {"type": ["array", "string"], "items": {"type": "string"}},
-        "references": {"type": ["object", "string"], "description": "ids by kind, e.g. {\"thread_ids\": [\"t1\"]}"},
+        "references": {"type": ["object", "string"], "description": "ids by kind"},
         "if_disoriented": {"type": ["array", "string"], "items": {"type": "string"}},
         "priority": {"enum": ["HIGH", "MEDIUM", "LOW"], "default": "MEDIUM"},
         "crumb_type": {"enum": ["orientation", "technical", "emotional", "task"], "default": "orientation"},
-        "parent_crumb": "string: id of the note that this one continues"
+        "parent_crumb": "string: id of the note it continues"
     }"# => r#"{"success!": "boolean", "id!": "string", "text!": "string", "metadata!": "object"}"#;
 }
 

@@ -21,7 +21,7 @@ const LINE_LEN: usize = 240;
 tools! {
     trace_show: Reads, "Read items in full, also an earlier revision or one that was deleted.";
     r#"{
-        "item": "string: id, #7, #7..#9, turn @3, or several", "filter": "object: type, tool, path, grep",
+        "item": "string: id, #7, #7..#9, turn @3", "filter": "object: type, tool, path, grep",
         "revision": {"type": "integer", "minimum": 1},
         "budget": {"type": "integer", "minimum": 100, "default": 4000}, "cursor": "string", "trace": "string"
     }"#;

@@ -32,7 +32,7 @@ tools! {
         "type": {"type": "string", "default": "dialogue",
             "description": "instruction, dialogue, tool_io, reasoning, artifact, output, freeform or custom"},
         "role": ["user", "assistant", "system", "tool"],
-        "name": "string: of the instruction, speaker or tool",
+        "name": "string: instruction, speaker or tool",
         "direction": {"enum": ["call", "result"], "description": "of tool_io"},
         "call_id": "string", "reply_to": "string", "subject": "string",
         "priority": ["skip", "normal", "pinned"], "reason": "string",
