@@ -275,7 +275,7 @@ impl Row {
     }
 }
 
-/// What a person's cut puts in the place of an item, and its tokens; `None` if nothing would be saved.
+/// The replacement by which a person cuts an item, and its tokens; `None` if it would save nothing.
 fn shorter(entry: &Entry, action: Action, session: &Session) -> Option<(Replacement, u64)> {
     let text = match action {
         Action::Trim => trimmed(entry, session.counter)?,

@@ -6,7 +6,7 @@ use crate::tokens::framing::message_cost;
 use crate::trace::change::compress::{Scope, Selection, Summary, expected, prepare, select, write};
 use crate::trace::{Draft, ItemId, TraceError, TraceName, View};
 
-/// A summary, and what it replaces.
+/// A summary, and the items that it replaces.
 pub(crate) struct Replaced {
     pub(super) selection: Selection,
     pub(super) summary: Draft,

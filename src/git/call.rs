@@ -31,7 +31,7 @@ impl Git {
     fn command(&self, args: &[impl AsRef<OsStr>]) -> Process {
         let mut command = git(&args.first().map(|arg| arg.as_ref().to_string_lossy()).unwrap_or_default());
         command.current_dir(&self.folder).args(args).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
-        // Git accepts none of these beside the last one.
+        // Git accepts none of these together with the last one.
         for other in ["GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"] {
             command.env_remove(other);
         }

@@ -122,7 +122,7 @@ fn type_name<S: Serializer>(item_type: &ItemType, serializer: S) -> Result<S::Ok
 pub struct Request {
     /// A JSON object with the messages, and with the system text where the API has it apart.
     pub body: Vec<u8>,
-    /// The blocks that could not be sent unchanged: their items, and what was done and why.
+    /// The blocks that could not be sent unchanged: their items, the change, and its reason.
     pub changes: Vec<(Vec<ItemId>, &'static str)>,
 }
 

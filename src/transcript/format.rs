@@ -41,7 +41,7 @@ impl Format {
     }
 
     fn of_line(line: &[u8]) -> Option<Self> {
-        // The members that identify Claude Code occur in other formats too, so it is asked last.
+        // The members that identify Claude Code occur in other formats too. Its reader is asked last.
         Self::all().rev().find(|format| (format.agent().recognizes)(line))
     }
 

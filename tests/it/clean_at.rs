@@ -79,10 +79,10 @@ fn each_crossing_is_told_once() {
     }
     assert_eq!(session.answer(15_800, "Stop"), "", "79 % is not enough");
     assert_eq!(session.answer(16_400, "SessionEnd"), "", "nobody would read it");
-    insta::assert_snapshot!(message(&session.answer(16_400, "Stop")), @"git-trace: this session fills ≈ 82 % of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 32 %; `git trace resume claude-code/s1.clean` goes on with it.");
+    insta::assert_snapshot!(message(&session.answer(16_400, "Stop")), @"git-trace: this session fills ≈ 82 % of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 32 %; `git trace resume claude-code/s1.clean` continues there.");
     assert_eq!(session.answer(17_000, "Stop"), "", "it was told");
     assert_eq!(session.answer(9_000, "Stop"), "", "the agent compacted the session");
-    insta::assert_snapshot!(message(&session.answer(18_000, "Stop")), @"git-trace: this session fills ≈ 90 % of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 40 %; `git trace resume claude-code/s1.clean` goes on with it.");
+    insta::assert_snapshot!(message(&session.answer(18_000, "Stop")), @"git-trace: this session fills ≈ 90 % of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 40 %; `git trace resume claude-code/s1.clean` continues there.");
     assert_eq!(hook(&repo, "claude-code", "Stop"), "", "nothing is new");
 
     // The commands of the message are complete.

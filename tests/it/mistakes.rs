@@ -1,4 +1,4 @@
-//! What a newcomer types that is almost right, and the answer: one line that says what is wrong, one hint that helps.
+//! Mistakes of a newcomer, and the answers: one line that names the mistake, one hint that helps.
 
 use std::fmt::Write as _;
 

@@ -18,7 +18,7 @@ fn steps(name: &str, count: usize) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What a command prints, without numbers of several digits: stubs name items, whose ids vary, and so do their tokens.
+/// The output of a command, without numbers of several digits: stubs name items, whose ids vary, and so do their tokens.
 fn printed(repo: &TestRepo, args: &[&str]) -> String {
     Regex::new(r"\b\d{2,}\b").unwrap().replace_all(&repo.trace(args), "N").into_owned()
 }

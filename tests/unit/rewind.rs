@@ -313,7 +313,7 @@ fn a_report_after_a_rewind_is_the_size() {
     let growing = Growing::new();
     growing.import(Format::GeminiCli, &file(&records));
     let source = |growing: &Growing| growing.repo.json(&["status", "--json", "t"])["tokens"]["source"].clone();
-    assert_eq!(source(&growing), "counted", "the last report is of what was rewound");
+    assert_eq!(source(&growing), "counted", "the last report is of a rewound request");
     records.push(message("d", "gemini", 2000));
     growing.import(Format::GeminiCli, &file(&records));
     assert_eq!((source(&growing), growing.repo.total("t")), (json!("reported"), 2000));

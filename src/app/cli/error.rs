@@ -8,7 +8,7 @@ use crate::app::ui::escaped;
 use crate::base::error::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// What git, a shell, or another tool calls something that has another name here.
+/// Words of git, shells, and other tools for something that has another name here.
 const OTHER_NAMES: [(&str, &str); 29] = [
     ("add", "`git trace commit -F FILE` records a file"),
     ("amend", "`git trace edit ITEM -m TEXT` changes an item"),

@@ -35,7 +35,7 @@ pub(crate) struct Page {
     text: String,
     /// Bytes of the text that were written so far.
     written: usize,
-    /// Whether some of what was written has no room.
+    /// Whether some of the text has no room.
     full: bool,
 }
 

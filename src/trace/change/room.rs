@@ -68,7 +68,7 @@ impl Trace<'_> {
         }
     }
 
-    /// What a summary would replace, so that a change fits that adds tokens.
+    /// The items that a summary would replace, so that a change that adds tokens fits.
     fn summarized(
         &self,
         how: &CompressAction,

@@ -208,7 +208,7 @@ pub(crate) struct TreeEditor {
 struct Folder {
     /// As they were read or last written.
     entries: Vec<Entry>,
-    /// What replaces the entries of a name when the folder is written, so that many changes cost one pass over the entries.
+    /// What replaces the entries of a name when the folder is written, so that the entries are copied once for many changes.
     changed: BTreeMap<Vec<u8>, Option<Entry>>,
     /// Entered sub-folders, by name. Their entries above have old oids until the tree is written.
     entered: BTreeMap<Vec<u8>, Folder>,

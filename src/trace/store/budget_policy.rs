@@ -20,7 +20,7 @@ pub(crate) struct BudgetPolicy {
 /// Cuts in a trace what presets select. The room `clean` has it, which is above this one.
 pub(crate) type Cleaner = fn(&Trace<'_>, &CleanAction, Need) -> Result<Cut, TraceError>;
 
-/// What a cut is for.
+/// The purpose of a cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     /// If fewer tokens than this would be saved, nothing is cut.

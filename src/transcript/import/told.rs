@@ -1,4 +1,4 @@
-//! What the user was told: one empty file for each message in `<git dir>/trace/transcripts`. Without it, they are told again.
+//! Messages that the user has seen: one empty file for each in `<git dir>/trace/transcripts`. Without it, the message is repeated.
 
 use std::fs::{self, OpenOptions};
 use std::io;

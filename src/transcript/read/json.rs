@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// The bytes as text, with each encoded surrogate (`ED A0..BF xx`, of which UTF-8 has none) replaced by U+FFFD.
+/// The bytes as text, with each encoded surrogate (`ED A0..BF xx`, which UTF-8 excludes) replaced by U+FFFD.
 fn replace_surrogates(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let mut bytes = error.into_bytes();

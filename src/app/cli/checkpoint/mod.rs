@@ -15,7 +15,7 @@ use crate::memory::checkpoint::folder::{Checkpoint, File};
 use crate::memory::checkpoint::{Folder, Pathspec, Timestamp};
 use crate::trace::store::settings;
 
-/// Checkpoints: where a piece of work stands, and what is next
+/// Checkpoints: the state of a piece of work, and its next steps
 ///
 /// A checkpoint is a Markdown file with frontmatter, in `checkpoints/active` and later in `checkpoints/archive`; git config
 /// `trace.checkpoints` names other places. Refer to a checkpoint by its id, its file name, or its path.

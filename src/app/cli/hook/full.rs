@@ -40,7 +40,7 @@ fn message(name: &TraceName, cleaned: &TraceName, plan: &Plan, size: &ContextSiz
         let thousands = (saved + 500) / 1_000;
         format!(
             "{full}. `git trace clean {name} --yes` would save ≈ {thousands}k tokens, which leaves {left}; \
-             `git trace resume {cleaned}` goes on with it."
+             `git trace resume {cleaned}` continues there."
         )
     } else {
         let saved = grouped(saved);

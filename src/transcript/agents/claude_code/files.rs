@@ -16,7 +16,7 @@ use super::records::Record;
 use crate::transcript::agents::{Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
-/// The agent shortens a folder name longer than this, and adds a hash of its own.
+/// The agent shortens a folder name longer than this, and adds its own hash.
 const MAX_NAME: usize = 200;
 
 /// The folder with the sessions of `folder`, an absolute path; it may not exist.
