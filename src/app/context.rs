@@ -69,6 +69,11 @@ impl Context {
         Ok(self.repo.get_or_init(|| repo))
     }
 
+    /// The operation of this command, if it has recorded anything.
+    pub(crate) fn recorded(&self) -> Option<String> {
+        self.repo.get()?.own_operation().map(str::to_owned)
+    }
+
     #[expect(clippy::unused_self, reason = "commands reach the folder through their context only")]
     pub(crate) fn folder(&self) -> Result<PathBuf> {
         std::env::current_dir().context("cannot find the current folder")

@@ -121,6 +121,14 @@ impl Repo {
         self.inner.workdir().map(Path::to_path_buf)
     }
 
+    /// The place of a path in git config: below the user's home after `~/`, else relative to the root of the working tree.
+    pub(crate) fn configured_path(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), self.env.os("HOME")) {
+            (Some(path), Some(home)) => Path::new(home).join(path),
+            _ => self.worktree().unwrap_or_else(|| self.git_dir().to_owned()).join(path),
+        }
+    }
+
     pub(crate) fn object_format(&self) -> ObjectFormat {
         self.inner.object_format()
     }

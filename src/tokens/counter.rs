@@ -97,7 +97,7 @@ impl Counter {
                     return 0;
                 }
                 counter.count(&String::from_utf8_lossy(text)).unwrap_or_else(|cause| {
-                    let error = CountError { counter: counter.id(), cause: full_text(&*cause), hint: counter.hint() };
+                    let error = CountError::new(counter.id(), full_text(&*cause), counter.hint());
                     lock(&FAILURE).get_or_insert(error);
                     0
                 })
@@ -143,9 +143,16 @@ impl fmt::Display for Counter {
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error("cannot count tokens with {counter}: {cause}")]
 pub struct CountError {
-    counter: CustomId,
+    /// Its id, or the path of a file that has none because it cannot be used.
+    counter: String,
     cause: String,
     hint: Option<String>,
+}
+
+impl CountError {
+    pub(super) fn new(counter: impl fmt::Display, cause: String, hint: Option<String>) -> Self {
+        Self { counter: counter.to_string(), cause, hint }
+    }
 }
 
 impl Diagnostic for CountError {

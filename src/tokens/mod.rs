@@ -6,7 +6,7 @@
 //! - `split.rs` splits text into pieces as the encoding's pattern would. `merge.rs` merges the bytes of a piece that is not a
 //!   token. Both take near-linear time on any input.
 //! - A user's own counter may take the place of an encoding: `counter.rs` is the handle on either, `command.rs` a counter that is a
-//!   program.
+//!   program, and `tokenizer.rs` one that is a file.
 //! - Text that spells a special token, such as `<|endoftext|>`, counts as ordinary text.
 //! - Images count by their dimensions; see [`image`].
 //! - [`UsageReader`] reads the figures of a provider, and [`Budget`] compares a total with its limit.
@@ -22,6 +22,7 @@ mod layout;
 mod merge;
 mod provider;
 mod split;
+pub(crate) mod tokenizer;
 mod usage;
 mod usage_map;
 mod vocabulary;

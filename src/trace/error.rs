@@ -142,9 +142,9 @@ pub enum TraceError {
     TooLittleToCut { trace: TraceName, added: u64, max: u64, saved: u64, needed: u64 },
     #[error("cannot clean the trace for its budget: {cause}")]
     BadPreset { cause: String },
-    #[error("the summary takes {tokens} tokens, and only {max} would fit; nothing was changed")]
+    #[error("the summary takes {tokens} tokens, and only {max} would fit")]
     LongSummary { tokens: u64, max: u64 },
-    #[error("the summary has no text; nothing was changed")]
+    #[error("the summary has no text")]
     BlankSummary,
     #[error(transparent)]
     Compressor(Box<dyn std::error::Error + Send + Sync>),
@@ -283,6 +283,7 @@ impl Diagnostic for TraceError {
 
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
+            Self::Count(error) => Some(error),
             Self::Git(error) => Some(error),
             Self::Type(error) => Some(error),
             Self::NoReply(error) => Some(&**error),

@@ -266,7 +266,7 @@ fn an_item_is_edited_deleted_and_restored() {
     "#);
     insta::assert_snapshot!(repo.trace(&["show", "#1"]), @"Where?[exit 0]");
     insta::assert_snapshot!(repo.trace(&["show", "#1", "--json"]), @r#"
-    {"id":"[ID]","live":false,"priority":"normal","revision":2,"role":"user","seq":1,"text":"Where?","tokens":"[N]","type":"dialogue"}
+    {"encoding":"o200k_base","id":"[ID]","live":false,"priority":"normal","revision":2,"role":"user","seq":1,"text":"Where?","tokens":"[N]","type":"dialogue"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["restore", "#1", "1"]), @"

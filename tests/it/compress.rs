@@ -148,7 +148,7 @@ fn compressing_to_a_budget_takes_the_fewest_items() {
     let output = repo.run(&["compress", "--to", "60", "-m", &"too long ".repeat(20)], b"");
     insta::assert_snapshot!(repo.exact(&output), @"
     --- stderr
-    error: the summary takes 44 tokens, and only 42 would fit; nothing was changed
+    error: the summary takes 44 tokens, and only 42 would fit
     [exit 1]
     ");
     assert_eq!(repo.refs(), before, "what does not get below the budget changes nothing");
@@ -222,12 +222,12 @@ fn blank_summaries_are_refused() {
         insta::allow_duplicates! {
             insta::assert_snapshot!(repo.refused(&["compress", "-m", blank]), @"
             --- stderr
-            error: the summary has no text; nothing was changed
+            error: the summary has no text
             [exit 2]
             ");
             insta::assert_snapshot!(repo.refused_with(&["compress", "-"], blank.as_bytes()), @"
             --- stderr
-            error: the summary has no text; nothing was changed
+            error: the summary has no text
             [exit 2]
             ");
         }
@@ -243,13 +243,13 @@ fn a_command_writes_the_summary() {
     repo.git(&["config", "trace.compressor", "exit 3"]);
     insta::assert_snapshot!(repo.refused(&["compress"]), @r"
     --- stderr
-    error: cannot compress with the command in `trace.compressor`; nothing was changed: `exit 3` ended with exit status: 3
+    error: cannot compress with the command in `trace.compressor`: `exit 3` ended with exit status: 3
     [exit 2]
     ");
     repo.git(&["config", "trace.compressor", "true"]);
     insta::assert_snapshot!(repo.refused(&["compress"]), @r"
     --- stderr
-    error: the command in `trace.compressor` printed no summary, so nothing was changed
+    error: the command in `trace.compressor` printed no summary
     [exit 2]
     ");
 }

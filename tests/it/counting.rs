@@ -1,8 +1,10 @@
-//! A user's counter: the command in `trace.tokenCounter`.
+//! A user's counter: the command in `trace.tokenCounter`, or the file in `trace.tokenizer`.
 
 use std::fs;
 
 use serde_json::Value;
+#[cfg(feature = "tokenizers")]
+use serde_json::json;
 
 use super::repo::TestRepo;
 
@@ -41,6 +43,9 @@ fn every_command_counts_with_the_counter_of_the_trace() {
     ];
     assert_eq!(totals, [total; 6]);
     assert_eq!(figure(&["show", &item, "--json"], "/tokens"), 10);
+    for args in [&["show", &item, "--json"][..], &["top", "--json"]] {
+        assert_eq!(repo.json(args)["encoding"], counter, "{args:?}");
+    }
     let counted: Value = serde_json::from_slice(&repo.bytes_with(&["count", "--json"], b"0123456789")).unwrap();
     assert_eq!((counted["total"].as_u64(), &counted["encoding"]), (Some(10), &counter));
     repo.git(&["config", "trace.budget", "42"]);
@@ -108,6 +113,67 @@ fn a_command_that_fails_stops_the_command_that_needs_a_count() {
     assert!(by_encoding.contains(".git/HEAD"), "{by_encoding}");
 }
 
+/// A trace whose stored counts are those of another counter. Its own counter answers as often as the file `left` says.
+fn counted_until_it_fails() -> TestRepo {
+    let repo = TestRepo::new();
+    for text in ["one", "two", "three"] {
+        repo.say(text);
+    }
+    let command = "left=$(cat left); while [ $left -gt 0 ] && read -r line; do left=$((left-1)); echo 7; done";
+    repo.git(&["config", "trace.tokenCounter", command]);
+    repo
+}
+
+#[test]
+fn a_counter_that_fails_after_something_was_recorded_is_not_a_refusal() {
+    let mut notes = Vec::new();
+    for args in [
+        &["commit", "-m", "x", "-p", "pinned"][..],
+        &["edit", "#1", "-m", "x"],
+        &["delete", "#1"],
+        &["skip", "#1"],
+        &["compress", "#0..#1", "-m", "x", "--json"],
+    ] {
+        let repo = counted_until_it_fails();
+        let before = repo.refs();
+        for left in 0.. {
+            fs::write(repo.folder().join("left"), left.to_string()).unwrap();
+            let output = repo.run(args, b"");
+            let said = repo.snapshot(&output);
+            if repo.refs() == before {
+                assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+                continue;
+            }
+            if !output.status.success() {
+                notes.push(said);
+                repo.text(&["undo"]);
+                assert_eq!(repo.bodies("main"), ["one", "two", "three"]);
+            }
+            break;
+        }
+    }
+    insta::assert_snapshot!(notes.join("\n"), @"
+    --- stderr
+    error: cannot count tokens with command@[ID]: `left=$(cat left); while [ $left -gt 0 ] && read -r line; do left=$((left-1)); echo 7; done` ended without an answer
+    hint: to count with `trace.encoding` this once: git -c trace.tokenCounter= trace …
+    note: what it had recorded before is kept; `git trace undo [ID]` takes it back
+    [exit 1]
+    ");
+}
+
+#[test]
+fn a_batch_goes_on_after_a_line_that_cannot_be_counted() {
+    let repo = counted_by(r"while read -r line; do case $line in *two*) exit 3; esac; echo 7; done");
+    let output = repo.run(&["commit", "--batch"], b"{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n");
+    insta::assert_snapshot!(repo.snapshot(&output), @r#"
+    {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":0,"tokens":"[N]"}
+    {"error":"cannot count tokens with command@[ID]: `while read -r line; do case $line in *two*) exit 3; esac; echo 7; done` ended without an answer","hint":"to count with `trace.encoding` this once: git -c trace.tokenCounter= trace …"}
+    {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":1,"tokens":"[N]"}
+    [exit 1]
+    "#);
+    assert_eq!(repo.bodies("main"), ["one", "three"]);
+}
+
 #[test]
 fn the_file_that_a_project_shares_runs_no_counter() {
     let repo = TestRepo::new();
@@ -115,4 +181,96 @@ fn the_file_that_a_project_shares_runs_no_counter() {
     repo.say("hello world");
     assert_eq!(repo.total("main"), 2 + 6);
     assert!(!repo.folder().join("ran").exists());
+}
+
+/// A `tokenizer.json` that is generated here: each piece of this pattern is a token, `special` is added to each text, and texts are
+/// cut to one token and padded to 64.
+#[cfg(feature = "tokenizers")]
+fn tokenizer(pattern: &str) -> Vec<u8> {
+    let special = json!({ "SpecialToken": { "id": "[S]", "type_id": 0 } });
+    let text = json!({ "Sequence": { "id": "A", "type_id": 0 } });
+    let tokenizer = json!({
+        "version": "1.0",
+        "truncation": { "direction": "Right", "max_length": 1, "strategy": "LongestFirst", "stride": 0 },
+        "padding": { "strategy": { "Fixed": 64 }, "direction": "Right", "pad_to_multiple_of": null, "pad_id": 0,
+            "pad_type_id": 0, "pad_token": "[S]" },
+        "added_tokens": [],
+        "normalizer": null,
+        "pre_tokenizer": { "type": "Split", "pattern": { "Regex": pattern }, "behavior": "Isolated", "invert": false },
+        "post_processor": { "type": "TemplateProcessing", "single": [special, text], "pair": [special, text],
+            "special_tokens": { "[S]": { "id": "[S]", "ids": [0], "tokens": ["[S]"] } } },
+        "decoder": null,
+        "model": { "type": "WordLevel", "vocab": { "[S]": 0, "[U]": 1, "lorem": 2 }, "unk_token": "[U]" },
+    });
+    tokenizer.to_string().into_bytes()
+}
+
+#[cfg(feature = "tokenizers")]
+#[test]
+fn every_command_counts_with_the_tokenizer_that_a_file_describes() {
+    let repo = TestRepo::new();
+    fs::create_dir_all(repo.home().join("models/tiny")).unwrap();
+    let path = repo.home().join("models/tiny/tokenizer.json");
+    // Lookahead needs a backtracking engine; tokenizers of models use it.
+    fs::write(&path, tokenizer(r"[a-z]+|\s+(?!\S)|\s|\d{1,3}")).unwrap();
+    repo.git(&["config", "trace.tokenizer", "~/models/tiny/tokenizer.json"]);
+    let item = repo.say("lorem ipsum  12345");
+    // lorem, a space, ipsum, a space, a space, 123, 45: without the special token, and neither cut nor padded.
+    let shown = repo.json(&["show", &item, "--json"]);
+    assert_eq!(shown["tokens"], 7);
+    let counter = shown["encoding"].as_str().unwrap().to_owned();
+    assert!(counter.starts_with("tiny@"), "{counter}");
+    let status = repo.json(&["status", "--json"])["tokens"].clone();
+    assert_eq!((&status["encoding"], &status["counted"]), (&json!(counter), &json!(7 + 6)));
+    let top = repo.json(&["top", "--json"]);
+    assert_eq!((&top["encoding"], &top["tokens"]), (&json!(counter), &json!(7 + 6)));
+    let message = repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]);
+    assert!(message.contains(&format!("\nTrace-Total: 13 {counter}\n")), "{message}");
+    // Another tokenizer with the same name has another digest, and counts again.
+    fs::write(&path, tokenizer("[a-z]+|.")).unwrap();
+    assert_eq!(repo.json(&["show", &item, "--json"])["tokens"], 10);
+    assert_eq!(repo.total("main"), 10 + 6);
+    // A command comes before it.
+    repo.git(&["config", "trace.tokenCounter", LETTERS]);
+    assert_eq!(repo.total("main"), 18 + 6);
+    repo.fsck();
+}
+
+#[cfg(feature = "tokenizers")]
+#[test]
+fn a_file_that_is_no_tokenizer_stops_the_command_that_needs_a_count() {
+    let repo = TestRepo::new();
+    repo.say("before");
+    let tip = repo.trace_head();
+    let set = |path: &str| repo.git(&["config", "trace.tokenizer", path]);
+    set("missing.json");
+    let hint = "hint: to count with `trace.encoding` this once: git -c trace.tokenizer= trace …";
+    let error =
+        "--- stderr\nerror: cannot count tokens with [HOME]/repo/missing.json: No such file or directory (os error 2)";
+    assert_eq!(repo.refused(&["commit", "-m", "x"]).trim_end(), format!("{error}\n{hint}\n[exit 2]"));
+    fs::write(repo.folder().join("bad.json"), "{}").unwrap();
+    set("bad.json");
+    let error = "--- stderr\nerror: cannot count tokens with bad@[ID]: the file is not a tokenizer: Model missing. at line 1 column 2";
+    assert_eq!(repo.refused(&["commit", "-m", "x"]).trim_end(), format!("{error}\n{hint}\n[exit 2]"));
+    assert_eq!(repo.trace_head(), tip);
+}
+
+#[cfg(not(feature = "tokenizers"))]
+#[test]
+fn a_build_without_tokenizers_refuses_a_tokenizer() {
+    let repo = TestRepo::new();
+    repo.say("before");
+    repo.git(&["config", "trace.tokenizer", "/models/tokenizer.json"]);
+    for args in [&["commit", "-m", "x"][..], &["status", "--json"], &["count", ".git/HEAD"]] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(repo.refused(args), @r"
+            --- stderr
+            error: cannot count tokens with /models/tokenizer.json: this git-trace was built without the feature `tokenizers`
+            hint: run `cargo install git-trace --features tokenizers`, or set `trace.tokenCounter` in place of `trace.tokenizer`
+            [exit 2]
+            ");
+        }
+    }
+    repo.git(&["config", "trace.tokenizer", ""]);
+    repo.say("after");
 }

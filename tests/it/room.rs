@@ -154,6 +154,18 @@ fn compress_cuts_by_presets_before_it_asks_a_model() {
     ");
     repo.text(&["undo"]);
     assert_eq!(repo.refs().lines().last(), refs.lines().last());
+    // The cut is recorded before the model is asked.
+    repo.git(&["config", "trace.compressor", "exit 3"]);
+    insta::assert_snapshot!(compress(&["--to", "2000"]), @"
+    [main] [SHORT] cut 4 items: N → [N] tokens
+      `git trace revert [SHORT]` restores them
+    --- stderr
+    error: cannot compress with the command in `trace.compressor`: `exit 3` ended with exit status: 3
+    note: what it had recorded before is kept; `git trace undo [ID]` takes it back
+    [exit 1]
+    ");
+    repo.text(&["undo"]);
+    assert_eq!(repo.refs().lines().last(), refs.lines().last());
     let cut = repo.json(&["compress", "--preset", "default", "--to", "3500", "--json"]);
     assert_eq!((&cut["items"], &cut["cut"]["items"]), (&json!(0), &json!(4)));
     let refused = |args: &[&str]| repo.run(&[&["compress", "--preset", "default"], args].concat(), b"").status.code();

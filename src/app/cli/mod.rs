@@ -1,6 +1,7 @@
 //! The command line: parse words into values, make one call into the library, print text or JSON.
 //!
-//! stdout carries the answer, stderr everything else. Exit status: 0 done; 1 ran, and the answer is no; 2 refused or failed.
+//! stdout carries the answer, stderr everything else. Exit status: 0 done; 1 ran, and the answer is no, or a later step failed after
+//! something was recorded; 2 refused or failed.
 //!
 //! To add a command, write a file in the folder of the noun that it is about, with its arguments and their `run`, and add a
 //! line to a [`commands!`] table: the one below, or the one in the `mod.rs` of a command that has subcommands.
@@ -255,10 +256,13 @@ fn status(args: &[OsString], env: Env) -> u8 {
         Ok(ExitStatus::Of(status)) => status,
         Err(error) if error.is_broken_pipe() => 141,
         Err(error) => {
+            let recorded = context.recorded();
             // Print the output before the error, and end the pager first.
             drop(context);
             error::print(&error);
-            error.exit_status()
+            let Some(operation) = recorded else { return error.exit_status() };
+            note(&format!("note: what it had recorded before is kept; `git trace undo {operation}` takes it back"));
+            1
         }
     }
 }

@@ -56,6 +56,11 @@ pub(super) struct Move<'a, T> {
 }
 
 impl Repo {
+    /// The operation of this process, if it has moved a ref.
+    pub(crate) fn own_operation(&self) -> Option<&str> {
+        self.operation.get().filter(|_| effect::has_changed()).map(String::as_str)
+    }
+
     /// Says that this operation reverses others.
     pub(crate) fn reverses(&self, operations: Vec<String>) {
         *self.reverses.borrow_mut() = operations;

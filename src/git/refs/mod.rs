@@ -14,7 +14,6 @@ mod rename;
 mod update;
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::Duration;
 
 use git2::{ConfigLevel, ErrorCode, Repository};
@@ -286,10 +285,7 @@ impl Repo {
             None => self.common_dir().join("hooks"),
             // Only git resolves the home folder of another user, and its own prefixes.
             Some(path) if is_expanded_by_git(&path) => return Ok(false),
-            Some(path) => match (path.strip_prefix("~/"), self.env.os("HOME")) {
-                (Some(path), Some(home)) => Path::new(home).join(path),
-                _ => self.worktree().unwrap_or_else(|| self.git_dir().to_owned()).join(path),
-            },
+            Some(path) => self.configured_path(&path),
         };
         Ok(!folder.join(HOOK).exists())
     }

@@ -14,9 +14,9 @@ pub(crate) const SETTING: &str = "trace.compressor";
 
 #[derive(Debug, Error)]
 pub(crate) enum CompressorError {
-    #[error("cannot compress with the command in `trace.compressor`; nothing was changed")]
+    #[error("cannot compress with the command in `trace.compressor`")]
     Shell(#[from] ProcessError),
-    #[error("the command in `trace.compressor` printed no summary, so nothing was changed")]
+    #[error("the command in `trace.compressor` printed no summary")]
     NoText,
 }
 

@@ -43,6 +43,7 @@ pub(crate) fn to_json(repo: &Repo, shown: &Shown, counter: Counter) -> Result<Ma
     let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;
     let mut object = json::to_json(item);
     object.insert("tokens".to_owned(), item.token_count(counter).into());
+    object.insert("encoding".to_owned(), counter.to_string().into());
     if let Some(usage) = item.reported_usage() {
         object.insert("usage".to_owned(), serde_json::json!(usage));
     }

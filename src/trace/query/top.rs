@@ -167,7 +167,8 @@ impl Top {
     /// The first `rows` as JSON. Labels that a row does not have are omitted, and what depends on the window if it is not known.
     pub(crate) fn to_json(&self, name: &TraceName, size: &ContextSize, rows: usize) -> Value {
         let rows: Vec<Value> = self.rows.iter().take(rows).map(|row| self.row_to_json(size, row)).collect();
-        let mut object = json!({ "trace": name.as_str(), "by": self.by.as_str(), "tokens": self.total, "rows": rows });
+        let mut object = json!({ "trace": name.as_str(), "by": self.by.as_str(), "tokens": self.total,
+            "encoding": size.counter.to_string(), "rows": rows });
         if let Some(window) = &size.window {
             object["window"] = window.tokens.into();
             object["window_percent"] = size.percent(size.size.tokens).into();

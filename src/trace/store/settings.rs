@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::command::{self, CommandCounter};
-use crate::tokens::{Counter, Encoding, UsageMap, UsageReader};
+use crate::tokens::{Counter, Encoding, UsageMap, UsageReader, tokenizer};
+use crate::trace::TraceError;
 
 /// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
 const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
@@ -28,18 +29,22 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
     if number.is_some() { Ok(number) } else { Err(bad(repo, key, value, "a number from 0")?) }
 }
 
-/// Counts with the command of the user, else with an encoding.
-pub(crate) fn counter(repo: &Repo) -> Result<Counter, GitError> {
+/// Counts with the command of the user, else with the user's tokenizer, else with an encoding.
+pub(crate) fn counter(repo: &Repo) -> Result<Counter, TraceError> {
     const KEY: &str = "trace.encoding";
-    if let Some(command) = repo.config()?.text(command::SETTING)?.filter(|command| !command.is_empty()) {
+    let own = |key| Ok::<_, GitError>(repo.config()?.text(key)?.filter(|value| !value.is_empty()));
+    if let Some(command) = own(command::SETTING)? {
         return Ok(CommandCounter::handle(command));
+    }
+    if let Some(path) = own(tokenizer::SETTING)? {
+        return Ok(tokenizer::handle(&repo.configured_path(&path))?);
     }
     let Some(value) = text(repo, KEY)? else { return Ok(Counter::default()) };
     if let Ok(encoding) = value.parse::<Encoding>() {
         return Ok(encoding.into());
     }
     let expected = "the name of an encoding, such as o200k_base or cl100k_base";
-    Err(bad(repo, KEY, value, expected)?)
+    Err(bad(repo, KEY, value, expected)?.into())
 }
 
 /// The reader of usage, with the user's maps (`trace.usage.<name>`) in the order of their names.

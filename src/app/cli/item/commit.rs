@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, field_value, key_value, meta_value, read};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Values, escaped};
-use crate::tokens::{TokenUsage, UsageReader};
+use crate::tokens::{TokenUsage, UsageReader, counter};
 use crate::trace::change::append::Committed;
 use crate::trace::change::commit::{self, NewItem};
 use crate::trace::model::json::set_field;
@@ -145,6 +145,8 @@ fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>)
                 }
             }
         };
+        // A failed count is the error of this line only, and no answer contains a count.
+        counter::clear();
         context.ui.json(&answer)?;
         context.ui.flush()?;
     }
