@@ -96,28 +96,17 @@ fn first_line(body: &[u8]) -> &[u8] {
     body.trim_ascii().split(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
-/// The text without the reminders that occur again later; nothing if no other text remains.
+/// What is left of an item without the reminders that occur again later; nothing if no other text remains.
 fn without_reminders(entry: &Entry) -> Option<Replacement> {
     if entry.is_repeated {
         return Some(Replacement::Nothing);
     }
     let is_result = entry.item.fields.is_result();
-    if !entry.reminders.iter().any(|(_, is_repeated)| *is_repeated) || (is_result && entry.is_protected) {
-        return None;
-    }
-    let mut text = Vec::with_capacity(entry.item.body.len());
-    let mut at = 0;
-    for (range, _) in entry.reminders.iter().filter(|(_, is_repeated)| *is_repeated) {
-        text.extend_from_slice(&entry.item.body[at..range.start]);
-        at = range.end;
-    }
-    text.extend_from_slice(&entry.item.body[at..]);
-    let is_empty = text.trim_ascii().is_empty();
-    match (is_empty, is_result) {
-        (false, _) => Some(Replacement::Text(text.trim_ascii_end().to_vec())),
-        (true, false) => Some(Replacement::Nothing),
+    let text = entry.without_reminders().filter(|_| !is_result || !entry.is_protected)?;
+    match text.is_empty() {
+        false => Some(Replacement::Text(text)),
         // A result stays, and providers refuse an empty one.
-        (true, true) => None,
+        true => (!is_result).then_some(Replacement::Nothing),
     }
 }
 

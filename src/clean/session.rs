@@ -1,5 +1,6 @@
 //! A conversation as cleaning sees it: its items with their steps and calls, and how they relate to later ones.
 
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -188,7 +189,14 @@ impl Session {
 
     /// Results, reminders, and attachments whose bytes occur again later, from the end.
     fn relate_repetitions(&mut self) {
-        let mut later: HashMap<_, Vec<&Entry>> = HashMap::new();
+        let mut reminders: HashSet<blake3::Hash> = HashSet::new();
+        for entry in self.entries.iter_mut().rev() {
+            for (range, is_repeated) in entry.reminders.iter_mut().rev() {
+                let key = blake3::hash(&entry.item.body[range.clone()]);
+                *is_repeated = !reminders.insert(key);
+            }
+        }
+        let mut later = HashMap::new();
         let mut copies = Vec::new();
         for (index, entry) in self.entries.iter().enumerate().rev() {
             let fields = &entry.item.fields;
@@ -198,10 +206,12 @@ impl Session {
                 false if fields.is_result() && !is_cut(&entry.item) => entry.call.name.as_str(),
                 false => continue,
             };
-            let alike = later.entry((is_attachment, name, entry.item.body.len(), entry.item.digest())).or_default();
-            match alike.iter().find(|other| other.item.body == entry.item.body) {
-                Some(newest) => copies.push((index, newest.slot.id)),
-                None => alike.push(entry),
+            // What `reminders` leaves, so that a second run finds no more duplicates.
+            let left = entry.without_reminders().filter(|text| !is_attachment && !text.is_empty());
+            let body = blake3::hash(left.as_deref().unwrap_or(&entry.item.body));
+            match later.entry((is_attachment, name, body)) {
+                Occupied(newest) => copies.push((index, *newest.get())),
+                Vacant(place) => _ = place.insert(entry.slot.id),
             }
         }
         for (index, newest) in copies {
@@ -210,13 +220,6 @@ impl Session {
                 entry.is_repeated = true;
             } else {
                 entry.duplicate = Some(newest);
-            }
-        }
-        let mut reminders: HashSet<blake3::Hash> = HashSet::new();
-        for entry in self.entries.iter_mut().rev() {
-            for (range, is_repeated) in entry.reminders.iter_mut().rev() {
-                let key = blake3::hash(&entry.item.body[range.clone()]);
-                *is_repeated = !reminders.insert(key);
             }
         }
     }
@@ -275,6 +278,22 @@ impl Entry {
             && self.slot.item_type.as_str() == "freeform"
             && fields.role == Some(Speaker::User)
             && fields.reply_to.is_none()
+    }
+
+    /// The text without the reminders that occur again later, if it has such.
+    pub(super) fn without_reminders(&self) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        let mut at = 0;
+        for (range, _) in self.reminders.iter().filter(|(_, is_repeated)| *is_repeated) {
+            text.extend_from_slice(&self.item.body[at..range.start]);
+            at = range.end;
+        }
+        if at == 0 {
+            return None;
+        }
+        text.extend_from_slice(&self.item.body[at..]);
+        text.truncate(text.trim_ascii_end().len());
+        Some(text)
     }
 
     /// The name of its tool, if it is a call or a result.

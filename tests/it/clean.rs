@@ -156,7 +156,8 @@ fn real_sessions_keep_what_was_said_and_their_pairs() {
     }
 }
 
-/// Lines for `commit --batch`: steps with a call of a few tools and files, and prompts between them.
+/// Lines for `commit --batch`: steps with a call of a few tools and files, and prompts between them. Some calls have no result, but
+/// not those of the newest two steps.
 fn steps() -> impl Strategy<Value = Vec<Value>> {
     let tool = prop_oneof![
         Just("Read"),
@@ -178,20 +179,48 @@ fn steps() -> impl Strategy<Value = Vec<Value>> {
     let step = (tool, "[ab]", text, 0..4_u8, 0..4_u8, extra);
     proptest::collection::vec(step, 1..30).prop_map(|steps| {
         let mut lines = vec![json!({ "type": "instruction", "text": "rules" }), json!({ "text": "do it" })];
+        let newest = steps.len().saturating_sub(2);
         for (number, (tool, path, text, outcome, priority, extra)) in steps.into_iter().enumerate() {
             let (id, turn) = (format!("c{number}"), format!("m{number}"));
             let arguments = json!({ "file_path": path, "command": format!("make {path}"), "content": text });
             let priority = if priority == 0 { "pinned" } else { "normal" };
-            lines.extend(extra);
+            lines.extend(extra.map(|mut extra| {
+                if extra["type"] == "reasoning" || extra["role"] == "assistant" {
+                    extra["turn"] = json!(turn);
+                }
+                extra
+            }));
             lines.push(json!({ "type": "tool_io", "direction": "call", "name": tool, "call_id": id, "turn": turn, "text": arguments.to_string() }));
             let status = if outcome == 0 { "error" } else { "ok" };
-            if outcome < 3 || number % 3 == 0 {
+            if outcome < 3 || number % 3 == 0 || number >= newest {
                 lines.push(json!({ "type": "tool_io", "direction": "result", "call_id": id, "status": status, "priority": priority,
                     "text": format!("{text}<system-reminder>{path}</system-reminder>") }));
             }
         }
         lines
     })
+}
+
+/// A reminder that occurs again later goes, and then two results have the same bytes.
+#[test]
+fn results_that_differ_in_repeated_reminders_are_duplicates() {
+    let repo = TestRepo::new();
+    let mut lines = vec![json!({ "text": "do it" })];
+    for (number, reminder) in ["a", "b", "a", "b"].into_iter().enumerate() {
+        let text = match number {
+            0 | 1 => "some line of text\n".repeat(100),
+            _ => "short\n".to_owned(),
+        };
+        let text = format!("{text}<system-reminder>{reminder}</system-reminder>");
+        lines.push(json!({ "type": "tool_io", "direction": "call", "name": "Bash", "call_id": number.to_string(), "text": "{}" }));
+        lines.push(json!({ "type": "tool_io", "direction": "result", "call_id": number.to_string(), "text": text }));
+    }
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
+    let cut = repo.json(&["clean", "--json", "--dry-run", "--preset", "safe", "--keep", "0"]);
+    let presets: Vec<_> = cut["items"].as_array().unwrap().iter().map(|item| &item["preset"]).collect();
+    assert_eq!(presets, ["duplicates", "reminders"]);
+    assert_laws(&repo, &["--preset", "safe", "--keep", "0"]);
 }
 
 proptest! {

@@ -374,11 +374,6 @@ impl Item {
         self.cached_tokens(counter).unwrap_or_else(|| counter.count(&self.body))
     }
 
-    /// Almost always different if the bodies are. Read from the file if it is there, where anyone may have changed it.
-    pub(crate) fn digest(&self) -> [u8; 4] {
-        self.tokens.map_or_else(|| TokenCache::digest_of(&self.body), |kept| kept.digest)
-    }
-
     /// Counts the tokens of the body and stores the count, unless the stored count is valid.
     pub fn keep_token_count(&mut self, counter: Counter) {
         if self.stored_tokens(counter.id()).is_none() {
