@@ -79,6 +79,14 @@ impl Context {
         std::env::current_dir().context("cannot find the current folder")
     }
 
+    /// The folders whose sessions belong to this one: it, and the root of its working tree.
+    pub(crate) fn session_folders(&self) -> Result<Vec<PathBuf>> {
+        let folders = [Some(self.folder()?), self.repo()?.worktree()].into_iter().flatten();
+        let mut folders: Vec<PathBuf> = folders.map(|folder| folder.components().collect()).collect();
+        folders.dedup();
+        Ok(folders)
+    }
+
     /// The real path of the root of the working tree.
     pub(crate) fn root(&self) -> Result<PathBuf> {
         let root = worktree_root(&self.folder()?, self.env.clone())?;

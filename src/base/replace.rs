@@ -154,6 +154,8 @@ pub(crate) enum Access {
     Private,
     /// As `Usual`, and executable.
     Program,
+    /// As `Private`, and not synced, because it can be made again.
+    Cache,
 }
 
 /// Changes the file at `path`, which may be a symbolic link; returns the result of `change`.
@@ -206,7 +208,7 @@ pub(crate) fn replace(
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).rand_bytes(TEMPORARY_LEN);
     #[cfg(unix)]
-    if access != Access::Private {
+    if !matches!(access, Access::Private | Access::Cache) {
         // Before the umask.
         let mode = if access == Access::Program { 0o777 } else { 0o666 };
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
@@ -217,7 +219,9 @@ pub(crate) fn replace(
     if let Some(old) = find_metadata(path)?.filter(|_| access != Access::Program) {
         keep_access(temporary.as_file(), &old)?;
     }
-    temporary.as_file().sync_all()?;
+    if access != Access::Cache {
+        temporary.as_file().sync_all()?;
+    }
     if FileVersion::at(path)?.as_ref() != seen {
         return Ok(false);
     }
@@ -231,7 +235,9 @@ pub(crate) fn replace(
         temporary.persist(path).map_err(|error| error.error)?;
     }
     // Syncing the folder makes the rename durable. Some file systems cannot do this; the rename is atomic anyway.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    if access != Access::Cache {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
     effect::note_change();
     Ok(true)
 }

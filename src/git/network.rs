@@ -87,6 +87,12 @@ impl Repo {
         Ok(())
     }
 
+    /// The host of a remote if many of its repositories are public. Asks git, which applies `url.<base>.insteadOf`.
+    pub(crate) fn public_host(&self, remote: &str) -> Result<Option<&'static str>, GitError> {
+        let answer = Answer::of(self.git("remote").args(["get-url", "--push", remote]))?;
+        Ok(public_host(String::from_utf8_lossy(&answer.stdout).trim()))
+    }
+
     /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
         if let Some(chosen) = self.config()?.text(CONTEXT_REMOTE)? {
@@ -97,6 +103,17 @@ impl Repo {
         let remote = branch.map(|branch| self.config()?.text(&format!("branch.{branch}.remote"))).transpose()?;
         Ok(remote.flatten().unwrap_or_else(|| "origin".to_owned()))
     }
+}
+
+/// Hosts where many repositories are public.
+const PUBLIC_HOSTS: [&str; 6] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com", "git.sr.ht"];
+
+/// The public host in an address such as `https://github.com/ada/engine` or `git@github.com:ada/engine`.
+fn public_host(address: &str) -> Option<&'static str> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let host = rest.split(['/', ':']).find(|part| part.rsplit('@').next().is_some_and(|host| host.contains('.')))?;
+    let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
+    PUBLIC_HOSTS.into_iter().find(|known| host == *known || host.strip_suffix(known).is_some_and(|www| www == "www."))
 }
 
 fn above(command: &str) -> GitError {

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::agents::{AgentFormat, claude_code, codex, gemini_cli, swe_agent};
+use super::agents::{AgentFormat, IsWanted, claude_code, codex, gemini_cli, swe_agent};
 use super::read::document;
 use crate::base::string_enum::string_enum;
 use crate::git::Env;
@@ -55,9 +55,19 @@ impl Format {
 
     /// The files of the sessions of a folder, newest first.
     pub(crate) fn sessions(self, home: &Path, folder: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
+        self.wanted_sessions(home, folder, &|_, _| true)
+    }
+
+    /// Those of them that are wanted. From the others, nothing is read.
+    pub(crate) fn wanted_sessions(
+        self,
+        home: &Path,
+        folder: &Path,
+        is_wanted: IsWanted<'_>,
+    ) -> io::Result<impl Iterator<Item = PathBuf> + use<>> {
         // Agents store the path without a trailing slash.
         let folder: PathBuf = folder.components().collect();
-        (self.agent().sessions)(home, &folder)
+        (self.agent().sessions)(home, &folder, is_wanted)
     }
 }
 

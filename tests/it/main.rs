@@ -59,6 +59,7 @@ mod stored;
 mod top;
 mod trust;
 mod types;
+mod unattended;
 mod undo;
 mod view;
 mod writers;

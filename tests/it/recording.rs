@@ -161,12 +161,18 @@ fn a_session_belongs_to_the_repository_in_which_it_started() {
     repo.within(&nested, |repo| assert_eq!(traces(repo), ""));
 }
 
-/// Two sessions of Claude Code in this folder, and a file that is none.
-fn two_sessions(repo: &TestRepo) -> std::path::PathBuf {
+/// Where Claude Code stores the sessions of this folder.
+pub(crate) fn claude_folder(repo: &TestRepo) -> std::path::PathBuf {
     let name: String = repo.folder().canonicalize().unwrap().to_str().unwrap().to_owned();
     let name = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect::<String>();
     let project = repo.home().join(".claude/projects").join(name);
     fs::create_dir_all(&project).unwrap();
+    project
+}
+
+/// Two sessions of Claude Code in this folder, and a file that is none.
+fn two_sessions(repo: &TestRepo) -> std::path::PathBuf {
+    let project = claude_folder(repo);
     for session in ["s1", "s2"] {
         fs::write(project.join(format!("{session}.jsonl")), said(session, &["one", "two"])).unwrap();
     }
@@ -174,7 +180,7 @@ fn two_sessions(repo: &TestRepo) -> std::path::PathBuf {
     project
 }
 
-fn said(session: &str, texts: &[&str]) -> String {
+pub(crate) fn said(session: &str, texts: &[&str]) -> String {
     let mut parent = None;
     let mut record = |text: &&str| {
         let (message, uuid) = (json!({ "role": "user", "content": text }), format!("{session}-{text}"));

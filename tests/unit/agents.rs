@@ -535,7 +535,10 @@ fn nothing_stops_the_agent() {
     let found: Value = serde_json::from_slice(&repo.run(&["doctor", "--json"], b"").stdout).unwrap();
     let recording = found.as_array().unwrap().iter().find(|found| found["code"] == "recording").unwrap();
     assert!(
-        recording["message"].as_str().unwrap().starts_with("agents' hooks failed 3 times; the last: "),
+        recording["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("claude-code: hooks failed 3 times since a session was recorded; the last: "),
         "{recording}"
     );
     assert_eq!(recording["health"], "warning");

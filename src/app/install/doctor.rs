@@ -23,7 +23,6 @@ use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Time, TraceName};
-use crate::transcript::import::hook;
 
 #[derive(Serialize)]
 pub(crate) struct Diagnosis {
@@ -55,12 +54,21 @@ impl Diagnosis {
     }
 }
 
-/// Examines the setup that git sees in its folder; `root` is that of the working tree, if there is one.
-pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<Diagnosis>, GitError> {
-    let mut found = vec![version(git)?, driver(git)?, recursive(git)?, attributes(git)?];
-    found.extend(recording(git)?);
+/// Examines the setup that git sees in its folder; `root` is that of the working tree, if there is one. `records`: sessions are
+/// recorded here, which needs no merge driver.
+pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, records: bool) -> Result<Vec<Diagnosis>, GitError> {
+    let merges = !records || setting(git, "merge.trace.driver")?.is_some() || root.is_some_and(has_memory_files);
+    let mut found = vec![version(git)?];
+    if merges {
+        found.extend([driver(git)?, recursive(git)?, attributes(git)?]);
+    } else {
+        let message = "not set up, which only memory files need; `git trace install` sets it up";
+        found.push(Diagnosis::good("merge-driver", message));
+    }
     if let Some(root) = root {
-        found.push(hooks(git)?);
+        if merges {
+            found.push(hooks(git)?);
+        }
         found.extend(shared(git, root)?);
         let store = Store::find(git.folder(), root);
         for file in StoreFile::ALL {
@@ -68,6 +76,19 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time) -> Result<Vec<D
         }
     }
     Ok(found)
+}
+
+/// Whether the index or the working tree has a file that the merge driver is for.
+fn has_memory_files(root: &Path) -> bool {
+    let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let listed = Git::in_folder(root).run(&args).unwrap_or_default();
+    String::from_utf8_lossy(&listed).split('\0').any(|path| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_checkpoint = folder.split('/').any(|part| part == "checkpoints") || name.starts_with("chk-");
+        path.ends_with(".synapse/breadcrumbs.jsonl")
+            || name.ends_with(".crumb")
+            || (is_checkpoint && name.ends_with(".md"))
+    })
 }
 
 fn version(git: &Git) -> Result<Diagnosis, GitError> {
@@ -238,16 +259,6 @@ fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
     let message = "`.gitattributes` is not committed";
     let diagnosis = Diagnosis::warning("attributes-shared", message, "commit it, so that other clones have it");
     Ok((tracked.code != Some(0)).then_some(diagnosis))
-}
-
-fn recording(git: &Git) -> Result<Option<Diagnosis>, GitError> {
-    let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
-    let failures = hook::failures(&common_dir).unwrap_or_default();
-    Ok(failures.last().map(|last| {
-        let message = format!("agents' hooks failed {} times; the last: {last}", failures.len());
-        let remedy = format!("fix the cause, then remove `{}`", hook::log_path(&common_dir).display());
-        Diagnosis::warning("recording", message, remedy)
-    }))
 }
 
 fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<Option<Diagnosis>, GitError> {

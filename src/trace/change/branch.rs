@@ -126,10 +126,18 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
 
 /// Whether the current trace, or a remote's trace of the same name, contains a commit.
 fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) -> Result<bool, TraceError> {
+    let is_merged = match repo.find_ref(&current.refname())? {
+        Some(other) => repo.is_ancestor(tip, other)?,
+        None => false,
+    };
+    Ok(is_merged || is_pushed(repo, name, tip)?)
+}
+
+/// Whether a remote's trace of the same name contains a commit, as far as it is known here.
+pub(crate) fn is_pushed(repo: &Repo, name: &TraceName, tip: Oid) -> Result<bool, TraceError> {
     let suffix = format!("/{name}");
-    let remotes = repo.list_refs("refs/trace-remotes/")?.into_iter().filter(|(refname, _)| refname.ends_with(&suffix));
-    for other in repo.find_ref(&current.refname())?.into_iter().chain(remotes.map(|(_, oid)| oid)) {
-        if repo.is_ancestor(tip, other)? {
+    for (refname, other) in repo.list_refs("refs/trace-remotes/")? {
+        if refname.ends_with(&suffix) && repo.is_ancestor(tip, other)? {
             return Ok(true);
         }
     }

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::time::Time;
+use crate::base::when::{Clock, When};
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::command::{self, CommandCounter};
@@ -104,6 +106,18 @@ pub(crate) fn recording(repo: &Repo) -> Result<Recording, GitError> {
         None if value == "ask" => Ok(Recording::Ask),
         None => Err(GitError::BadSetting { key: KEY.to_owned(), value, expected: "true, false, or ask" }),
     }
+}
+
+/// The time before which recorded sessions are old enough for `gc` to remove them; `None`: all are kept.
+pub(crate) fn retained_since(repo: &Repo, clock: &Clock) -> Result<Option<Time>, GitError> {
+    const KEY: &str = "trace.retain";
+    let Some(value) = repo.config()?.text(KEY)? else { return Ok(None) };
+    if matches!(value.as_str(), "forever" | "never") {
+        return Ok(None);
+    }
+    let since = value.parse::<When>().and_then(|when| when.before(clock)).ok().filter(|since| *since <= clock.now);
+    let expected = "a time such as `90 days` or `3 months`, or `forever`";
+    since.map(Some).ok_or(GitError::BadSetting { key: KEY.to_owned(), value, expected })
 }
 
 /// The allowed secrets: every `trace.allowSecret` in git config and in the shared file.

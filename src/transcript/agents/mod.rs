@@ -25,12 +25,15 @@ type Resume = for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Optio
 /// Files of sessions, which are searched for as they are needed.
 type Sessions = Box<dyn Iterator<Item = PathBuf>>;
 
+/// Which files are wanted, before anything is read from them.
+pub(crate) type IsWanted<'w> = &'w dyn Fn(&Path, &Metadata) -> bool;
+
 pub(crate) struct AgentFormat {
     pub name: &'static str,
     pub recognizes: fn(&[u8]) -> bool,
     pub home: fn(&Env) -> Option<PathBuf>,
-    /// The sessions of a project folder, below `home`, newest first.
-    pub sessions: fn(home: &Path, folder: &Path) -> io::Result<Sessions>,
+    /// The wanted sessions of a project folder, below `home`, newest first.
+    pub sessions: fn(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions>,
     /// The folder in which a session ran, according to its file below `home`; `None` if there is no such file.
     pub folder: fn(home: &Path, session: &str) -> io::Result<Option<PathBuf>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.
@@ -54,7 +57,7 @@ impl AgentFormat {
             name,
             recognizes: |line| serde_json::from_slice(line).is_ok_and(|record| S::recognizes(&record)),
             home: |_| None,
-            sessions: |_, _| Ok(Box::new(std::iter::empty())),
+            sessions: |_, _, _| Ok(Box::new(std::iter::empty())),
             folder: |_, _| Ok(None),
             sub_agents: |_| Ok(Vec::new()),
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),
@@ -102,7 +105,7 @@ fn first_lines(path: &Path) -> Option<impl Iterator<Item = Vec<u8>>> {
 fn newest_first(
     paths: Vec<PathBuf>,
     accept: impl Fn(&Path, &Metadata) -> bool,
-) -> io::Result<impl Iterator<Item = PathBuf>> {
+) -> io::Result<std::vec::IntoIter<PathBuf>> {
     let mut found = Vec::new();
     for path in paths {
         // A file that vanished meanwhile, or a broken link, is not the newest.
@@ -112,7 +115,7 @@ fn newest_first(
         }
     }
     found.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(found.into_iter().map(|(_, path)| path))
+    Ok(found.into_iter().map(|(_, path)| path).collect::<Vec<_>>().into_iter())
 }
 
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {

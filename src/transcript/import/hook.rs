@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::seen::{FileState, SeenFiles};
 use super::session::{self, SessionError};
 use super::{Destination, ImportContext, Imported};
 use crate::base::error::Diagnostic;
@@ -95,9 +96,16 @@ pub(crate) fn backlog(repo: &Repo, format: Format, input: &HookInput) -> Result<
     Ok(length.saturating_sub(mark.map_or(0, |(_, mark)| mark.offset)))
 }
 
+/// Whether the transcript that a hook names is as it was when it was read. A trace that was deleted meanwhile is recorded again.
+pub(crate) fn is_recorded(repo: &Repo, format: Format, input: &HookInput) -> Result<bool, HookError> {
+    let Some((path, seen)) = input.transcript_path.as_deref().zip(SeenFiles::read(repo, format)) else {
+        return Ok(false);
+    };
+    let is_known = FileState::with_sub_agents(format, path).is_some_and(|state| seen.has(path, state));
+    Ok(is_known && repo.find_ref(&continued_by(repo, &input.session(format))?.refname())?.is_some())
+}
+
 /// Imports the transcript that a hook names into the trace that continues its session; `None` if there is no transcript.
-///
-/// The second of two concurrent hooks of one session waits for the first.
 pub(crate) fn import(
     context: ImportContext<'_>,
     format: Format,
@@ -105,10 +113,20 @@ pub(crate) fn import(
 ) -> Result<Option<Imported>, HookError> {
     // An agent may name the file before it has written anything.
     let Some(path) = input.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
+    import_file(context, format, Destination::SessionOf(input.session(format)), path).map(Some)
+}
+
+/// Imports a transcript. The second of two concurrent hooks that read it waits for the first.
+pub(super) fn import_file(
+    context: ImportContext<'_>,
+    format: Format,
+    destination: Destination,
+    path: &Path,
+) -> Result<Imported, HookError> {
     check_regular(path).map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
-    let session = input.session(format);
-    let _lock = context.repo.lock(&format!("transcript of {}", session.refname()))?;
-    Ok(Some(session::import(context, format, Destination::SessionOf(session), path, &|_| ())?))
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let _lock = context.repo.lock(&format!("transcript {}", real.display()))?;
+    Ok(session::import(context, format, destination, path, &|_| ())?)
 }
 
 pub(crate) fn log_path(common_dir: &Path) -> PathBuf {

@@ -6,9 +6,12 @@
 //!   and known records are skipped.
 //! - Traces of sub-agents are written before the main one, so that the next import completes an interrupted one.
 
+pub(crate) mod catch_up;
+pub(crate) mod expired;
 pub(crate) mod hook;
 pub(crate) mod input;
 mod resume;
+pub(crate) mod seen;
 pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod told;

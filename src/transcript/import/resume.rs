@@ -22,5 +22,5 @@ pub(super) fn read(repo: &Repo, name: &TraceName, session: &str) -> Option<Vec<u
 
 /// Stores the state. If that fails, the next import takes longer and has the same result.
 pub(super) fn write(repo: &Repo, name: &TraceName, session: &str, state: &[u8]) {
-    let _ = put(&path(repo, name, session), Access::Private, state);
+    let _ = put(&path(repo, name, session), Access::Cache, state);
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::input::{Input, ProgressFn};
+use super::seen::{FileState, LastRecording, SeenFiles};
 use super::{Destination, ImportContext, Imported, transcript};
 use crate::base::error::Diagnostic;
 use crate::trace::TraceError;
@@ -44,12 +45,23 @@ pub(crate) fn import(
         transcript(context, format, destination, Input::File(&file, progress))
             .map_err(|source| SessionError::Import { path: path.to_owned(), source })
     };
+    let seen = match &destination {
+        Destination::Session(_) | Destination::SessionOf(_) => FileState::with_sub_agents(format, path),
+        Destination::Trace(_) | Destination::SubAgent { .. } => None,
+    };
     let mut imported = import_file(destination, path, progress)?;
     let sub_agents = (format.agent().sub_agents)(path);
     for sub_agent in sub_agents.map_err(|source| SessionError::Open { path: path.to_owned(), source })? {
         let destination = Destination::SubAgent { of: imported.base.clone(), id: sub_agent.id };
         let more = import_file(destination, &sub_agent.path, &|_| ())?;
         imported.traces.extend(more.traces.into_iter().filter(|(_, report)| report.tip.is_some()));
+    }
+    if let (Some(state), Some(mut files)) = (seen, SeenFiles::read(context.repo, format)) {
+        files.note(path, state);
+        if let Some((name, _)) = imported.traces.iter().find(|(_, report)| report.recorded > 0) {
+            files.set_last(LastRecording::new(name, context.signature.clock));
+        }
+        files.write(context.repo, format);
     }
     Ok(imported)
 }

@@ -13,6 +13,8 @@ pub(crate) enum Message<'n> {
     Full(&'n TraceName),
     /// Sessions of this repository are recorded.
     Recording,
+    /// Traces go to a host of public repositories.
+    Public,
     /// Sessions of this repository are not recorded unless the user says so.
     Asking,
 }
@@ -22,6 +24,7 @@ fn path(repo: &Repo, message: Message<'_>) -> PathBuf {
         Message::Full(name) => blake3::hash(name.as_str().as_bytes()).to_hex()[..32].to_owned(),
         Message::Recording => "recording".to_owned(),
         Message::Asking => "asking".to_owned(),
+        Message::Public => "public".to_owned(),
     };
     repo.common_dir().join("trace").join("transcripts").join(format!("{name}.told"))
 }

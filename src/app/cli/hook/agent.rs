@@ -16,13 +16,17 @@ use crate::trace::{Tip, View};
 use crate::transcript::continuation::recorded_by;
 use crate::transcript::format::Format;
 use crate::transcript::import::hook::{self, HookInput};
-use crate::transcript::import::{CompactionMode, ImportContext};
+use crate::transcript::import::seen::SeenFiles;
+use crate::transcript::import::{CompactionMode, ImportContext, catch_up};
 
 /// Most bytes of the input that are read; it is short.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// More bytes than this are imported by a background process, so that the agent does not wait.
 const MAX_WAIT: u64 = 8 * 1024 * 1024;
+
+/// At most this many sessions that grew without a hook are imported at once; the next hook continues.
+const MAX_CAUGHT_UP: usize = 8;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct AgentArgs {
@@ -80,31 +84,40 @@ impl AgentArgs {
         let repo = context.repo()?;
         let recording = settings::recording(repo)?;
         let is_shown = call.ends_turn() && !self.background;
-        match recording {
-            Recording::Ask if is_shown => messages.extend(tell_asking(repo)?),
-            Recording::Unwanted | Recording::Ask => {}
-            Recording::Unsaid | Recording::Wanted if self.is_long(repo, format, call)? => {
-                let mut command = Process::new(current_exe()?);
-                command.args(["hook", format.as_str(), "--background"]).input(input).detach()?;
-                if recording == Recording::Unsaid && is_shown {
-                    messages.extend(tell_recording(repo)?);
-                }
+        if matches!(recording, Recording::Unwanted | Recording::Ask) {
+            // What is written now is not looked for once the user changes the setting.
+            SeenFiles::restart(repo, format);
+            if recording == Recording::Ask && is_shown {
+                messages.extend(tell_asking(repo)?);
             }
-            Recording::Unsaid | Recording::Wanted => {
-                let (signature, counter) = (Signature::of_hook(repo, context.now())?, context.counter()?);
-                let compactions = CompactionMode::from_settings(repo)?;
-                let importing = ImportContext { repo, signature: &signature, counter, compactions };
-                let imported = hook::import(importing, format, call)?;
-                if let Some((name, report)) = imported.iter().flat_map(|imported| &imported.traces).next()
-                    && report.recorded > 0
-                    && is_shown
-                {
-                    if recording == Recording::Unsaid {
-                        messages.extend(tell_recording(repo)?);
-                    }
-                    messages.extend(announce(context, name)?);
-                }
+            return Ok(());
+        }
+        SeenFiles::start(repo, format);
+        let is_new = !hook::is_recorded(repo, format, call)?;
+        if is_new && self.is_long(repo, format, call)? {
+            detach(format, input)?;
+            if recording == Recording::Unsaid && is_shown {
+                messages.extend(tell_recording(repo)?);
             }
+            return Ok(());
+        }
+        if is_new
+            && let Some(imported) = importing(context, |importing| hook::import(importing, format, call))??
+            && let Some((name, report)) = imported.traces.first()
+            && report.recorded > 0
+            && is_shown
+        {
+            if recording == Recording::Unsaid {
+                messages.extend(tell_recording(repo)?);
+            }
+            messages.extend(announce(context, name)?);
+        }
+        let grown = catch_up::grown(repo, format, &context.session_folders()?, MAX_CAUGHT_UP)?;
+        if !grown.is_empty() && !self.wait && !self.background {
+            return Ok(detach(format, input)?);
+        }
+        for file in &grown {
+            importing(context, |importing| catch_up::import(importing, format, file))??;
         }
         Ok(())
     }
@@ -113,6 +126,19 @@ impl AgentArgs {
     fn is_long(&self, repo: &Repo, format: Format, call: &HookInput) -> Result<bool> {
         Ok(!self.wait && !self.background && hook::backlog(repo, format, call)? > MAX_WAIT)
     }
+}
+
+/// Lets `act` import as hooks do, which needs no identity.
+pub(in crate::app::cli) fn importing<T>(context: &Context, act: impl FnOnce(ImportContext<'_>) -> T) -> Result<T> {
+    let repo = context.repo()?;
+    let (signature, counter) = (Signature::of_hook(repo, context.now())?, context.counter()?);
+    let compactions = CompactionMode::from_settings(repo)?;
+    Ok(act(ImportContext { repo, signature: &signature, counter, compactions }))
+}
+
+/// Does the same in a background process, so that the agent does not wait.
+fn detach(format: Format, input: &[u8]) -> io::Result<()> {
+    Process::new(current_exe()?).args(["hook", format.as_str(), "--background"]).input(input).detach()
 }
 
 /// Prints the brief in the form that all of these agents read. It quotes the current trace only if the same agent recorded it.

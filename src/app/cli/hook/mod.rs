@@ -1,6 +1,6 @@
 //! `git trace hook`: what git and agents call, one file per kind of caller.
 
-mod agent;
+pub(super) mod agent;
 mod consent;
 mod full;
 mod pre_commit;

@@ -9,6 +9,7 @@ use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::Tip;
 use crate::trace::sync::{Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push};
+use crate::transcript::import::told::{self, Message};
 
 /// Push traces to a remote, with the priorities of their items
 ///
@@ -107,14 +108,33 @@ impl PushArgs {
         let histories: Vec<_> = archives.iter().map(|refname| archive::history(refname)).collect();
         let (traces, others, histories) = (&traces, &others, &histories);
         let request = Request { remote: &remote, traces, others, histories, force: self.force };
+        let is_unsaid = self.remote.is_none() && repo.config()?.text(CONTEXT_REMOTE)?.is_none();
+        if is_unsaid {
+            warn_if_public(context, &remote)?;
+        }
         let delivery = push(repo, &context.signature()?, &request)?;
         let status = print_delivery(context, &remote, &delivery, self.json)?;
-        if self.remote.is_none() && repo.config()?.text(CONTEXT_REMOTE)?.is_none() {
+        if is_unsaid {
             let hint = "`git config trace.contextRemote NAME` sets another default for traces";
             context.ui.note(format!("pushed to the default remote `{}`; {hint}", escaped(&remote)));
         }
         delivery.record.map_or(Ok(status), |error| Err(error.into()))
     }
+}
+
+/// Warns once per repository before traces go to a host of public repositories that nobody chose for them.
+fn warn_if_public(context: &Context, remote: &str) -> Result<()> {
+    let repo = context.repo()?;
+    if let Some(host) = repo.public_host(remote)?
+        && told::remember(repo, Message::Public)?
+    {
+        context.ui.note(format!(
+            "warning: `{}` is on {host}, and its address does not tell whether it is private. Whoever can read it can read the prompts, \
+             answers, and outputs of tools in these traces",
+            escaped(remote)
+        ));
+    }
+    Ok(())
 }
 
 fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bool) -> Result<ExitStatus> {

@@ -1,9 +1,16 @@
 //! `git trace gc`: packs what is kept, through git, and closes gaps in a trace.
 
-use crate::app::cli::{Context, Result};
+use crate::app::cli::{Context, Result, escaped, minute};
 use crate::base::when::{InvalidWhen, When};
+use crate::trace::change::branch::{Unmerged, delete};
+use crate::trace::store::settings;
+use crate::transcript::import::expired::{Expired, expired};
 
-/// Pack refs and objects with `git gc`
+/// Pack refs and objects with `git gc`, and remove old recorded sessions if `trace.retain` says so
+///
+/// With `trace.retain`, such as `90 days`, it first deletes recorded sessions whose last change is older, and names each. A session
+/// that no remote has is deleted only with `--unpushed`. The current trace and traces that you changed, renamed, or branched off stay.
+/// `git trace undo` brings back what was deleted.
 ///
 /// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. `--prune=now` waits
 /// for the writers of git-trace; as with `git gc`, it is not safe while plain git writes.
@@ -22,7 +29,13 @@ pub(crate) struct GcArgs {
     /// Keep unreachable objects
     #[arg(long, conflicts_with = "prune")]
     no_prune: bool,
-    /// Print nothing
+    /// Also delete old recorded sessions that no remote has
+    #[arg(long)]
+    unpushed: bool,
+    /// Only print which recorded sessions are old enough for `trace.retain`
+    #[arg(long, conflicts_with_all = ["auto", "aggressive", "prune", "no_prune", "quiet", "renumber"])]
+    dry_run: bool,
+    /// Print only the deleted traces
     #[arg(short, long)]
     quiet: bool,
     /// First close the gaps between the positions of the trace, in one commit; ids, order and history stay
@@ -53,6 +66,13 @@ impl Prune {
 
 impl GcArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        // Git runs `gc --auto` unasked.
+        if !self.auto {
+            self.expire(context)?;
+        }
+        if self.dry_run {
+            return Ok(());
+        }
         if self.renumber {
             let name = context.trace_name(None)?;
             let moved = context.open(&name)?.renumber()?;
@@ -70,6 +90,39 @@ impl GcArgs {
         let given = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag.to_owned());
         let options: Vec<String> = given.chain(prune).collect();
         context.repo()?.collect(&options)?;
+        Ok(())
+    }
+    /// Deletes the recorded sessions that are older than `trace.retain`.
+    fn expire(&self, context: &Context) -> Result<()> {
+        let repo = context.repo()?;
+        let Some(since) = settings::retained_since(repo, &context.clock())? else {
+            if self.dry_run {
+                context.ui.note("`trace.retain` is not set, so every recorded session is kept");
+            }
+            return Ok(());
+        };
+        let (gone, kept): (Vec<_>, Vec<_>) =
+            expired(repo, since)?.into_iter().partition(|expired| expired.is_pushed || self.unpushed);
+        let who = context.mover();
+        for Expired { name, at, is_pushed } in &gone {
+            let suffix = if *is_pushed { "" } else { ", which no remote has" };
+            let (name_shown, day) = (escaped(name.as_str()), minute(*at));
+            if self.dry_run {
+                writeln!(context.ui, "would delete trace `{name_shown}` of {day}{suffix}")?;
+            } else {
+                delete(repo, name, &who, Unmerged::Delete)?;
+                writeln!(context.ui, "Deleted trace `{name_shown}` of {day}{suffix}")?;
+            }
+        }
+        if !gone.is_empty() && !self.dry_run {
+            context.ui.note("`trace.retain` deleted old recorded sessions; `git trace undo` brings them back");
+        }
+        for Expired { name, at, .. } in &kept {
+            writeln!(context.ui, "kept trace `{}` of {}, which no remote has", escaped(name.as_str()), minute(*at))?;
+        }
+        if !kept.is_empty() {
+            context.ui.note("hint: push these sessions, or delete them with `git trace gc --unpushed`");
+        }
         Ok(())
     }
 }

@@ -1,11 +1,18 @@
 //! `git trace sessions`: what agents' sessions were recorded.
 
-use crate::app::cli::{Context, DIM, ID, Result, Value, escaped, json, minute};
+use crate::app::cli::hook::agent::importing;
+use crate::app::cli::setup::agents::tell_failures;
+use crate::app::cli::{Context, DIM, ID, Result, Value, error, escaped, json, minute};
+use crate::trace::store::settings::{self, Recording};
 use crate::trace::{Time, TraceName};
 use crate::transcript::format::Format;
+use crate::transcript::import::catch_up;
 use crate::transcript::import::sessions::{Family, RecordedSession, list};
 
 /// List the recorded sessions of agents, newest first
+///
+/// Where hooks record, it first records what agents wrote in this folder without calling a hook afterwards, such as a session that was
+/// killed.
 ///
 /// Shows for each its size, its title, and the code commits made during the session. The title is the agent's own summary, else
 /// the first words of the user. Below a session, indented, are the traces that share its history, such as branches of it.
@@ -21,6 +28,8 @@ pub(crate) struct SessionsArgs {
 
 impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        catch_up(context)?;
+        tell_failures(context)?;
         let found = list(context.repo()?, context.counter()?, self.max_count.unwrap_or(usize::MAX))?;
         if !self.json {
             context.ui.page()?;
@@ -38,6 +47,28 @@ impl SessionsArgs {
         }
         Ok(())
     }
+}
+
+/// Records what agents wrote without calling a hook afterwards. Nothing of that stops the list.
+fn catch_up(context: &Context) -> Result<()> {
+    let (repo, folders) = (context.repo()?, context.session_folders()?);
+    if !matches!(settings::recording(repo)?, Recording::Unsaid | Recording::Wanted) {
+        return Ok(());
+    }
+    for format in Format::all() {
+        for file in catch_up::grown(repo, format, &folders, usize::MAX)? {
+            match importing(context, |importing| catch_up::import(importing, format, &file))? {
+                Ok(imported) => {
+                    for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0) {
+                        let count = report.recorded;
+                        context.ui.note(format!("items recorded in `{name}` that no hook recorded: {count}"));
+                    }
+                }
+                Err(problem) => error::print(&problem.into()),
+            }
+        }
+    }
+    Ok(())
 }
 
 fn print(context: &Context, recorded: &RecordedSession, is_indented: bool, title: Option<&str>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::env::{current_exe, split_paths};
 use std::path::{Path, PathBuf};
 
-use super::man;
+use super::{agents, man};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::client::{self, Client};
@@ -81,7 +81,8 @@ struct TargetArgs {
 
 /// Check the setup of this repository
 ///
-/// Checks the merge driver, its attributes, a trial merge, breadcrumb files, and forward crumbs. `fsck` checks the stored traces,
+/// Checks the merge driver, its attributes, a trial merge, breadcrumb files, forward crumbs, and for each agent where its hooks are,
+/// what they recorded last, and whether they failed since. `fsck` checks the stored traces,
 /// `check` the memory files of a commit.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
@@ -358,7 +359,10 @@ impl DoctorArgs {
             Err(GitError::NoWorktree) => None,
             Err(error) => return Err(error.into()),
         };
-        let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now())?;
+        // Without a repository, nothing is recorded.
+        let recorded = context.repo().map_or_else(|_| Ok(Vec::new()), |_| agents::examine(context, root.as_deref()))?;
+        let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now(), !recorded.is_empty())?;
+        found.extend(recorded);
         found.extend(doctor::forward_crumbs(context.repo(), context.now())?);
         if self.json {
             ui.json(&serde_json::to_value(&found)?)?;

@@ -1,5 +1,6 @@
 //! Commands that connect git-trace to git, shells, and agents.
 
+pub(crate) mod agents;
 pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod install;

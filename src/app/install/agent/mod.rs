@@ -132,6 +132,18 @@ impl AgentSetup {
         serde_json::from_slice(&fs::read(self.original_path()).ok()?).ok()
     }
 
+    /// Whether the settings call this program, whoever wrote that.
+    pub(crate) fn calls_us(&self) -> bool {
+        let Some(text) = self.path().ok().and_then(|path| read_text(&path).ok().flatten()) else { return false };
+        let commands = |event: &&str| settings::commands(&text, event).unwrap_or_default();
+        self.agent.events.iter().flat_map(commands).any(|command| self.is_ours(&command))
+    }
+
+    /// The file of the settings, as reports name it.
+    pub(crate) fn place(&self) -> Option<String> {
+        self.path().ok().map(|path| format!("`{}`", self.shown(&path)))
+    }
+
     pub(crate) fn is_installed(&self) -> bool {
         self.original().is_some()
     }

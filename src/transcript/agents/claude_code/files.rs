@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 
 use super::records::Record;
-use crate::transcript::agents::{Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
 /// The agent shortens a folder name longer than this, and adds its own hash.
@@ -41,14 +41,17 @@ pub(super) fn project_dir(config_dir: &Path, folder: &Path) -> PathBuf {
     let truncated = list_folder(&projects).unwrap_or_default().into_iter().find(|path| {
         let matches = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(&prefix));
         matches
-            && sessions_in(path).ok().and_then(|mut found| found.next()).is_some_and(|newest| ran_in(&newest, folder))
+            && sessions_in(path, &|_, _| true)
+                .ok()
+                .and_then(|mut found| found.next())
+                .is_some_and(|newest| ran_in(&newest, folder))
     });
     truncated.unwrap_or_else(|| projects.join(name))
 }
 
 /// The transcripts of `folder`, by modification time, newest first, except those of sub-agents.
-pub(super) fn transcripts_of(config_dir: &Path, folder: &Path) -> io::Result<Sessions> {
-    sessions_in(&project_dir(config_dir, folder))
+pub(super) fn transcripts_of(config_dir: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
+    sessions_in(&project_dir(config_dir, folder), is_wanted)
 }
 
 /// The folder in which a session ran. A session that was resumed elsewhere names several folders; the first one counts, because the
@@ -59,8 +62,10 @@ pub(super) fn folder_of(config_dir: &Path, session: &str) -> io::Result<Option<P
     Ok(file.and_then(|file| first_member(&file, |record| record.cwd)).map(PathBuf::from))
 }
 
-fn sessions_in(project: &Path) -> io::Result<Sessions> {
-    let sessions = |path: &Path, metadata: &fs::Metadata| agent_id(path).is_none() && metadata.len() > 0;
+fn sessions_in(project: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
+    let sessions = |path: &Path, metadata: &fs::Metadata| {
+        agent_id(path).is_none() && metadata.len() > 0 && is_wanted(path, metadata)
+    };
     Ok(Box::new(newest_first(transcripts_in(project)?, sessions)?))
 }
 

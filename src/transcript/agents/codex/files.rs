@@ -4,14 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::records::{Head, Record};
-use crate::transcript::agents::{Sessions, first_lines, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{IsWanted, Sessions, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
 /// The rollouts of `folder`, by modification time, newest first.
 ///
 /// Files from before September 2025 do not name their folder and are ignored.
-pub(super) fn rollouts_of(home: &Path, folder: &Path) -> io::Result<Sessions> {
-    let (newest, folder) = (newest_first(rollouts(home)?, |_, _| true)?, folder.to_owned());
+pub(super) fn rollouts_of(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
+    let (newest, folder) = (newest_first(rollouts(home)?, is_wanted)?, folder.to_owned());
     Ok(Box::new(newest.filter(move |path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder))))
 }
 

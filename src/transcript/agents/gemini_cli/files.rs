@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::transcript::agents::{Sessions, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{IsWanted, Sessions, has_extension, list_folder, newest_first};
 
 /// The sessions of `folder`, by modification time, newest first. Files of sub-agents are in separate folders.
-pub(super) fn sessions(home: &Path, folder: &Path) -> io::Result<Sessions> {
+pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
     let mut paths = Vec::new();
     for project in projects(home, folder)? {
         paths.extend(list_folder(&project.join("chats"))?);
     }
-    let is_session = |path: &Path, _: &fs::Metadata| {
+    let is_session = |path: &Path, metadata: &fs::Metadata| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("session-") && has_extension(path, &["json", "jsonl"])
+        name.starts_with("session-") && has_extension(path, &["json", "jsonl"]) && is_wanted(path, metadata)
     };
     Ok(Box::new(newest_first(paths, is_session)?))
 }

@@ -2,7 +2,6 @@
 //!
 //! Each session is imported on its own, so that an interrupted run keeps what it did, and the next run reads only what is new.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -110,11 +109,7 @@ fn above<T>(bar: Option<&ProgressBar>, print: impl FnOnce() -> T) -> T {
 
 /// The sessions of the current folder and of the root of its working tree, oldest first for each agent.
 fn find(context: &Context, agents: &[Format]) -> Result<Vec<(Format, PathBuf)>> {
-    let folders: BTreeSet<PathBuf> = [Some(context.folder()?), context.repo()?.worktree()]
-        .into_iter()
-        .flatten()
-        .map(|folder| folder.components().collect())
-        .collect();
+    let folders = context.session_folders()?;
     let mut files = Vec::new();
     for format in agents {
         let Some(home) = format.home(context.repo()?.env()) else { continue };

@@ -22,17 +22,17 @@ fn a_folder_name_matches_that_of_the_agent() {
 fn the_newest_session_is_found() {
     let config = tempfile::tempdir().unwrap();
     let folder = Path::new("/home/ada/engine");
-    assert_eq!(transcripts_of(config.path(), folder).unwrap().next(), None);
+    assert_eq!(transcripts_of(config.path(), folder, &|_, _| true).unwrap().next(), None);
     let project = project_dir(config.path(), folder);
     fs::create_dir_all(&project).unwrap();
-    assert_eq!(transcripts_of(config.path(), folder).unwrap().next(), None);
+    assert_eq!(transcripts_of(config.path(), folder, &|_, _| true).unwrap().next(), None);
     write(&project.join("old.jsonl"), "{}", 100);
     write(&project.join("new.jsonl"), "{}", 50);
     write(&project.join("agent-a1.jsonl"), "{}", 10);
     write(&project.join("empty.jsonl"), "", 5);
     write(&project.join("notes.txt"), "{}", 5);
     write(&project.join("new").join("x.jsonl"), "{}", 1);
-    assert_eq!(transcripts_of(config.path(), folder).unwrap().next(), Some(project.join("new.jsonl")));
+    assert_eq!(transcripts_of(config.path(), folder, &|_, _| true).unwrap().next(), Some(project.join("new.jsonl")));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_long_folder_name_is_found_by_the_recorded_working_folder() {
     let record = |cwd: &str| format!("{{\"type\":\"summary\"}}\n{{\"cwd\":\"{cwd}\"}}\n");
     write(&config.path().join(format!("{cut}-zzz/s.jsonl")), &record("/elsewhere"), 1);
     write(&config.path().join(format!("{cut}-1x2y/s.jsonl")), &record(&folder), 2);
-    let found = transcripts_of(config.path(), Path::new(&folder)).unwrap().next();
+    let found = transcripts_of(config.path(), Path::new(&folder), &|_, _| true).unwrap().next();
     assert_eq!(found, Some(config.path().join(format!("{cut}-1x2y/s.jsonl"))));
 }
 

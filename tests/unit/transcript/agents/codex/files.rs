@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn the_newest_rollout_of_a_folder_is_found() {
     let home = tempfile::tempdir().unwrap();
-    assert_eq!(rollouts_of(home.path(), Path::new("/a")).unwrap().next(), None);
+    assert_eq!(rollouts_of(home.path(), Path::new("/a"), &|_, _| true).unwrap().next(), None);
     let write = |name: &str, cwd: &str, age: u64| {
         let path = home.path().join("sessions/2026/08/03").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -21,6 +21,6 @@ fn the_newest_rollout_of_a_folder_is_found() {
     let old = write("rollout-1.jsonl", "/a", 50);
     let newer = write("rollout-2.jsonl", "/a", 40);
     write("rollout-3.jsonl", "/b", 10);
-    assert_eq!(rollouts_of(home.path(), Path::new("/a")).unwrap().next(), Some(newer));
+    assert_eq!(rollouts_of(home.path(), Path::new("/a"), &|_, _| true).unwrap().next(), Some(newer));
     assert_ne!(old, home.path());
 }

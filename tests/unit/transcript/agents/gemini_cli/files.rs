@@ -8,7 +8,7 @@ use super::*;
 fn sessions_are_found_by_hash_by_name_and_by_marker() {
     let home = tempfile::tempdir().unwrap();
     let folder = Path::new("/home/ada/engine");
-    assert_eq!(sessions(home.path(), folder).unwrap().next(), None);
+    assert_eq!(sessions(home.path(), folder, &|_, _| true).unwrap().next(), None);
     let write = |name: &str, age: u64| {
         let path = home.path().join("tmp").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -23,8 +23,8 @@ fn sessions_are_found_by_hash_by_name_and_by_marker() {
     let named = write("engine/chats/session-1.jsonl", 60);
     write("engine/chats/logs.json", 1);
     fs::write(home.path().join("projects.json"), r#"{"projects":{"/home/ada/engine":"engine"}}"#).unwrap();
-    assert_eq!(sessions(home.path(), folder).unwrap().next(), Some(named));
+    assert_eq!(sessions(home.path(), folder, &|_, _| true).unwrap().next(), Some(named));
     let marked = write("engine-2/chats/session-2.jsonl", 30);
     fs::write(home.path().join("tmp/engine-2/.project_root"), "/home/ada/engine\n").unwrap();
-    assert_eq!(sessions(home.path(), folder).unwrap().next(), Some(marked));
+    assert_eq!(sessions(home.path(), folder, &|_, _| true).unwrap().next(), Some(marked));
 }

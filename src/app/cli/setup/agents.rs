@@ -1,0 +1,121 @@
+//! What `doctor` and `sessions` say of the agents whose sessions are recorded.
+
+use std::env::current_exe;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::app::cli::{Context, Result};
+use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
+use crate::app::install::doctor::Diagnosis;
+use crate::app::install::{Mode, config};
+use crate::git::Repo;
+use crate::trace::model::name::TRACES;
+use crate::trace::{Time, Tip, TraceName};
+use crate::transcript::format::Format;
+use crate::transcript::import::hook;
+use crate::transcript::import::seen::SeenFiles;
+
+/// The last session that was recorded, with the time of that; without the cache, the newest of an agent's traces.
+fn last_recorded(repo: &Repo, format: Format) -> Result<Option<(String, Time)>> {
+    if let Some(last) = SeenFiles::read(repo, format).as_ref().and_then(SeenFiles::last) {
+        return Ok(Some((last.trace().to_owned(), last.at())));
+    }
+    let mut newest: Option<(String, Time)> = None;
+    for (refname, oid) in repo.list_refs(&format!("{TRACES}{format}/"))? {
+        let (Some(name), Ok(tip)) = (TraceName::of_ref(&refname), Tip::read(repo, oid)) else { continue };
+        if newest.as_ref().is_none_or(|(_, at)| *at < tip.time()) {
+            newest = Some((name.to_string(), tip.time()));
+        }
+    }
+    Ok(newest)
+}
+
+/// The failures of an agent's hooks since a session was recorded, the last one last.
+fn failures(repo: &Repo, format: Format, last: Option<Time>) -> Vec<String> {
+    let mut lines = hook::failures(repo.common_dir()).unwrap_or_default();
+    lines.retain(|line| {
+        let mut words = line.split(' ');
+        let at: Option<Time> = words.next().and_then(|at| at.parse().ok());
+        let is_later = at.zip(last).is_none_or(|(at, last)| at.as_second() >= last.as_second());
+        words.next().and_then(|agent| agent.strip_suffix(':')) == Some(format.as_str()) && is_later
+    });
+    lines
+}
+
+/// Where an agent's hooks are: files of settings, and whether it has our plugin.
+fn places(context: &Context, agent: &'static Agent, root: Option<&Path>) -> Vec<String> {
+    let home = agent.format.home(&context.env).filter(|home| !home.as_os_str().is_empty());
+    let project = root.map(|root| SettingsOwner::Project { root: root.to_owned(), common_dir: PathBuf::new() });
+    let user = home.clone().map(|home| SettingsOwner::User { home, data: PathBuf::new() });
+    // Only the name of the program counts here.
+    let program =
+        current_exe().map_or_else(|_| "git-trace".to_owned(), |path| config::shell_word(&path.display().to_string()));
+    let owners = project.into_iter().chain(user);
+    let setups =
+        owners.map(|owner| AgentSetup { agent, brief: false, owner, program: program.clone(), mode: Mode::DryRun });
+    let mut places: Vec<String> = setups.filter(AgentSetup::calls_us).filter_map(|setup| setup.place()).collect();
+    if home.is_some_and(|home| has_plugin(agent.format, &home)) {
+        places.push("the plugin".to_owned());
+    }
+    places
+}
+
+/// Whether the user has our plugin, by the files in which the agents note that.
+fn has_plugin(format: Format, home: &Path) -> bool {
+    let notes = |file: &str, words: &str| fs::read_to_string(home.join(file)).is_ok_and(|text| text.contains(words));
+    match format {
+        Format::ClaudeCode => notes("plugins/installed_plugins.json", "\"git-trace@"),
+        Format::Codex => notes("config.toml", "[plugins.\"git-trace@"),
+        Format::GeminiCli => home.join("extensions/git-trace").exists(),
+        Format::SweAgent => false,
+    }
+}
+
+/// One finding per agent that records here or did, and one if its hooks failed since.
+pub(super) fn examine(context: &Context, root: Option<&Path>) -> Result<Vec<Diagnosis>> {
+    let repo = context.repo()?;
+    let mut found = Vec::new();
+    for agent in &AGENTS {
+        let (format, last) = (agent.format, last_recorded(repo, agent.format)?);
+        let places = places(context, agent, root);
+        let failures = failures(repo, format, last.as_ref().map(|(_, at)| *at));
+        let newest = match &last {
+            Some((trace, at)) => format!("last recorded `{trace}` at {at}"),
+            None => "no session is recorded yet".to_owned(),
+        };
+        if !places.is_empty() {
+            let message = format!("{format}: hooks in {}; {newest}", places.join(" and "));
+            found.push(Diagnosis::good("agent", message));
+        } else if last.is_some() {
+            let remedy = format!("`git trace install --agent {format} --global` records each session");
+            found.push(Diagnosis { remedy, ..Diagnosis::good("agent", format!("{format}: no hooks; {newest}")) });
+        }
+        if let Some(last) = failures.last() {
+            let message = format!(
+                "{format}: hooks failed {} times since a session was recorded; the last: {last}",
+                failures.len()
+            );
+            let log = hook::log_path(repo.common_dir());
+            let remedy = format!(
+                "fix the cause; the next session that is recorded ends this warning; all are in `{}`",
+                log.display()
+            );
+            found.push(Diagnosis::warning("recording", message, remedy));
+        }
+    }
+    Ok(found)
+}
+
+/// Reports hooks that failed since their agent's last session was recorded.
+pub(in crate::app::cli) fn tell_failures(context: &Context) -> Result<()> {
+    let repo = context.repo()?;
+    for agent in &AGENTS {
+        let format = agent.format;
+        let last = last_recorded(repo, format)?.map(|(_, at)| at);
+        if let Some(last) = failures(repo, format, last).last() {
+            let text = crate::app::cli::escaped(last);
+            context.ui.note(format!("warning: a hook failed: {text}\nhint: `git trace doctor` examines the setup"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! Recorded sessions that are older than `trace.retain`, which `gc` removes.
+//!
+//! Only traces count that have the default name of a session, and that of its sub-agents. A trace that somebody renamed or
+//! branched off, such as a cleaned one, stays.
+
+use crate::git::Repo;
+use crate::trace::change::branch::is_pushed;
+use crate::trace::model::name::TRACES;
+use crate::trace::store::head;
+use crate::trace::{Op, Time, Tip, TraceError, TraceName};
+use crate::transcript::format::Format;
+
+#[derive(Debug)]
+pub(crate) struct Expired {
+    pub name: TraceName,
+    /// The time of its last change.
+    pub at: Time,
+    /// Whether a remote has it, according to the last push or fetch.
+    pub is_pushed: bool,
+}
+
+/// The recorded sessions whose last change was before a time, the oldest first, except those that are current in a worktree. Reads
+/// the tip of each.
+pub(crate) fn expired(repo: &Repo, before: Time) -> Result<Vec<Expired>, TraceError> {
+    let mut current = vec![head::current(repo)?];
+    current.extend(head::of_worktrees(repo)?.into_iter().filter_map(|(_, chosen)| chosen));
+    let mut found = Vec::new();
+    for format in Format::all() {
+        for (refname, oid) in repo.list_refs(&format!("{TRACES}{format}/"))? {
+            let Some(name) = TraceName::of_ref(&refname).filter(|name| !current.contains(name)) else { continue };
+            let tip = Tip::read(repo, oid)?;
+            // What somebody changed after the last import is not only a recording any more.
+            let is_import = tip.trailers.source.is_some() && tip.trailers.op != Some(Op::Export);
+            if is_import && is_of_session(&name, &tip) && tip.time() < before {
+                let is_pushed = is_pushed(repo, &name, oid)?;
+                found.push(Expired { at: tip.time(), name, is_pushed });
+            }
+        }
+    }
+    found.sort_by_key(|expired| expired.at);
+    Ok(found)
+}
+
+fn is_of_session(name: &TraceName, tip: &Tip) -> bool {
+    tip.family().is_none_or(|family| family == name || name.is_sub_agent_of(family))
+}

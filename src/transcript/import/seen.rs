@@ -1,0 +1,142 @@
+//! Which versions of an agent's files were read, so that sessions that grew since are found without reading any.
+//!
+//! One JSON file per agent in `<git dir>/trace/transcripts`, which exists from the first recording on. It is a cache: without it,
+//! sessions that grew unseen are left to `import --all`. Times are nanoseconds since 1970.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::replace::{Access, put};
+use crate::git::Repo;
+use crate::trace::{Time, TraceName};
+use crate::transcript::format::Format;
+
+/// From this number of files on, those that did not change lately are forgotten.
+const MANY: usize = 32;
+
+/// Files that changed this shortly before a look may change again without a new time.
+const MARGIN: u64 = 60_000_000_000;
+
+/// A file as it was when reading began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct FileState {
+    length: u64,
+    modified: u64,
+    /// The bytes in the files of its sub-agents.
+    #[serde(default)]
+    sub_agents: u64,
+}
+
+impl FileState {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self { length: metadata.len(), modified: metadata.modified().map_or(0, nanoseconds), sub_agents: 0 }
+    }
+
+    /// The state with its sub-agents; `None` if the file cannot be read.
+    pub(crate) fn with_sub_agents(format: Format, path: &Path) -> Option<Self> {
+        let state = Self::of(&fs::metadata(path).ok()?);
+        let files = (format.agent().sub_agents)(path).ok()?;
+        let lengths = files.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|file| file.len());
+        Some(Self { sub_agents: lengths.sum(), ..state })
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SeenFiles {
+    /// Files that did not change since then were read, or were there before the first recording.
+    since: u64,
+    files: BTreeMap<String, FileState>,
+    last: Option<LastRecording>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LastRecording {
+    trace: String,
+    at: i64,
+}
+
+impl LastRecording {
+    pub(crate) fn new(trace: &TraceName, at: Time) -> Self {
+        Self { trace: trace.to_string(), at: at.as_second() }
+    }
+
+    pub(crate) fn trace(&self) -> &str {
+        &self.trace
+    }
+
+    pub(crate) fn at(&self) -> Time {
+        Time::from_second(self.at)
+    }
+}
+
+impl SeenFiles {
+    pub(crate) fn read(repo: &Repo, format: Format) -> Option<Self> {
+        serde_json::from_slice(&fs::read(path(repo, format)).ok()?).ok()
+    }
+
+    /// Looks for files that change from now on, if that was not done before.
+    pub(crate) fn start(repo: &Repo, format: Format) {
+        if !path(repo, format).exists() {
+            Self { since: nanoseconds(SystemTime::now()), files: BTreeMap::new(), last: None }.write(repo, format);
+        }
+    }
+
+    /// Looks for files that change from now on, if it looked for any before.
+    pub(crate) fn restart(repo: &Repo, format: Format) {
+        if let Some(Self { last, .. }) = Self::read(repo, format) {
+            Self { since: nanoseconds(SystemTime::now()), files: BTreeMap::new(), last }.write(repo, format);
+        }
+    }
+
+    /// Stores it. If that fails, the next hook looks at the same files again. Of two hooks at once, one counts.
+    pub(crate) fn write(&self, repo: &Repo, format: Format) {
+        let _ = serde_json::to_vec(self).map(|text| put(&path(repo, format), Access::Cache, &text));
+    }
+
+    /// Whether the file may have grown since it was read.
+    pub(crate) fn may_have_grown(&self, file: &Path, metadata: &Metadata) -> bool {
+        let now = FileState::of(metadata);
+        let seen = self.files.get(&key(file));
+        now.modified >= self.since && seen.is_none_or(|seen| (seen.length, seen.modified) != (now.length, now.modified))
+    }
+
+    pub(crate) fn has(&self, file: &Path, state: FileState) -> bool {
+        self.files.get(&key(file)) == Some(&state)
+    }
+
+    pub(crate) fn note(&mut self, file: &Path, state: FileState) {
+        self.files.insert(key(file), state);
+    }
+
+    pub(crate) fn set_last(&mut self, last: LastRecording) {
+        self.last = Some(last);
+    }
+
+    pub(crate) fn last(&self) -> Option<&LastRecording> {
+        self.last.as_ref()
+    }
+
+    /// Forgets files that did not change shortly before `looked_at`, when all files had been read.
+    pub(crate) fn forget_old(&mut self, looked_at: SystemTime) {
+        if self.files.len() > MANY {
+            self.since = nanoseconds(looked_at).saturating_sub(MARGIN).max(self.since);
+            self.files.retain(|_, state| state.modified >= self.since);
+        }
+    }
+}
+
+fn key(file: &Path) -> String {
+    file.to_string_lossy().into_owned()
+}
+
+fn path(repo: &Repo, format: Format) -> PathBuf {
+    repo.common_dir().join("trace").join("transcripts").join(format!("{format}.json"))
+}
