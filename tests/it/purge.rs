@@ -547,6 +547,37 @@ fn an_empty_object_does_not_stop_a_purge() {
     assert!(refused.contains("error: object [OID] is not in this repository"), "{refused}");
 }
 
+/// A remote may give any name to any commit.
+#[test]
+fn commits_of_a_trace_below_the_names_of_other_records_are_purged_as_a_trace() {
+    for names_an_item in [false, true] {
+        let (repo, _) = shared();
+        plant_archive(&repo);
+        let archive = repo.git(&["for-each-ref", "--format=%(refname)", "refs/crumb-archive/"]);
+        for (from, name) in [
+            ("refs/traces/main", "refs/trace-records/a"),
+            ("refs/traces/main", "refs/trace-records/b/crumbs/c"),
+            ("refs/traces/main", "refs/trace-records/b/crumb-archive/c"),
+            ("refs/trace-priority", "refs/trace-records/c/crumbs/c"),
+            ("refs/trace-priority", "refs/trace-records/crumbs/d"),
+            (archive.trim(), "refs/trace-records/d"),
+            (archive.trim(), "refs/traces/archive"),
+        ] {
+            repo.git(&["push", "-q", "origin", &format!("{from}:{name}")]);
+        }
+        repo.text(&["fetch"]);
+        if names_an_item {
+            repo.text(&["purge", "#1", "--reason", "leaked", "--yes"]);
+            assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]"]);
+        }
+        assert_eq!(purge(&repo, &["--yes"])["left"], serde_json::json!([]));
+        check(&repo);
+        let tombstones = repo.git(&["log", "-p", "refs/trace-purged"]);
+        assert!(tombstones.contains("+{\"item\":"), "{tombstones}");
+        repo.git(&["rev-list", "--objects", "--all"]);
+    }
+}
+
 #[test]
 fn tombstones_of_others_cannot_disable_ours() {
     let (repo, _) = shared();

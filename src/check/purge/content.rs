@@ -143,8 +143,8 @@ impl Target {
     }
 
     /// The new file of the priority record; `id` is the item that its path names.
-    pub(super) fn record_file(&self, id: Option<ItemId>, bytes: &[u8]) -> Option<Vec<u8>> {
-        if !id.is_some_and(|id| self.items.contains(&id)) {
+    pub(super) fn record_file(&self, id: ItemId, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !self.items.contains(&id) {
             return self.needle.replace(bytes, &self.marker);
         }
         let text = String::from_utf8_lossy(bytes);

@@ -29,7 +29,7 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Removed};
 use rewrite::Rewriter;
 use scan::Scan;
-use world::{Layout, World};
+use world::World;
 
 /// The changes of a purge, and the places that it leaves alone.
 #[derive(Debug)]
@@ -122,16 +122,15 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let logs = places::logs(repo, &world)?;
     let mut refs = Vec::new();
     if !hits.is_empty() {
-        for (refname, old, layout) in world.refs(repo)? {
-            let new = rewriter.commit(old, layout)?;
+        for (refname, old) in world.refs(repo)? {
+            let new = rewriter.commit(old)?;
             if new != old {
                 refs.push(RefChange { refname, old: Some(old), new });
             }
         }
         for log in &logs {
-            let layout = world.layout(&log.refname).unwrap_or(Layout::Items);
             for oid in &log.oids {
-                match rewriter.commit(*oid, layout) {
+                match rewriter.commit(*oid) {
                     // Git may have removed what only a reflog names.
                     Err(TraceError::Git(GitError::MissingObject { .. })) => {}
                     done => drop(done?),

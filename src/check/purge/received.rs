@@ -11,7 +11,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::content::Target;
 use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
-use super::world::Layout;
 use crate::git::{Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
@@ -68,7 +67,7 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
         let lock = repo.lock(&refname)?;
         let moved = repo.update_ref(&lock, &signature.committer, |seen| {
             // What another process has added meanwhile is for the next pull.
-            let new = if seen == Some(tip) { rewriter.commit(tip, Layout::Items)? } else { tip };
+            let new = if seen == Some(tip) { rewriter.commit(tip)? } else { tip };
             let log = LOG.to_owned();
             Ok::<_, TraceError>(if new == tip {
                 RefUpdate::Keep(None)

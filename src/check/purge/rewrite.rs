@@ -1,7 +1,7 @@
 //! Writing histories again without what is purged.
 //!
 //! The result depends only on the commits and on what is purged, so every clone makes the same commits. Author, committer, and
-//! dates stay, and so do ids and positions of items.
+//! dates stay, and so do ids and positions of items. A path tells what a file is, because a remote may give any name to any commit.
 
 mod archive;
 mod message;
@@ -10,8 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Lines;
 use super::content::Target;
-use super::world::Layout;
-use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
+use crate::git::{Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::preview;
@@ -19,6 +18,35 @@ use crate::trace::model::tree::parse_name;
 use crate::trace::store::tombstone::Removed;
 use crate::trace::store::total::item_cost;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Role {
+    /// `000002-tool_io-0be7719d3a2f61c8`, or anything else, which is searched as text.
+    Item(Option<ItemId>),
+    /// `3f/9a1c2e7b10d4e5`, the lines of a priority record for an item.
+    Record(ItemId),
+    /// `lines/3f/9a1c2e7b10d4e5`
+    Archive,
+}
+
+impl Role {
+    fn of(above: &[u8], name: &[u8]) -> Self {
+        let digits = || String::from_utf8([above, name].concat()).ok();
+        match parse_name(name) {
+            Some((_, _, id)) => Self::Item(Some(id)),
+            None if above.len() == 2 => {
+                digits().and_then(|digits| digits.parse().ok()).map_or(Self::Item(None), Self::Record)
+            }
+            None => Self::Item(None),
+        }
+    }
+}
+
+/// The path of a folder in a folder, as far as it matters: only the first one has a name of two digits.
+fn below(above: &[u8], name: &[u8]) -> Vec<u8> {
+    if above.is_empty() && name.len() == 2 { name.to_vec() } else { b"/".to_vec() }
+}
 
 pub(super) struct Rewriter<'r> {
     repo: &'r Repo,
@@ -29,8 +57,9 @@ pub(super) struct Rewriter<'r> {
     /// The new digests of lines in archives.
     lines: &'r Lines,
     pub(super) commits: HashMap<Oid, Oid>,
-    trees: HashMap<(Layout, Vec<u8>, Oid), Oid>,
-    blobs: HashMap<(Layout, Option<ItemId>, Oid), Oid>,
+    /// By the path that [`below`] gives, empty for the tree of a commit.
+    trees: HashMap<(Vec<u8>, Oid), Oid>,
+    blobs: HashMap<(Role, Oid), Oid>,
     /// The items that changed, before and after, by blob.
     items: HashMap<Oid, (Item, Item)>,
     /// The usual subjects of these items, before and after.
@@ -84,7 +113,7 @@ impl<'r> Rewriter<'r> {
     }
 
     /// The new oid of a commit, which is the old one if nothing below it changes.
-    pub(super) fn commit(&mut self, tip: Oid, layout: Layout) -> Result<Oid, TraceError> {
+    pub(super) fn commit(&mut self, tip: Oid) -> Result<Oid, TraceError> {
         // A history may be long, so the waiting commits are kept here and not on the call stack.
         let mut waiting = vec![tip];
         while let Some(oid) = waiting.last().copied() {
@@ -94,9 +123,7 @@ impl<'r> Rewriter<'r> {
             }
             let commit = self.repo.read_raw_commit(oid)?;
             let mut first = commit.parents.clone();
-            if layout == Layout::Items {
-                first.extend(message::origin(self.repo, &commit)?);
-            }
+            first.extend(message::origin(self.repo, &commit)?);
             first.retain(|before| !self.commits.contains_key(before));
             if !first.is_empty() {
                 waiting.extend(first);
@@ -104,11 +131,11 @@ impl<'r> Rewriter<'r> {
             }
             waiting.pop();
             let mut changed = commit.clone();
-            changed.tree = self.root(commit.tree, layout)?;
+            changed.tree = self.tree(commit.tree, b"")?;
             for parent in &mut changed.parents {
                 *parent = self.commits[&*parent];
             }
-            changed.message = self.message(&commit, layout)?;
+            changed.message = self.message(&commit)?;
             let new = if changed == commit {
                 oid
             } else {
@@ -120,13 +147,9 @@ impl<'r> Rewriter<'r> {
         Ok(self.commits[&tip])
     }
 
-    fn root(&mut self, tree: Oid, layout: Layout) -> Result<Oid, TraceError> {
-        if layout == Layout::Archive { self.archive_tree(tree) } else { self.tree(tree, layout, b"") }
-    }
-
-    /// `above` is the path of the tree in a priority record, whose files are named by their paths.
-    fn tree(&mut self, oid: Oid, layout: Layout, above: &[u8]) -> Result<Oid, TraceError> {
-        let key = (layout, above.to_vec(), oid);
+    /// `above` is the path of the folder, as [`below`] gives it.
+    fn tree(&mut self, oid: Oid, above: &[u8]) -> Result<Oid, TraceError> {
+        let key = (above.to_vec(), oid);
         if let Some(known) = self.trees.get(&key) {
             return Ok(*known);
         }
@@ -134,11 +157,11 @@ impl<'r> Rewriter<'r> {
         let mut entries = before.clone();
         for entry in &mut entries {
             entry.oid = match entry.mode() {
-                Mode::Folder if layout == Layout::Record => {
-                    self.tree(entry.oid, layout, &[above, &entry.name].concat())?
+                Mode::Folder if above.is_empty() && archive::FOLDERS.contains(&&*entry.name) => {
+                    self.archive_folder(entry)?
                 }
-                Mode::Folder => self.tree(entry.oid, layout, b"")?,
-                Mode::File => self.file(entry, layout, above)?,
+                Mode::Folder => self.tree(entry.oid, &below(above, &entry.name))?,
+                Mode::File => self.file(entry.oid, Role::of(above, &entry.name))?,
                 Mode::Other => entry.oid,
             };
         }
@@ -148,58 +171,59 @@ impl<'r> Rewriter<'r> {
         Ok(new)
     }
 
-    fn file(&mut self, entry: &Entry, layout: Layout, above: &[u8]) -> Result<Oid, TraceError> {
-        let id = match layout {
-            Layout::Items => parse_name(&entry.name).map(|(_, _, id)| id),
-            _ => std::str::from_utf8(&[above, &entry.name].concat()).ok().and_then(|digits| digits.parse().ok()),
+    fn file(&mut self, blob: Oid, role: Role) -> Result<Oid, TraceError> {
+        let is_purged = match role {
+            Role::Item(Some(id)) | Role::Record(id) => self.target.items.contains(&id),
+            Role::Item(None) | Role::Archive => false,
         };
-        let is_purged = id.is_some_and(|id| self.target.items.contains(&id));
-        if !is_purged && !self.hits.contains(&entry.oid) {
-            return Ok(entry.oid);
+        if !is_purged && !self.hits.contains(&blob) {
+            return Ok(blob);
         }
-        let key = (layout, id, entry.oid);
+        let key = (role, blob);
         if let Some(known) = self.blobs.get(&key) {
             return Ok(*known);
         }
-        let bytes = self.repo.read_blob(entry.oid)?;
-        let changed = match (&self.target.known, layout) {
-            (Some(known), _) => known.get(&entry.oid).cloned(),
-            (None, Layout::Items) => self.target.item_file(id, &bytes),
-            (None, Layout::Record) => self.target.record_file(id, &bytes),
-            (None, Layout::Archive) => self.target.needle.replace(&bytes, &self.target.marker),
+        let bytes = self.repo.read_blob(blob)?;
+        let changed = match (&self.target.known, role) {
+            (Some(known), _) => known.get(&blob).cloned(),
+            (None, Role::Item(id)) => self.target.item_file(id, &bytes),
+            (None, Role::Record(id)) => self.target.record_file(id, &bytes),
+            (None, Role::Archive) => self.target.needle.replace(&bytes, &self.target.marker),
         };
         let new = match changed {
-            None => entry.oid,
+            None => blob,
             Some(changed) => {
-                *match layout {
-                    Layout::Items => &mut self.counts.items,
-                    Layout::Record => &mut self.counts.record_files,
-                    Layout::Archive => &mut self.counts.archive_files,
+                *match role {
+                    Role::Item(_) => &mut self.counts.items,
+                    Role::Record(_) => &mut self.counts.record_files,
+                    Role::Archive => &mut self.counts.archive_files,
                 } += 1;
-                if layout != Layout::Items {
-                    let after = String::from_utf8_lossy(&changed).into_owned();
-                    let before = String::from_utf8_lossy(&bytes).into_owned();
-                    let kept: HashSet<&str> = after.lines().collect();
-                    let gone = before.lines().filter(|line| !kept.contains(line)).map(str::to_owned);
-                    self.changed_lines.extend(gone);
-                }
-                if let (Layout::Items, Some(id)) = (layout, id) {
-                    let (before, after) = (read_item(id, &bytes), read_item(id, &changed));
-                    self.previews.entry(id).or_default().insert((preview(&before), preview(&after)));
-                    self.items.insert(entry.oid, (before, after));
+                match role {
+                    Role::Item(Some(id)) => {
+                        let (before, after) = (read_item(id, &bytes), read_item(id, &changed));
+                        self.previews.entry(id).or_default().insert((preview(&before), preview(&after)));
+                        self.items.insert(blob, (before, after));
+                    }
+                    Role::Item(None) => {}
+                    Role::Record(_) | Role::Archive => {
+                        let after = String::from_utf8_lossy(&changed).into_owned();
+                        let before = String::from_utf8_lossy(&bytes).into_owned();
+                        let kept: HashSet<&str> = after.lines().collect();
+                        let gone = before.lines().filter(|line| !kept.contains(line)).map(str::to_owned);
+                        self.changed_lines.extend(gone);
+                    }
                 }
                 self.objects.blob(&changed)?
             }
         };
         self.blobs.insert(key, new);
-        self.seen.insert(entry.oid);
+        self.seen.insert(blob);
         Ok(new)
     }
 
-    /// By how much the total of a tree of items changes.
-    fn cost_difference(&mut self, tree: Oid, counter: Counter) -> Result<i64, TraceError> {
-        let key = (Layout::Items, Vec::new(), tree);
-        if self.trees.get(&key).is_none_or(|new| *new == tree) {
+    /// By how much the total of a folder of items changes.
+    fn cost_difference(&mut self, tree: Oid, above: &[u8], counter: Counter) -> Result<i64, TraceError> {
+        if self.trees.get(&(above.to_vec(), tree)).is_none_or(|new| *new == tree) {
             return Ok(0);
         }
         if let Some(known) = self.costs.get(&(counter.id(), tree)) {
@@ -208,7 +232,7 @@ impl<'r> Rewriter<'r> {
         let mut difference = 0;
         for entry in self.repo.read_tree(tree)? {
             difference += match entry.mode() {
-                Mode::Folder => self.cost_difference(entry.oid, counter)?,
+                Mode::Folder => self.cost_difference(entry.oid, &below(above, &entry.name), counter)?,
                 Mode::File => self.items.get(&entry.oid).map_or(0, |(before, after)| {
                     item_cost(after, counter).cast_signed() - item_cost(before, counter).cast_signed()
                 }),
@@ -227,8 +251,8 @@ impl<'r> Rewriter<'r> {
     /// What must not come back, if these objects are removed. Trees are not listed: they contain no text.
     pub(super) fn tombstones(&self, removed: &HashSet<Oid>) -> Removed {
         let trees: HashSet<Oid> =
-            self.trees.keys().map(|(_, _, tree)| *tree).chain(self.archive_trees.0.iter().copied()).collect();
-        let blobs: HashMap<Oid, Oid> = self.blobs.iter().map(|((_, _, old), new)| (*old, *new)).collect();
+            self.trees.keys().map(|(_, tree)| *tree).chain(self.archive_trees.0.iter().copied()).collect();
+        let blobs: HashMap<Oid, Oid> = self.blobs.iter().map(|((_, old), new)| (*old, *new)).collect();
         let new = |old: &Oid| self.commits.get(old).or_else(|| blobs.get(old)).copied();
         let mut objects: Vec<_> = removed.difference(&trees).map(|old| (*old, new(old))).collect();
         objects.sort_unstable();
@@ -240,8 +264,8 @@ impl<'r> Rewriter<'r> {
     /// The objects that no rewritten history needs any more.
     pub(super) fn replaced(&self) -> HashSet<Oid> {
         let commits = self.commits.iter().map(|(old, new)| (*old, *new));
-        let trees = self.trees.iter().map(|((_, _, old), new)| (*old, *new));
-        let blobs = self.blobs.iter().map(|((_, _, old), new)| (*old, *new));
+        let trees = self.trees.iter().map(|((_, old), new)| (*old, *new));
+        let blobs = self.blobs.iter().map(|((_, old), new)| (*old, *new));
         let mut replaced: HashSet<Oid> = self.archive_trees.0.difference(&self.archive_trees.1).copied().collect();
         let mut needed = self.archive_trees.1.clone();
         for (old, new) in commits.chain(trees).chain(blobs) {

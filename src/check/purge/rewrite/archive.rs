@@ -2,34 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use super::Rewriter;
-use crate::check::purge::world::Layout;
+use super::{Rewriter, Role};
 use crate::git::{Entry, Mode, Oid, TreeStore as _};
 use crate::trace::TraceError;
 
+/// The folders of lines, as `lines/3f/9a1c2e7b10d4e5`.
+pub(super) const FOLDERS: [&[u8]; 2] = [b"lines", b"failures"];
+
 impl Rewriter<'_> {
     /// A line that changes has another digest, so its file has another name.
-    pub(super) fn archive_tree(&mut self, root: Oid) -> Result<Oid, TraceError> {
-        let key = (Layout::Archive, Vec::new(), root);
+    pub(super) fn archive_folder(&mut self, folder: &Entry) -> Result<Oid, TraceError> {
+        let key = (folder.name.clone(), folder.oid);
         if let Some(known) = self.trees.get(&key) {
             return Ok(*known);
         }
-        let mut tops = self.repo.read_tree(root)?;
-        for top in tops.iter_mut().filter(|entry| entry.mode() == Mode::Folder) {
-            let new = self.archive_folder(top.oid)?;
-            self.trees.insert((Layout::Archive, top.name.clone(), top.oid), new);
-            top.oid = new;
-        }
-        let new = self.objects.tree(&mut tops)?;
-        self.trees.insert(key, new);
-        Ok(new)
-    }
-
-    /// The folder `lines` or `failures`: `3f/9a1c2e7b10d4e5`.
-    fn archive_folder(&mut self, folder: Oid) -> Result<Oid, TraceError> {
         let mut middles: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Entry>> = BTreeMap::new();
         let mut entries = Vec::new();
-        for middle in self.repo.read_tree(folder)? {
+        for mut middle in self.repo.read_tree(folder.oid)? {
+            if middle.mode() == Mode::File {
+                middle.oid = self.file(middle.oid, Role::of(b"/", &middle.name))?;
+            }
             if middle.mode() != Mode::Folder {
                 entries.push(middle);
                 continue;
@@ -37,7 +29,11 @@ impl Rewriter<'_> {
             self.archive_trees.0.insert(middle.oid);
             for file in self.repo.read_tree(middle.oid)? {
                 let digits = String::from_utf8_lossy(&[&*middle.name, &*file.name].concat()).into_owned();
-                let oid = if file.mode() == Mode::File { self.file(&file, Layout::Archive, b"")? } else { file.oid };
+                let oid = match file.mode() {
+                    Mode::File => self.file(file.oid, Role::Archive)?,
+                    Mode::Folder => self.tree(file.oid, b"/")?,
+                    Mode::Other => file.oid,
+                };
                 let (first, name) = match self.lines.get(&digits) {
                     Some(new) => (new.as_bytes()[..2].to_vec(), new.as_bytes()[2..].to_vec()),
                     None => (middle.name.clone(), file.name.clone()),
@@ -52,6 +48,9 @@ impl Rewriter<'_> {
             self.archive_trees.1.insert(oid);
             entries.push(Entry::folder(name, oid));
         }
-        Ok(self.objects.tree(&mut entries)?)
+        let new = self.objects.tree(&mut entries)?;
+        self.trees.insert(key, new);
+        self.seen.insert(folder.oid);
+        Ok(new)
     }
 }

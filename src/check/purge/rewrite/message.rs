@@ -1,7 +1,6 @@
 //! The message of a rewritten commit: subject, reason, and the trailers that describe its tree.
 
-use super::Rewriter;
-use crate::check::purge::world::Layout;
+use super::{Rewriter, Role, archive};
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title};
@@ -31,15 +30,18 @@ pub(super) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, Tra
 }
 
 impl Rewriter<'_> {
-    pub(super) fn message(&mut self, commit: &RawCommit, layout: Layout) -> Result<Vec<u8>, TraceError> {
+    pub(super) fn message(&mut self, commit: &RawCommit) -> Result<Vec<u8>, TraceError> {
         let Ok(message) = std::str::from_utf8(&commit.message) else {
             let changed = self.target.needle.replace(&commit.message, &self.target.marker);
             return Ok(changed.unwrap_or_else(|| commit.message.clone()));
         };
-        let changed = match layout {
-            Layout::Items => self.message_of_items(commit, message)?,
-            Layout::Record => self.message_of_record(commit, message)?,
-            Layout::Archive => self.message_of_archive(message),
+        let tree = self.repo.tree(commit.tree)?;
+        let changed = if tree.entries().any(|entry| archive::FOLDERS.contains(&entry.name)) {
+            self.message_of_archive(message)
+        } else if let Some(changed) = self.message_of_record(commit, message)? {
+            changed
+        } else {
+            self.message_of_items(commit, message)?
         };
         self.counts.messages += usize::from(without_fixed(&changed) != without_fixed(message));
         Ok(changed.into_bytes())
@@ -99,7 +101,7 @@ impl Rewriter<'_> {
         if self.repo.tree(oid).is_err() {
             return Ok(tree.to_owned());
         }
-        Ok(self.tree(oid, Layout::Items, b"")?.to_string())
+        Ok(self.tree(oid, b"")?.to_string())
     }
 
     fn mapped_commit(&self, from: &str) -> String {
@@ -110,7 +112,7 @@ impl Rewriter<'_> {
     /// The commit that added the title is an ancestor, so its blob was rewritten before.
     fn mapped_title(&self, title: &str) -> String {
         let new = parse_title(title).and_then(|(item, blob)| {
-            let new = self.blobs.get(&(Layout::Items, Some(item), self.repo.find_oid(&blob)?))?;
+            let new = self.blobs.get(&(Role::Item(Some(item)), self.repo.find_oid(&blob)?))?;
             Some(format!("{item} {new}"))
         });
         new.unwrap_or_else(|| title.to_owned())
@@ -122,7 +124,7 @@ impl Rewriter<'_> {
         let trailers = Trailers::parse(message);
         let tree = trailers.tree.as_deref().and_then(|tree| self.repo.find_oid(tree)).unwrap_or(commit.tree);
         let mut after = |tokens: u64, id| {
-            let difference = Counter::find(id).map(|counter| self.cost_difference(tree, counter)).transpose()?;
+            let difference = Counter::find(id).map(|counter| self.cost_difference(tree, b"", counter)).transpose()?;
             Ok::<_, TraceError>(difference.map(|difference| tokens.saturating_add_signed(difference)))
         };
         match (trailers.counted, trailers.total) {
@@ -137,8 +139,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// `pinned <item>`, and the reason in the body.
-    fn message_of_record(&self, commit: &RawCommit, message: &str) -> Result<String, TraceError> {
+    /// `pinned <item>`, and the reason in the body; `None` if the commit did not change a purged item's priority.
+    fn message_of_record(&self, commit: &RawCommit, message: &str) -> Result<Option<String>, TraceError> {
         let file = |tree: Oid, item: ItemId| -> Result<Option<Oid>, TraceError> {
             let find = |tree: Oid, name: &str| -> Result<Option<Oid>, TraceError> {
                 let entries = self.repo.tree(tree)?;
@@ -156,10 +158,10 @@ impl Rewriter<'_> {
                 && let Some((subject, body)) = message.split_once("\n\n")
                 && !body.starts_with("[purged: ")
             {
-                return Ok(self.redacted(&format!("{subject}\n\n{}\n", self.target.marker)));
+                return Ok(Some(self.redacted(&format!("{subject}\n\n{}\n", self.target.marker))));
             }
         }
-        Ok(self.redacted(message))
+        Ok(None)
     }
 
     /// Digests of lines that changed are replaced too: they would confirm a guess of the text.
