@@ -2,6 +2,7 @@
 
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
+use crate::base::finding::is_unprintable;
 use crate::base::process::Process;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -325,10 +326,7 @@ pub(crate) fn confirmed(question: &str) -> Result<bool> {
 /// `text` with each control character except tab and line break, and each character that changes the direction of text,
 /// as an escape: a terminal would obey it.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    let dangerous = |c: char| {
-        (c.is_control() && !matches!(c, '\n' | '\t'))
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
-    };
+    let dangerous = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t');
     if !text.contains(dangerous) {
         return Cow::Borrowed(text);
     }

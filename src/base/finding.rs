@@ -60,7 +60,7 @@ pub(crate) struct Plain<'a>(pub &'a str);
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| c.is_control() || is_direction(*c)) {
+        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unprintable(*c)) {
             write!(f, "{}{}", &rest[..at], c.escape_default())?;
             rest = &rest[at + c.len_utf8()..];
         }
@@ -68,9 +68,10 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Such characters can make a line read as something else.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a terminal obeys a character, or a line with it reads as something else.
+pub(crate) fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
 }
 
 #[derive(Debug)]

@@ -14,7 +14,7 @@ mod roles;
 mod room;
 mod rules;
 mod session;
-mod stub;
+pub(crate) mod stub;
 mod summarize;
 mod todo;
 

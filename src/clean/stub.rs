@@ -14,7 +14,7 @@ use crate::trace::Item;
 use crate::trace::model::trailers::one_line;
 
 /// How every stub begins.
-const START: &str = "[cut by git-trace: ";
+pub(crate) const START: &str = "[cut by git-trace: ";
 
 /// The longest part of a target or of an error that a stub repeats, in characters.
 const MAX_TARGET: usize = 60;

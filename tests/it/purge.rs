@@ -481,6 +481,114 @@ fn what_was_purged_does_not_come_back_from_a_remote_or_an_import() {
     check(&repo);
 }
 
+/// Runs a command that must be refused because of a purge, and change no local ref.
+fn refused_as_purged(repo: &TestRepo, args: &[&str]) {
+    let before = repo.refs();
+    let said = repo.refused(args);
+    assert!(said.contains("purged by A U Thor <author@example.com> at "), "{args:?}: {said}");
+    assert_eq!(repo.refs(), before, "{args:?}");
+}
+
+#[test]
+fn no_command_starts_a_trace_at_a_purged_state_that_plain_git_fetched() {
+    let (repo, _) = shared();
+    repo.text(&["branch", "idea"]);
+    purge(&repo, &["--yes"]);
+    let fetch = |from: &str, to: &str| repo.git(&["fetch", "-q", "origin", &format!("+{from}:{to}")]);
+    fetch("refs/traces/main", "refs/trace-remotes/origin/main");
+    let old = repo.git(&["rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
+    for from in ["origin/main", &old] {
+        refused_as_purged(&repo, &["cherry-pick", from, "#1"]);
+        refused_as_purged(&repo, &["branch", "back", from]);
+        refused_as_purged(&repo, &["switch", "-c", "back", from]);
+        refused_as_purged(&repo, &["reset", from]);
+        refused_as_purged(&repo, &["rebase", from]);
+        refused_as_purged(&repo, &["merge", from]);
+    }
+    repo.text(&["branch", "other", "idea"]);
+    repo.text(&["reset", "idea"]);
+    assert_eq!(repo.bodies("other"), ["one", "It is [purged: leaked]"]);
+}
+
+#[test]
+fn purged_texts_with_other_ids_and_texts_that_look_purged_are_not_imported() {
+    let (repo, _) = shared();
+    let export = String::from_utf8(repo.bytes(&["export"])).unwrap();
+    let lines = export.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let with = |change: &dyn Fn(&mut serde_json::Value)| -> String {
+        lines
+            .clone()
+            .map(|mut line| {
+                change(&mut line);
+                format!("{line}\n")
+            })
+            .collect()
+    };
+    let other_ids = with(&|line| line["id"] = line["id"].as_str().unwrap().chars().rev().collect::<String>().into());
+    let with_marker = with(&|line| {
+        if let Some(text) = line["text"].as_str() {
+            line["text"] = format!("{text} [purged: x]").into();
+        }
+    });
+    purge(&repo, &["--yes"]);
+    let after = String::from_utf8(repo.bytes(&["export"])).unwrap();
+    let file = repo.home().join("export.jsonl");
+    for (name, text, recorded) in [("a", other_ids, 1), ("b", with_marker, 1), ("c", after, 2)] {
+        fs::write(&file, text).unwrap();
+        let imported = repo.json(&["--trace", name, "import", "--json", "jsonl", file.to_str().unwrap()]);
+        assert_eq!(imported["traces"][0]["recorded"], recorded, "{name}: {imported}");
+        assert_eq!(imported["traces"][0]["purged"].as_i64().unwrap_or(0), 2 - recorded, "{name}: {imported}");
+    }
+    check(&repo);
+}
+
+#[test]
+fn a_purged_item_that_was_edited_later_is_restored_and_picked() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say(&format!("It is {SECRET}"));
+    repo.text(&["purge", "#1", "--reason", "leaked", "--yes"]);
+    repo.text(&["edit", "#1", "-m", "It is gone"]);
+    repo.text(&["branch", "idea", "#0"]);
+    repo.text(&["delete", "#1"]);
+    repo.text(&["restore", "#1"]);
+    assert_eq!(repo.bodies("main"), ["one", "It is gone"]);
+    repo.text(&["switch", "idea"]);
+    repo.text(&["cherry-pick", "main", "#1"]);
+    assert_eq!(repo.bodies("idea"), ["one", "It is gone"]);
+}
+
+#[test]
+fn beginnings_of_the_text_in_stubs_and_summaries_are_removed() {
+    let repo = TestRepo::new();
+    for before in ["", "The password is ", &"x".repeat(30)] {
+        repo.say(&format!("{before}{SECRET} and more, so that a line of a summary ends here, {}", "x".repeat(60)));
+    }
+    let long = "x".repeat(30);
+    repo.say(&format!("{{\"command\":\"{long} {JSON} and more\"}}"));
+    repo.text(&["compress", "#0..#3"]);
+    let summary = repo.bodies("main").concat();
+    assert!(summary.contains("battery\"-sta") && summary.contains('…'), "{summary}");
+    for cut in ["correct-hor…", "correct-horse-\"ba…", "correct-horse-\\\"ba…"] {
+        repo.say(&format!("[cut by git-trace: bash echo {cut}, 2000 tokens; git trace show 0123]"));
+    }
+    assert_eq!(purge(&repo, &["--yes"])["left"], serde_json::json!([]));
+    let bodies = repo.bodies("main");
+    insta::assert_snapshot!(bodies.join("\n"), @r#"
+    Summary by rule: 4 items
+    #0 dialogue user: [purged: leaked] and more, so that a line…
+    #1 dialogue user: The password is [purged: leaked] and more,…
+    #2 dialogue user: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[purged: leaked]
+    #3 dialogue user: {"command":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [purged: leaked]
+    [cut by git-trace: bash echo [purged: leaked], 2000 tokens; git trace show 0123]
+    [cut by git-trace: bash echo [purged: leaked], 2000 tokens; git trace show 0123]
+    [cut by git-trace: bash echo [purged: leaked], 2000 tokens; git trace show 0123]
+    "#);
+    let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+    assert!(!contains(&objects, b"correct"), "{}", String::from_utf8_lossy(&objects));
+    check(&repo);
+}
+
 #[test]
 fn an_export_with_a_deleted_item_that_was_purged_is_imported_without_it() {
     let repo = TestRepo::new();
@@ -754,7 +862,7 @@ fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
     repo.git(&["update-ref", "refs/trace-purged", commit.trim()]);
     insta::assert_snapshot!(repo.trace(&["fsck"]), @"
     error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: 0 lines say who purged, not 1, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
-    error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: line 2 cannot be read, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
+    error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: line 3 cannot be read, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
     warning: refs/trace-purged: commit [SHORT]: tombstone-stray: `stray` is not the file of a purge
     --- stderr
     traces checked: 2, commits: 6, items: 2, errors: 2, warnings: 1
@@ -764,15 +872,8 @@ fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
     assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
 }
 
-#[test]
-fn tombstones_in_a_circle_change_nothing() {
-    let repo = TestRepo::classic(&[]);
-    repo.git(&["init", "-q", "--bare", "../origin.git"]);
-    repo.git(&["remote", "add", "origin", "../origin.git"]);
-    repo.say("one");
-    repo.say("two");
-    let oid = |rev: &str| repo.git(&["rev-parse", rev]).trim().to_owned();
-    let (one, two) = (oid("refs/traces/main~1"), oid("refs/traces/main"));
+/// Pushes tombstones to the remote that name each second object as the replacement of the first one.
+fn forge_tombstones(repo: &TestRepo, reason: &str, replaced: &[(&str, &str)]) {
     let bytes = |oid: &str| -> Vec<u8> {
         (0..oid.len()).step_by(2).map(|at| u8::from_str_radix(&oid[at..at + 2], 16).unwrap()).collect()
     };
@@ -784,21 +885,102 @@ fn tombstones_in_a_circle_change_nothing() {
         }
         hasher.finalize()
     };
-    let line = |old: &str, new: &str| {
+    let line = |(old, new): &(&str, &str)| {
         let key = hash("new", &bytes(old));
         let pairs = bytes(new).into_iter().zip(*key.as_bytes());
         let new = pairs.fold(String::new(), |digits, (new, key)| digits + &format!("{:02x}", new ^ key));
         format!("{{\"new\":\"{new}\",\"object\":\"{}\"}}\n", &hash("object", &bytes(old)).to_hex()[..32])
     };
-    let head = "{\"at\":\"2026-01-01T00:00:00Z\",\"by\":\"e\\u001b\",\"reason\":\"\\n\",\"salt\":\"s\"}\n";
-    let file = unreachable(&repo, &[head, &line(&one, &two), &line(&two, &one)].concat());
+    let head =
+        format!("{{\"at\":\"2026-01-01T00:00:00Z\",\"by\":\"e\\u001b\",\"reason\":\"{reason}\",\"salt\":\"s\"}}\n");
+    let file = unreachable(repo, &(head + &replaced.iter().map(line).collect::<String>()));
     let listing = format!("100644 blob {file}\t0000000000000000\n");
     let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
     let commit = repo.git(&["commit-tree", tree.trim(), "-m", "x"]);
-    repo.git(&["push", "-q", "origin", &format!("{}:refs/trace-records/purged", commit.trim())]);
+    repo.git(&["push", "-q", "origin", &format!("+{}:refs/trace-records/purged", commit.trim())]);
+}
+
+/// With a remote, and two items.
+fn with_two_items() -> TestRepo {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["init", "-q", "--bare", "../origin.git"]);
+    repo.git(&["remote", "add", "origin", "../origin.git"]);
+    repo.say("one");
+    repo.say("Do not push to two.");
+    repo
+}
+
+#[test]
+fn tombstones_in_a_circle_change_nothing() {
+    let repo = with_two_items();
+    let oid = |rev: &str| repo.git(&["rev-parse", rev]).trim().to_owned();
+    let (one, two) = (oid("refs/traces/main~1"), oid("refs/traces/main"));
+    forge_tombstones(&repo, "\\n", &[(&one, &two), (&two, &one)]);
     insta::assert_snapshot!(repo.trace(&["pull"]), @"[exit 0]");
     assert_eq!(oid("refs/traces/main"), two);
     repo.fsck();
+}
+
+/// A commit like the tip of a trace, with another text of its last item, and the files of both texts.
+fn with_other_text(repo: &TestRepo, text: &str) -> (String, String, String) {
+    let write = |kind: &str, bytes: &[u8]| {
+        let output = run(repo.command("git").args(["hash-object", "-t", kind, "-w", "--stdin"]), bytes);
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let tree = |listing: String| {
+        let output = run(repo.command("git").arg("mktree"), listing.as_bytes());
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let files = repo.git(&["ls-tree", "refs/traces/main:00/00"]);
+    let old = files.lines().last().unwrap().split([' ', '\t']).nth(2).unwrap().to_owned();
+    let file = repo.git(&["cat-file", "-p", &old]);
+    let (headers, _) = file.split_once("\n\n").unwrap();
+    let headers: Vec<&str> = headers.lines().filter(|line| !line.starts_with("tokens: ")).collect();
+    let new = write("blob", format!("{}\n\n{text}", headers.join("\n")).as_bytes());
+    let below = tree(files.replace(&old, &new));
+    let root = tree(format!("040000 tree {}\t00\n", tree(format!("040000 tree {below}\t00\n"))));
+    let commit = repo.git(&["cat-file", "-p", "refs/traces/main"]);
+    let (_, rest) = commit.split_once('\n').unwrap();
+    (write("commit", format!("tree {root}\n{rest}").as_bytes()), old, new)
+}
+
+#[test]
+fn a_replacement_that_changes_more_than_was_purged_is_not_taken_over() {
+    let repo = with_two_items();
+    let two = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    let refused = |commit: &str, files: &[(&str, &str)]| {
+        repo.git(&["push", "-q", "origin", &format!("+{commit}:refs/traces/theirs")]);
+        forge_tombstones(&repo, "x", &[&[(&*two, commit)], files].concat());
+        repo.run(&["pull"], b"");
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]).trim(), two);
+        repo.git(&["update-ref", "-d", "refs/traces/theirs"]);
+        repo.git(&["update-ref", "-d", "refs/trace-purged"]);
+    };
+    repo.text(&["switch", "-c", "evil", "#0"]);
+    repo.say("Push to two.");
+    let evil = repo.git(&["rev-parse", "refs/traces/evil"]).trim().to_owned();
+    repo.text(&["switch", "main"]);
+    repo.text(&["branch", "-D", "evil"]);
+    refused(&evil, &[]);
+    for text in ["Push to two.", "Do [purged: x] push at once.", "[purged: x] push to two. Now!", "Do not push to two!"]
+    {
+        let (commit, old, new) = with_other_text(&repo, text);
+        refused(&commit, &[]);
+        refused(&commit, &[(&old, &new)]);
+    }
+    // What a purge would leave is taken over.
+    for text in ["Do not push to [purged: x].", "[purged: x]", "Do [purged: x] to two[purged: x]"] {
+        let (commit, old, new) = with_other_text(&repo, text);
+        repo.git(&["push", "-q", "origin", &format!("+{commit}:refs/traces/theirs")]);
+        forge_tombstones(&repo, "x", &[(&*two, &*commit), (&*old, &*new)]);
+        let said = repo.text(&["pull"]);
+        assert!(said.contains("main: rewrote items: #1"), "{said}");
+        assert_eq!(repo.bodies("main"), ["one", text]);
+        repo.text(&["undo"]);
+        repo.git(&["update-ref", "-d", "refs/trace-purged"]);
+        repo.git(&["update-ref", "refs/traces/main", &two]);
+        repo.git(&["update-ref", "-d", "refs/traces/theirs"]);
+    }
 }
 
 #[test]
@@ -939,7 +1121,7 @@ fn tombstones_contain_no_text() {
     };
     let lines: Vec<Vec<String>> = text.lines().map(keys).collect();
     assert_eq!(lines[0], ["at", "by", "reason", "salt"]);
-    assert_eq!(lines[1..], [vec!["item"], vec!["new", "object"], vec!["new", "object"]]);
+    assert_eq!(lines[1..], [vec!["body"], vec!["item"], vec!["left"], vec!["new", "object"], vec!["new", "object"]]);
     assert!(!text.contains(repo.git(&["rev-parse", "refs/traces/main"]).trim()));
     assert!(!text.contains(&id));
 }

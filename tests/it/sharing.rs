@@ -246,6 +246,51 @@ fn bad_refs_of_a_remote_are_reported_and_skipped() {
 }
 
 #[test]
+fn a_pull_lists_priorities_of_items_that_the_pulled_trace_removed() {
+    let team = team_with_three_items();
+    team.ok("ada", &["branch", "idea"]);
+    team.ok("ada", &["switch", "idea"]);
+    team.ok("ada", &["skip", "#0", "--reason", "we do now"]);
+    team.ok("ada", &["delete", "#0"]);
+    team.ok("ada", &["push"]);
+    insta::assert_snapshot!(redact(&team.ok("bob", &["pull", "origin", "idea"])), @"
+    idea: new, at [SHORT]
+    main: 1 priority changed by A U Thor: skipped #0 (we do now)
+    ");
+    assert!(!team.messages("bob").contains("Never push to prod."));
+    team.ok("bob", &["undo"]);
+    assert!(team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn a_trace_with_a_name_that_a_terminal_obeys_is_skipped() {
+    let team = team_with_three_items();
+    for name in ["a\u{9b}31mb", "a\u{202e}b"] {
+        team.git("shared.git", &["update-ref", &format!("refs/traces/{name}"), "refs/traces/main"]);
+    }
+    let (code, said) = team.run("bob", &["pull"]);
+    assert_eq!(code, Some(1));
+    insta::assert_snapshot!(redact(&said), @r"
+    main: up to date
+    warning: skipped origin/a\u009b31mb: a trace cannot have this name
+    warning: skipped origin/a\u202eb: a trace cannot have this name
+    ");
+    assert_eq!(team.ok("bob", &["branch", "--json"]).matches("\"trace\"").count(), 1);
+}
+
+#[test]
+fn a_push_below_the_name_of_another_trace_is_refused_at_once() {
+    let team = team_with_three_items();
+    team.ok("bob", &["branch", "idea/one"]);
+    team.git("shared.git", &["update-ref", "refs/traces/idea", "refs/traces/main"]);
+    let (code, said) = team.run("bob", &["push", "origin", "idea/one"]);
+    assert_eq!(code, Some(1));
+    // Each attempt prints git's message.
+    assert_eq!(said.matches("cannot create").count(), 1, "{said}");
+    assert!(said.contains("idea/one → origin: [rejected] (the remote has `refs/traces/idea`, and a name"), "{said}");
+}
+
+#[test]
 fn published_items_come_first_when_both_sides_advanced() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "shared"]);

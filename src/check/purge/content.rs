@@ -5,8 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use memchr::memmem;
 
 use super::needle::Needle;
+use crate::clean::stub;
 use crate::git::Oid;
 use crate::tokens::Counter;
+use crate::trace::change::compress::rule;
 use crate::trace::model::item_file;
 use crate::trace::store::priority::Setting;
 use crate::trace::{Item, ItemId};
@@ -39,7 +41,10 @@ impl Target {
 
     /// Whether a blob holds any of it. Reads the id of an item file without parsing the rest.
     pub(super) fn is_in_blob(&self, bytes: &[u8]) -> bool {
-        self.needle.is_in(bytes) || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
+        self.needle.is_in(bytes)
+            || (self.may_be_cut(bytes)
+                && item_file::parse(bytes).is_ok_and(|item| self.without_cuts(&item.body).is_some()))
+            || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
     }
 
     /// Whether the message of a commit names a purged item and still says something of it.
@@ -106,8 +111,22 @@ impl Target {
         }
     }
 
+    /// Whether a text has a stub or a summary by rule, which repeat beginnings of texts.
+    fn may_be_cut(&self, bytes: &[u8]) -> bool {
+        !self.needle.is_empty()
+            && [stub::START, rule::START].iter().any(|start| memmem::find(bytes, start.as_bytes()).is_some())
+    }
+
+    fn without_cuts(&self, body: &[u8]) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(body).ok().filter(|_| self.may_be_cut(body))?;
+        Some(self.needle.replace_cuts(text, &self.marker)?.into_bytes())
+    }
+
     fn redact(&self, item: &mut Item) {
         if let Some(body) = self.needle.replace(&item.body, &self.marker) {
+            item.body = body;
+        }
+        if let Some(body) = self.without_cuts(&item.body) {
             item.body = body;
         }
         let fields = &mut item.fields;

@@ -12,6 +12,7 @@ mod places;
 mod received;
 mod rewrite;
 mod scan;
+mod verify;
 mod world;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -9,6 +9,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::Regex;
 
+use crate::trace::model::trailers::one_line;
 use forms::{Encoding, Form, forms_of};
 use lines::Joined;
 
@@ -26,8 +27,8 @@ struct Literal {
     /// Finds base64 that line breaks divide, in bytes without them.
     joined_finder: AhoCorasick,
     joined_forms: Vec<Form>,
-    /// The text on one line, as in the subject of a commit.
-    line: String,
+    /// The text on one line, as in the subject of a commit, also escaped for JSON.
+    lines: [String; 2],
 }
 
 /// A shorter text would be found everywhere.
@@ -45,8 +46,10 @@ impl Needle {
             let is_base64 = |form: &&Form| matches!(form.encoding, Encoding::Base64(_));
             let joined_forms: Vec<Form> = forms.iter().filter(is_base64).cloned().collect();
             let (finder, joined_finder) = (build(&forms)?, build(&joined_forms)?);
-            let line = String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
-            Some(Literal { finder, forms, joined_finder, joined_forms, line })
+            let line = one_line(&String::from_utf8_lossy(text));
+            let quoted = serde_json::Value::from(&*line).to_string();
+            let lines = [quoted[1..quoted.len() - 1].to_owned(), line];
+            Some(Literal { finder, forms, joined_finder, joined_forms, lines })
         });
         Self { literal, pattern }
     }
@@ -58,6 +61,12 @@ impl Needle {
     pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         self.literal.as_ref().is_some_and(|literal| literal.is_in(bytes))
             || self.pattern.as_ref().is_some_and(|pattern| pattern.find_iter(bytes).any(|found| !found.is_empty()))
+    }
+
+    /// Where the literal is, in any form on one line.
+    pub(crate) fn literal_spans(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let found = self.literal.iter().flat_map(|literal| literal.finder.find_iter(bytes));
+        found.map(|found| found.range()).collect()
     }
 
     /// `bytes` with `marker` in place of each match; `None` if there is none.
@@ -85,11 +94,30 @@ impl Needle {
 
     /// A subject that was cut off within the literal, with `marker` in place of its beginning.
     pub(crate) fn replace_cut(&self, subject: &str, marker: &str) -> Option<String> {
-        let line = &self.literal.as_ref()?.line;
-        let head = subject.strip_suffix('…')?;
-        let ends = line.char_indices().map(|(end, _)| end).skip(SHORTEST);
-        let longest = ends.map(|end| line[..end].trim_end()).filter(|start| head.ends_with(start)).last()?;
-        Some(format!("{}{marker}", &head[..head.len() - longest.len()]))
+        self.replace_cut_head(subject.strip_suffix('…')?, marker)
+    }
+
+    /// As [`Needle::replace_cut`], for a text in which each `…` may cut off the literal.
+    pub(crate) fn replace_cuts(&self, text: &str, marker: &str) -> Option<String> {
+        let mut is_changed = false;
+        let mut parts: Vec<String> = text.split('…').map(str::to_owned).collect();
+        let last = parts.pop()?;
+        for part in &mut parts {
+            match self.replace_cut_head(part, marker) {
+                Some(changed) => (*part, is_changed) = (changed, true),
+                None => part.push('…'),
+            }
+        }
+        is_changed.then(|| parts.concat() + &last)
+    }
+
+    fn replace_cut_head(&self, head: &str, marker: &str) -> Option<String> {
+        let longest = |line: &str| {
+            let ends = line.char_indices().map(|(end, _)| end).skip(SHORTEST);
+            ends.map(|end| line[..end].trim_end().len()).filter(|end| head.ends_with(&line[..*end])).last()
+        };
+        let len = self.literal.as_ref()?.lines.iter().filter_map(|line| longest(line)).max()?;
+        Some(format!("{}{marker}", &head[..head.len() - len]))
     }
 }
 

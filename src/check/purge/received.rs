@@ -4,13 +4,14 @@
 //!   the replacement, by the code that purges.
 //! - The text itself is unknown here. A revision of ours of a purged item gets the content that the purge gave to the item.
 //! - Each ref moves as by any command: the old tip is kept, and `undo` goes back.
-//! - A history whose replacement was not fetched stays as it is. A merge refuses it.
+//! - A history whose replacement was not fetched, or changes anything else, stays as it is. A merge refuses it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::content::Target;
 use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
+use super::verify::Verifier;
 use crate::git::{Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
@@ -109,6 +110,7 @@ struct Found {
 struct Survey<'r> {
     repo: &'r Repo,
     tombstones: &'r Tombstones,
+    verifier: Verifier<'r>,
     /// Commits whose new oid is known, which is the old one if nothing in their history is purged.
     commits: HashMap<Oid, Oid>,
     blobs: HashMap<Oid, Vec<u8>>,
@@ -126,6 +128,7 @@ impl<'r> Survey<'r> {
         Self {
             repo,
             tombstones,
+            verifier: Verifier::new(repo, tombstones),
             commits: HashMap::new(),
             blobs: HashMap::new(),
             left: HashMap::new(),
@@ -135,7 +138,7 @@ impl<'r> Survey<'r> {
         }
     }
 
-    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here. The history of `published` is clean.
+    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here or is none. The history of `published` is clean.
     fn history(&mut self, tip: Oid, published: Option<Oid>) -> Result<Option<Found>, TraceError> {
         let (repo, tombstones) = (self.repo, self.tombstones);
         let beyond = repo.commits_beyond(tip, published)?;
@@ -152,8 +155,8 @@ impl<'r> Survey<'r> {
                 && !blobs_after.any(|blob| tombstones.of_object(blob).is_some());
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
-                Fate::Replaced(new) => Some(new),
-                Fate::ReplacedElsewhere => return Ok(None),
+                Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
+                Fate::Replaced(_) | Fate::ReplacedElsewhere => return Ok(None),
                 Fate::Kept | Fate::Removed => None,
             };
             commits.extend(new.map(|new| (oid, new)));
@@ -165,7 +168,7 @@ impl<'r> Survey<'r> {
             for change in changes {
                 let (_, Some(entry)) = change.sides() else { continue };
                 match tombstones.fate(repo, entry.blob, &|oid| repo.read_blob(oid).is_ok()) {
-                    Fate::Replaced(new) => {
+                    Fate::Replaced(new) if self.verifier.is_file(entry.blob, new)? => {
                         let new = repo.read_blob(new)?;
                         let item = read_item(entry.id, &new);
                         if self.left.get(&entry.id).is_none_or(|left| left.revision <= item.revision) {
@@ -173,11 +176,13 @@ impl<'r> Survey<'r> {
                         }
                         blobs.insert(entry.blob, new);
                     }
-                    Fate::ReplacedElsewhere => return Ok(None),
+                    Fate::Replaced(_) | Fate::ReplacedElsewhere => return Ok(None),
                     Fate::Kept if !is_ours => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
-                        let Some(of_item) = tombstones.of_item(entry.id, &item.body) else { continue };
+                        let of_item =
+                            tombstones.of_body(&item.body).or_else(|| tombstones.of_item(entry.id, &item.body));
+                        let Some(of_item) = of_item else { continue };
                         purge = purge.or(Some(of_item));
                         self.revisions.push((entry.id, entry.blob));
                     }

@@ -1,7 +1,8 @@
 //! Writing histories again without what is purged.
 //!
 //! The result depends only on the commits and on what is purged, so every clone makes the same commits. Author, committer, and
-//! dates stay, and so do ids and positions of items. A path tells what a file is, because a remote may give any name to any commit.
+//! dates stay, and so do ids and positions of items. Files are recognized by their paths, because
+//! a remote may give any name to any commit.
 
 mod archive;
 mod message;
@@ -73,6 +74,9 @@ pub(super) struct Rewriter<'r> {
     costs: HashMap<(CounterId, Oid), i64>,
     pub(super) counts: Counts,
 }
+
+/// An item with a shorter text may be purged, and others keep the same text, such as an answer.
+const SHORTEST_COPY: usize = 32;
 
 /// How much was rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -258,7 +262,14 @@ impl<'r> Rewriter<'r> {
         objects.sort_unstable();
         let items: BTreeSet<ItemId> = self.target.items.iter().chain(self.previews.keys()).copied().collect();
         let lines = self.changed_lines.iter().cloned().collect();
-        Removed { objects, items: items.into_iter().collect(), lines }
+        let mut changed: Vec<_> = self.items.iter().filter(|(blob, _)| removed.contains(blob)).collect();
+        changed.sort_unstable_by_key(|(blob, _)| **blob);
+        let text = changed.iter().filter(|(_, (before, after))| before.body != after.body);
+        let text = text
+            .filter(|(_, (before, _))| !self.target.items.contains(&before.id) || before.body.len() >= SHORTEST_COPY);
+        let bodies = text.map(|(_, (before, _))| before.body.clone()).collect();
+        let left = changed.iter().map(|(_, (_, after))| after.clone()).collect();
+        Removed { objects, items: items.into_iter().collect(), lines, bodies, left }
     }
 
     /// The objects that no rewritten history needs any more.

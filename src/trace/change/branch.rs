@@ -9,6 +9,7 @@ use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
+use crate::trace::store::tombstone::refuse_state;
 use crate::trace::store::total::read_item;
 use crate::trace::store::{head, session};
 use crate::trace::{Tip, TraceError, TraceName, View};
@@ -49,6 +50,7 @@ pub(crate) fn list(repo: &Repo, counter: Counter) -> Result<Vec<Listed>, TraceEr
 
 /// Creates a trace at a commit; `from` is the user's name for that commit.
 pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, from: &str) -> Result<(), TraceError> {
+    refuse_state(repo, start, repo.find_ref(&head::current(repo)?.refname())?)?;
     let lock = repo.lock(&name.refname())?;
     repo.update_ref(&lock, who, |existing| match existing {
         Some(_) => Err(TraceError::TraceExists { name: name.clone() }),

@@ -13,6 +13,7 @@ use crate::trace::change::pending::{Made, PendingChange};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
+use crate::trace::store::tombstone::refuse_state;
 use crate::trace::store::total::{Reading, read, read_item};
 use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
 
@@ -64,6 +65,7 @@ impl Trace<'_> {
         let slots = items.iter().map(|id| find(*id)).collect::<Result<Vec<_>, _>>()?;
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
+            refuse_state(repo, source.commit.oid, Some(tip.commit.oid))?;
             let base = common_tree(repo, name, tip.commit.oid, source.commit.oid)?;
             let base = base.map_or(Ok(Vec::new()), |tree| tree::list(repo, tree))?;
             let ours = change.slots()?;
@@ -174,6 +176,7 @@ impl Trace<'_> {
             if own.is_empty() && tip.commit.oid == onto.commit.oid {
                 return Ok(Outcome::Nothing);
             }
+            refuse_state(repo, onto.commit.oid, Some(tip.commit.oid))?;
             change.restart_on(onto.clone())?;
             let mut in_line = true;
             // An item that is deleted and restored while it is replayed returns to its position.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
+use crate::base::finding::is_unprintable;
 use crate::git::Repo;
 
 /// The symbolic ref, one per worktree, that names the current trace.
@@ -118,9 +119,10 @@ impl FromStr for TraceName {
 
     fn from_str(text: &str) -> Result<Self, BadTraceName> {
         let name = text.strip_prefix(TRACES).unwrap_or(text);
-        // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default.
-        if !name.starts_with('-') && name != "HEAD" && Repo::is_refname(&format!("{TRACES}{name}")) && name.len() <= 240
-        {
+        // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default. Git admits characters that
+        // a terminal obeys, and names are printed everywhere.
+        let is_plain = !name.starts_with('-') && name != "HEAD" && name.len() <= 240 && !name.contains(is_unprintable);
+        if is_plain && Repo::is_refname(&format!("{TRACES}{name}")) {
             Ok(Self::trace(name.to_owned()))
         } else {
             Err(BadTraceName(text.to_owned()))

@@ -5,18 +5,21 @@
 //!
 //! ```text
 //! {"at":"2026-02-10T09:00:00Z","by":"A <a@b>","reason":"leaked","salt":"0f…"}
+//! {"body":"1e…"}
 //! {"item":"3a…"}
+//! {"left":"90…"}
 //! {"line":"77…"}
 //! {"new":"5b…","object":"c4…"}
 //! ```
 //!
-//! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, or line. No line contains text.
+//! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, line, or text. No line contains text.
 //! - A purge takes the salt of an earlier one, so that looking up an object costs the same after many purges. Only purges of clones
 //!   that did not know of each other have different salts.
 //! - `new` is the oid of the object that replaced a removed one, in exclusive or with another digest of the removed one's oid. Only
 //!   a repository that has the removed object can read it.
-//! - The id of an imported item is derived from its source, so its digest represents the source too. A text that is purged leaves
-//!   the item, so an item with such an id is refused only if its body has no `[purged: …]`.
+//! - The id of an imported item is derived from its source, so its digest represents the source too. An item with such an id is
+//!   refused unless it has the content that the purge left, of which `left` is the digest.
+//! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -27,8 +30,8 @@ use super::commit::CommitBuilder;
 use super::line_history::{LineFormat, LineHistory, list_files};
 use super::signature::Signature;
 use super::walk::changes_of;
-use crate::git::{Mode, Oid, Repo, TreeStore as _};
-use crate::trace::{ItemId, Tip, TraceError};
+use crate::git::{Mode, Oid, Repo, TreeStore as _, short_oid};
+use crate::trace::{Fields, Item, ItemId, Tip, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
 
@@ -57,6 +60,12 @@ enum Line {
     },
     Text {
         line: String,
+    },
+    Body {
+        body: String,
+    },
+    Left {
+        left: String,
     },
 }
 
@@ -113,6 +122,18 @@ pub(crate) struct Removed {
     pub objects: Vec<(Oid, Option<Oid>)>,
     pub items: Vec<ItemId>,
     pub lines: Vec<String>,
+    pub bodies: Vec<Vec<u8>>,
+    /// What remains of items.
+    pub left: Vec<Item>,
+}
+
+/// The parts of an item that a purge may change.
+fn content(item: &Item) -> Vec<u8> {
+    let Fields { name, call_id, signature, kind, path, language, media_type, format, turn, meta, unknown, .. } =
+        &item.fields;
+    let headers = (name, call_id, signature, kind, path, language, media_type, format, turn);
+    let headers = serde_json::to_vec(&(item.id.to_string(), headers, meta, unknown)).unwrap_or_default();
+    [&*headers, b"\n", &*item.body].concat()
 }
 
 /// What became of an object.
@@ -168,7 +189,10 @@ impl Tombstones {
             let (digest, new) = match line {
                 Line::Purge(_) => continue,
                 Line::Object { object, new } => (object, new),
-                Line::Item { item: digest } | Line::Text { line: digest } => (digest, None),
+                Line::Item { item: digest }
+                | Line::Text { line: digest }
+                | Line::Body { body: digest }
+                | Line::Left { left: digest } => (digest, None),
             };
             self.digests.entry(digest).or_default().push((at, new));
         }
@@ -214,6 +238,19 @@ impl Tombstones {
         fate
     }
 
+    /// The reasons of the purges that removed an object or its replacements.
+    pub(crate) fn reasons(&self, repo: &Repo, oid: Oid) -> BTreeSet<&str> {
+        let (mut waiting, mut seen, mut reasons) = (vec![oid], HashSet::from([oid]), BTreeSet::new());
+        while let Some(oid) = waiting.pop() {
+            for (purge, new) in self.of_digest("object", oid.as_bytes()) {
+                reasons.insert(purge.reason.as_str());
+                waiting
+                    .extend(new.and_then(|new| repo.find_oid(&purge.mask(oid, new)?)).filter(|new| seen.insert(*new)));
+            }
+        }
+        reasons
+    }
+
     pub(crate) fn of_line(&self, line: &str) -> Option<&Purge> {
         self.find_digest("line", line.as_bytes())
     }
@@ -221,6 +258,18 @@ impl Tombstones {
     /// The purge that removed an item, or text from it. `None` for the item as the purge left it.
     pub(crate) fn of_item(&self, id: ItemId, body: &[u8]) -> Option<&Purge> {
         self.of_id(id).filter(|_| memchr::memmem::find(body, b"[purged: ").is_none())
+    }
+
+    /// The purge that removed a text.
+    pub(crate) fn of_body(&self, body: &[u8]) -> Option<&Purge> {
+        self.find_digest("body", body)
+    }
+
+    /// The purge that refuses an item which is not from this repository: it removed this text, or it left something else of this
+    /// item.
+    pub(crate) fn of_incoming(&self, item: &Item) -> Option<&Purge> {
+        let of_id = || self.of_id(item.id).filter(|_| self.find_digest("left", &content(item)).is_none());
+        self.of_body(&item.body).or_else(of_id)
     }
 
     /// The purge that removed an item, or text from one of its revisions.
@@ -267,6 +316,16 @@ impl Tombstones {
     }
 }
 
+/// As [`Tombstones::refuse`], for a state on which a trace is to continue; `known` may be damaged.
+pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
+    let known = known.filter(|known| repo.read_commit(*known).is_ok());
+    if known == Some(tip) {
+        return Ok(());
+    }
+    let tombstones = Tombstones::find(repo)?;
+    tombstones.map_or(Ok(()), |all| all.refuse(repo, &format!("commit {}", short_oid(tip)), tip, known))
+}
+
 /// A defect of a file of tombstones. An unreadable line protects from nothing.
 pub(crate) fn find_damage(text: &str) -> Option<String> {
     let mut purges = 0;
@@ -301,7 +360,10 @@ pub(crate) fn write(
     let items =
         removed.items.iter().map(|id| Line::Item { item: digest(&purge.salt, "item", id.to_string().as_bytes()) });
     let lines = removed.lines.iter().map(|line| Line::Text { line: digest(&purge.salt, "line", line.as_bytes()) });
-    let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);
+    let bodies = removed.bodies.iter().map(|body| Line::Body { body: digest(&purge.salt, "body", body) });
+    let left = removed.left.iter().map(|item| Line::Left { left: digest(&purge.salt, "left", &content(item)) });
+    let lines =
+        [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines).chain(bodies).chain(left);
     let lines: Vec<String> =
         lines.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>().unwrap_or_default();
     let before = old.map(|oid| repo.read_commit(oid)).transpose()?.map(|commit| commit.tree);

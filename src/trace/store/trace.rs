@@ -9,6 +9,7 @@ use std::cell::OnceCell;
 use super::budget_policy::BudgetPolicy;
 use super::settings;
 use super::signature::Signature;
+use super::tombstone::refuse_state;
 use crate::base::time::Time;
 use crate::git::{Oid, RefUpdate, Repo};
 use crate::tokens::Counter;
@@ -163,6 +164,7 @@ impl<'r> Trace<'r> {
     pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<Oid>, TraceError> {
         self.update_from(&*self.signature()?, |tip| {
             let tip = tip.ok_or_else(|| self.missing())?;
+            refuse_state(self.repo, to, Some(tip))?;
             Ok(if tip == to {
                 RefUpdate::Keep(None)
             } else {

@@ -151,17 +151,33 @@ pub(crate) fn pull_priorities(
         absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now))).collect();
     let types = Types::read(repo)?;
     let mut listed = Vec::new();
+    let mut list = |trace: &TraceName, entry: ItemEntry, (before, now): (Option<InForce>, InForce)| {
+        let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
+        let before = before.map_or(types.rules(&entry.item_type).priority, |before| before.setting.level);
+        if before != now.setting.level || (!now.rivals.is_empty() && !was_disputed) {
+            listed.push(PulledPriority { trace: trace.clone(), entry, before, now });
+        }
+    };
     for (arrival, _) in merged {
         if changed.is_empty() {
             break;
         }
         let tip = Tip::of_trace(repo, &arrival.name)?;
         for entry in tree::list(repo, tip.commit.tree)? {
-            let Some((before, now)) = changed.remove(&entry.id) else { continue };
-            let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
-            let before = before.map_or(types.rules(&entry.item_type).priority, |before| before.setting.level);
-            if before != now.setting.level || (!now.rivals.is_empty() && !was_disputed) {
-                listed.push(PulledPriority { trace: arrival.name.clone(), entry, before, now });
+            if let Some(levels) = changed.remove(&entry.id) {
+                list(&arrival.name, entry, levels);
+            }
+        }
+    }
+    // A pulled trace may have removed an item that other traces have.
+    let others = if changed.is_empty() { Vec::new() } else { repo.list_refs(TRACES)? };
+    for (refname, tip) in others {
+        // `fsck` reports damaged tips.
+        let entries = repo.read_commit(tip).and_then(|commit| tree::list(repo, commit.tree));
+        let (Some(name), Ok(entries)) = (TraceName::of_ref(&refname), entries) else { continue };
+        for entry in entries {
+            if let Some(levels) = changed.get(&entry.id).cloned() {
+                list(&name, entry, levels);
             }
         }
     }

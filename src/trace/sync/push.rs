@@ -63,7 +63,11 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             break;
         }
         let refspecs: Vec<String> = waiting.iter().map(|(refname, from)| format!("{from}:{refname}")).collect();
-        for pushed in repo.push(remote, &refspecs, &options)? {
+        let mut answers = repo.push(remote, &refspecs, &options)?;
+        if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
+            refuse_nested(&repo.list_remote(remote)?, &mut answers);
+        }
+        for pushed in answers {
             if pushed.fate != PushFate::Contended || attempt == TRIES {
                 waiting.remove(&pushed.refname);
                 delivery.refs.push(pushed);
@@ -108,6 +112,18 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;
     }
     Ok(delivery)
+}
+
+/// Git reports a ref that cannot exist beside another one like a ref that is locked. Only the latter is worth another attempt.
+fn refuse_nested(there: &[(String, Oid)], answers: &mut [PushedRef]) {
+    let is_below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|rest| rest.starts_with('/'));
+    for pushed in answers.iter_mut().filter(|pushed| pushed.fate == PushFate::Contended) {
+        let name = pushed.refname.as_str();
+        if let Some((other, _)) = there.iter().find(|(other, _)| is_below(other, name) || is_below(name, other)) {
+            pushed.fate = PushFate::Refused;
+            pushed.summary = format!("[rejected] (the remote has `{other}`, and a name cannot also be a folder)");
+        }
+    }
 }
 
 /// A trace that is pushed.

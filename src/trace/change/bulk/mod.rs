@@ -170,8 +170,10 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
             rewinds.append(&mut feed.rewinds());
             let Some(mut incoming) = next else { return Ok((std::mem::take(&mut rewinds), None)) };
             if writer.is_new(&incoming)? {
+                let found =
+                    scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
                 let item = &incoming.item;
-                let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_item(item.id, &item.body));
+                let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_incoming(item));
                 // A deletion has no content, but after a refused line there is nothing to delete.
                 if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete || refused.contains(&item.id)) {
                     if refused.insert(item.id) {
@@ -179,8 +181,6 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
                     }
                     continue;
                 }
-                let found =
-                    scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
                 if found.iter().any(|found| found.policy == Policy::Redact) {
                     // The count belongs to the text with the secret.
                     incoming.item.tokens = None;

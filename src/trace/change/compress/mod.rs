@@ -6,7 +6,7 @@
 mod allowance;
 mod material;
 mod prompt;
-mod rule;
+pub(crate) mod rule;
 mod select;
 mod summary;
 mod tools;

@@ -11,7 +11,8 @@ use super::material::Material;
 use crate::tokens::Counter;
 use crate::tokens::framing::message_cost;
 
-const START: &str = "Summary by rule: ";
+/// How every summary by rule begins.
+pub(crate) const START: &str = "Summary by rule: ";
 const COUNTS: &str = "called ";
 
 /// The lines of a summary by rule that are not counts.

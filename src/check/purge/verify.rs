@@ -1,0 +1,146 @@
+//! Whether an object is another one without what was purged. A remote may name anything as a replacement.
+//!
+//! The purged text is unknown here. So an object is accepted if it only lacks parts of the other one, with markers in their place.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::needle::Needle;
+use super::rewrite::read_item;
+use crate::git::{Mode, Oid, Repo, TreeStore as _};
+use crate::trace::model::trailers::Trailers;
+use crate::trace::store::tombstone::{Fate, Tombstones};
+use crate::trace::{Fields, Item, ItemId, TraceError};
+
+/// The characters of base64 next to a marker that depend on it.
+const SHARED: usize = 8;
+
+pub(super) struct Verifier<'r> {
+    repo: &'r Repo,
+    tombstones: &'r Tombstones,
+    trees: HashMap<(Oid, Oid), bool>,
+    /// The forms of markers, by reason.
+    markers: HashMap<String, Needle>,
+}
+
+impl<'r> Verifier<'r> {
+    pub(super) fn new(repo: &'r Repo, tombstones: &'r Tombstones) -> Self {
+        Self { repo, tombstones, trees: HashMap::new(), markers: HashMap::new() }
+    }
+
+    /// Whether `new` has the author, dates, operation, and item of `old`, the replacements of its parents, and its files, apart from
+    /// purged ones. `commits` are known replacements.
+    pub(super) fn is_commit(&mut self, old: Oid, new: Oid, commits: &HashMap<Oid, Oid>) -> Result<bool, TraceError> {
+        let (before, after) = (self.repo.read_raw_commit(old)?, self.repo.read_raw_commit(new)?);
+        let parents: Option<Vec<Oid>> = before.parents.iter().map(|parent| commits.get(parent).copied()).collect();
+        let mut same = after.clone();
+        (same.tree, same.is_signed) = (before.tree, before.is_signed);
+        (same.parents, same.message) = (before.parents.clone(), before.message.clone());
+        let fixed = |message: &[u8]| {
+            let Trailers { op, item, time, next, code, .. } = Trailers::parse(&String::from_utf8_lossy(message));
+            (op, item, time, next, code)
+        };
+        let is_same = same == before
+            && parents.as_ref() == Some(&after.parents)
+            && fixed(&before.message) == fixed(&after.message);
+        Ok(is_same && self.is_tree(before.tree, after.tree)?)
+    }
+
+    fn is_tree(&mut self, old: Oid, new: Oid) -> Result<bool, TraceError> {
+        if old == new {
+            return Ok(true);
+        }
+        if let Some(known) = self.trees.get(&(old, new)) {
+            return Ok(*known);
+        }
+        let (before, after) = (self.repo.read_tree(old)?, self.repo.read_tree(new)?);
+        let mut is_same = before.len() == after.len();
+        for (old, new) in before.iter().zip(&after) {
+            is_same = is_same
+                && old.name == new.name
+                && old.mode() == new.mode()
+                && match old.mode() {
+                    _ if old.oid == new.oid => true,
+                    Mode::Folder => self.is_tree(old.oid, new.oid)?,
+                    Mode::File => self.is_replaced_file(old.oid, new.oid)?,
+                    Mode::Other => false,
+                };
+        }
+        self.trees.insert((old, new), is_same);
+        Ok(is_same)
+    }
+
+    fn is_replaced_file(&mut self, old: Oid, new: Oid) -> Result<bool, TraceError> {
+        match self.tombstones.fate(self.repo, old, &|oid| self.repo.read_blob(oid).is_ok()) {
+            Fate::Replaced(found) if found == new => self.is_file(old, new),
+            _ => Ok(false),
+        }
+    }
+
+    pub(super) fn is_file(&mut self, old: Oid, new: Oid) -> Result<bool, TraceError> {
+        // A damaged file has no id of its own.
+        let any: ItemId = "0000000000000000".parse().expect("16 digits are an id");
+        let (before, after) = (read_item(any, &self.repo.read_blob(old)?), read_item(any, &self.repo.read_blob(new)?));
+        let reasons = self.tombstones.reasons(self.repo, old);
+        let mut is_text =
+            || before.body == after.body || reasons.iter().any(|reason| self.is_text(reason, &before, &after));
+        Ok(has_headers_of(&before, &after) && is_text())
+    }
+
+    /// Whether a body consists of parts of another one, in order, with markers between them.
+    fn is_text(&mut self, reason: &str, before: &Item, after: &Item) -> bool {
+        let marker = format!("[purged: {reason}]");
+        if after.body == marker.as_bytes() || after.body == format!("{{\"purged\":\"{marker}\"}}").as_bytes() {
+            return true;
+        }
+        let new = || Needle::new(Some(marker.as_bytes()), None);
+        let spans = self.markers.entry(reason.to_owned()).or_insert_with(new).literal_spans(&after.body);
+        let is_coded = |span: &Range<usize>| after.body[span.clone()] != *marker.as_bytes();
+        let (mut rest, mut last) = (&*before.body, None::<&Range<usize>>);
+        for next in spans.iter().map(Some).chain([None]) {
+            let part = &after.body[last.map_or(0, |span| span.end)..next.map_or(after.body.len(), |span| span.start)];
+            let shared =
+                |span: Option<&Range<usize>>| if span.is_some_and(is_coded) { SHARED.min(part.len()) } else { 0 };
+            let start = shared(last);
+            let part = &part[start..(part.len() - shared(next)).max(start)];
+            let found = match (last, next) {
+                (None, None) => None,
+                (None, Some(_)) => rest.starts_with(part).then_some(0),
+                (Some(_), Some(_)) => memmem::find(rest, part),
+                (Some(_), None) => rest.ends_with(part).then(|| rest.len() - part.len()),
+            };
+            let Some(found) = found else { return false };
+            rest = &rest[found + part.len()..];
+            last = next;
+        }
+        true
+    }
+}
+
+/// Whether an item has the headers of another one, or fewer, or such with markers.
+fn has_headers_of(before: &Item, after: &Item) -> bool {
+    let is_marked = |text: &str| text.contains("[purged: ");
+    let (old, new) = (&before.fields, &after.fields);
+    let texts = |fields: &Fields| {
+        let Fields { name, call_id, signature, kind, path, language, media_type, format, turn, .. } = fields.clone();
+        [name, call_id, signature, kind, path, language, media_type, format, turn]
+    };
+    // All others are compared.
+    let without = |item: &Item| {
+        let mut item = Item { body: Vec::new(), tokens: None, ..item.clone() };
+        let fields = &mut item.fields;
+        (fields.name, fields.call_id, fields.signature, fields.kind) = (None, None, None, None);
+        (fields.path, fields.language, fields.media_type) = (None, None, None);
+        (fields.format, fields.turn) = (None, None);
+        fields.meta.clear();
+        fields.unknown.clear();
+        item
+    };
+    let meta = serde_json::Value::Object(new.meta.clone()).to_string();
+    without(before) == without(after)
+        && texts(old).iter().zip(&texts(new)).all(|(old, new)| old == new || new.as_deref().is_none_or(is_marked))
+        && (new.meta == old.meta || new.meta.is_empty() || is_marked(&meta))
+        && new.unknown.iter().all(|header| old.unknown.contains(header) || is_marked(&header.0) || is_marked(&header.1))
+}
