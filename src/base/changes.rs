@@ -24,6 +24,16 @@ pub(crate) fn likeness(one: &str, other: &str) -> f32 {
     diff_ratio(&capture_diff_slices(Algorithm::Myers, &one, &other), one.len(), other.len())
 }
 
+/// How alike a suggestion is at least.
+const ALIKE: f32 = 0.7;
+
+/// The word that may be meant by one that is not among these.
+pub(crate) fn most_alike<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    let alike =
+        words.into_iter().map(|other| (likeness(word, other), other)).filter(|(likeness, _)| *likeness >= ALIKE);
+    alike.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, word)| word)
+}
+
 /// Lines with their ends. Only `\n` ends a line, as in git.
 pub(crate) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()

@@ -39,8 +39,8 @@ pub enum GitError {
     RefGone { refname: String },
     #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
     RefConflict { refname: String },
-    #[error("git does not know who you are\n{advice}")]
-    NoIdentity { advice: String },
+    #[error("git does not know who you are: {cause}")]
+    NoIdentity { cause: String },
     #[error("git config `{key}` is `{value}`, which is not {expected}")]
     BadSetting { key: String, value: String, expected: &'static str },
     #[error("cannot use `{path}`: {cause}")]
@@ -78,6 +78,9 @@ impl Diagnostic for GitError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotARepository => "run `git init` first, or change into a repository",
+            Self::NoIdentity { .. } => {
+                "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` say it"
+            }
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::BareRepository { .. } => "if you trust it: git --git-dir=<its folder> trace …",

@@ -114,7 +114,11 @@ impl Repo {
         let answer = Answer::of(self.git("var").arg(variable("IDENT")))?;
         match Ident::parse(String::from_utf8_lossy(&answer.stdout).trim_end()) {
             Some(ident) if answer.is_success() => Ok(ident),
-            _ => Err(GitError::NoIdentity { advice: answer.stderr }),
+            _ => {
+                // The lines before the last one are advice, which the hint gives.
+                let cause = answer.stderr.trim_end().lines().last().unwrap_or_default();
+                Err(GitError::NoIdentity { cause: cause.trim_start_matches("fatal: ").to_owned() })
+            }
         }
     }
 }

@@ -78,6 +78,8 @@ pub enum TraceError {
     NotOneItem { spec: String, count: usize },
     #[error("no item of trace `{trace}` matches")]
     NothingSelected { trace: TraceName },
+    #[error("`{}` is not a commit of trace `{trace}`", spec.escape_debug())]
+    NotACommit { spec: String, trace: TraceName },
     #[error("trace `{trace}` has no turn {turn}: it has {count}")]
     NoSuchTurn { turn: i64, count: usize, trace: TraceName },
     #[error("no commit, item, or time of trace `{trace}` is named `{}`", spec.escape_debug())]
@@ -85,7 +87,7 @@ pub enum TraceError {
     #[error("trace `{trace}` had no commit yet at {at}")]
     BeforeTheFirst { trace: TraceName, at: Time },
     #[error("no trace, commit, item, or time is named `{}`", spec.escape_debug())]
-    UnknownState { spec: String, trace: TraceName },
+    UnknownState { spec: String, meant: Option<TraceName> },
     #[error("trace `{name}` already exists")]
     TraceExists { name: TraceName },
     #[error("trace `{name}` is checked out in `{}`", git_dir.display())]
@@ -176,9 +178,35 @@ pub enum TraceError {
     Stream { action: &'static str, source: std::io::Error },
 }
 
+/// What may be meant by the name of an item or a state that git or a list of numbers teaches.
+fn meant(spec: &str) -> Option<String> {
+    let is_number = !spec.is_empty() && spec.bytes().all(|byte| byte.is_ascii_digit());
+    let code = spec.strip_prefix("HEAD").filter(|rest| rest.is_empty() || rest.starts_with(['~', '^', '@']));
+    match code {
+        Some(rest) => Some(format!("did you mean `TRACE_HEAD{}`? `HEAD` is a commit of the code", rest.escape_debug())),
+        None if is_number => Some(format!("did you mean `#{spec}`, the item at this position?")),
+        None => None,
+    }
+}
+
 impl Diagnostic for TraceError {
     fn hint(&self) -> Option<String> {
+        if let Self::UnknownItem { spec, .. }
+        | Self::TooShort { spec }
+        | Self::UnknownMoment { spec, .. }
+        | Self::UnknownState { spec, .. }
+        | Self::NotACommit { spec, .. }
+        | Self::NotOneItem { spec, count: 0 } = self
+            && let Some(hint) = meant(spec)
+        {
+            return Some(hint);
+        }
         let hint = match self {
+            Self::NotACommit { trace, .. } => return Some(format!("`git trace log {trace}` lists commits")),
+            Self::TooShort { .. } | Self::NotOneItem { .. } => "`git trace log --oneline` lists items",
+            Self::NoSuchTurn { .. } => "`git trace top --by turn` lists turns; `@-1` is the last one",
+            Self::TraceExists { name } => return Some(format!("`git trace switch {name}` makes it the current trace")),
+            Self::UnknownState { meant: Some(meant), .. } => return Some(format!("did you mean `{meant}`?")),
             Self::NoMatch { .. } => "`git trace branch` lists traces",
             Self::Misspelled { meant, .. } => return Some(format!("did you mean `{meant}`?")),
             Self::AmbiguousTrace { .. } => "name more of it",
@@ -285,6 +313,8 @@ impl Diagnostic for TraceError {
         match self {
             Self::Count(error) => Some(error),
             Self::Git(error) => Some(error),
+            Self::Schema(error) => Some(error),
+            Self::Field(error) => Some(error),
             Self::Type(error) => Some(error),
             Self::NoReply(error) => Some(&**error),
             _ => None,

@@ -322,6 +322,8 @@ fn each_preset_leaves_its_stub() {
     ");
     insta::assert_snapshot!(exact(&["clean", "main.clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
     nothing to cut
+    --- stderr
+    hint: the newest steps stay; `--keep N` changes how many, and `--preset aggressive` cuts more
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "-n", "1", "main.clean", "--reason", "edited-reads"]), @"
@@ -487,7 +489,7 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     insta::assert_snapshot!(repo.refused(&["clean", "--preset", "safe,all"]), @"
     --- stderr
     error: `--preset <P,…>`: unknown preset `all`: expected one of safe, default, aggressive, duplicates, reminders, stale-reads, edit-echoes, images, failures, thinking, edited-reads, old-results, oversize, old-reads, agent-reports, old-calls
-    hint: for example `git trace clean`; `git trace clean -h` explains it
+    hint: for example `git trace clean --preset aggressive --keep 5`; `git trace clean -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["clean", "none"]), @"

@@ -65,7 +65,7 @@ not json
 "#;
     insta::assert_snapshot!(repo.trace_with(&["commit", "--batch"], input), @r#"
     {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":0,"tokens":"[N]"}
-    {"error":"field `role`: `nobody` is no role of dialogue; accepted: user, assistant, system"}
+    {"error":"field `role`: `nobody` is not a role of dialogue; accepted: user, assistant, system"}
     {"error":"the line is not a JSON object: expected ident at line 1 column 2"}
     {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":1,"tokens":"[N]"}
     [exit 1]

@@ -13,7 +13,16 @@ ls
 list
 add notes.md
 checkout idea
+checkout -b new
 stash
+fork
+find limit
+save
+remember this
+sync
+start
+worktree add x
+-v
 tag v1
 reflog
 config trace.budget 8000
@@ -33,6 +42,9 @@ commit -t Dialogue -m hello
 commit -r asistant -m hello
 commit -F missing.txt
 show
+show 0
+show 123456
+show HEAD
 show #9
 show @9
 show nope
@@ -40,6 +52,7 @@ edit
 edit #0
 delete #9
 pin
+pin 0
 priority #0 high
 restore #0
 switch
@@ -47,21 +60,38 @@ switch ideas
 switch -b new
 branch idea
 branch -d nope
+branch -a
 merge
 merge nope
+merge idae
+merge --abort
 rebase nope
+rebase -i
+cherry-pick nope #0
+revert nope
+revert HEAD
 reset
 reset --hard #0
+reset HEAD~1
 log nope
+log HEAD~1
+log main..idea
 log --since soon
+log -p
 log -p high
+log --stat
+log --author me
 log --graph
 diff nope
+diff HEAD~1
 diff --cached
 grep
 status --nope
 top --by weight
 clean --preset all
+clean nope
+clean -n
+clean -fd
 materialize --format claude
 materialize --budget lots
 import
@@ -70,6 +100,7 @@ resume
 resume --agent gpt
 push
 pull nowhere
+remote add origin x
 install --agent claud
 install --agent
 crumb show
@@ -95,7 +126,8 @@ fn the_answer_to_a_mistake_is_one_line_and_a_hint() {
         assert_eq!(output.status.code(), Some(2), "{line}: {answer}");
         let answer = answer.trim_start_matches("--- stderr\n").trim_end_matches("\n[exit 2]");
         let lines: Vec<&str> = answer.lines().collect();
-        assert!(lines[0].starts_with("error: ") && lines.len() <= 2, "{line}: {answer}");
+        let is_helpful = matches!(*lines, [error, hint] if error.starts_with("error: ") && hint.starts_with("hint: "));
+        assert!(is_helpful, "{line}: {answer}");
         let _ = writeln!(table, "$ git trace {line}\n{answer}\n");
     }
     assert_eq!(repo.refs(), before);
@@ -113,10 +145,39 @@ fn reflexes_of_git_work() {
     [SHORT] #1 [SHORT] ([N] tokens) dialogue user: two
     [exit 0]
     ");
+    insta::assert_snapshot!(repo.trace(&["top", "-1"]), @"
+    tokens      %  item
+         4   26.7  #0     [SHORT] turn 1    dialogue  one
+        15  100.0  total; 2 more rows: -n 3
+    [exit 0]
+    ");
     assert_eq!(repo.trace(&["branch", "-v"]), repo.trace(&["branch"]));
+    assert_eq!(repo.trace(&["branch", "--list"]), repo.trace(&["branch"]));
+    insta::assert_snapshot!(repo.trace(&["remote", "-v"]), @"
+    --- stderr
+    no trace of a remote is known here: `git trace fetch REMOTE` fetches them; `git remote -v` lists remotes
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["sessions", "-5"]), @"
+    --- stderr
+    no session is recorded here: `git trace import claude-code` imports one; `git trace install --agent claude-code` records them
+    [exit 0]
+    ");
     assert!(repo.trace(&["status", "-s"]).starts_with("main: 3 items, "));
     repo.text(&["rm", "#1"]);
     repo.text(&["skip", "#0"]);
     repo.text(&["unskip", "#0"]);
     assert!(repo.trace(&["status", "-s"]).starts_with("main: 2 items, "));
+}
+
+#[test]
+fn without_a_command_the_commands_are_listed_in_groups() {
+    let repo = TestRepo::new();
+    let output = repo.run(&[], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let list = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(list.as_bytes(), repo.run(&["-h"], b"").stdout);
+    let groups: Vec<&str> = list.lines().filter(|line| !line.is_empty() && !line.contains(' ')).collect();
+    let jobs = ["Start", "Record", "Look", "Change", "Use", "Branch", "Share", "Memory", "Set-up"];
+    assert_eq!(groups, [&jobs[..], &["Options:"]].concat());
 }

@@ -216,6 +216,7 @@ fn an_export_is_written_where_the_agent_looks() {
     insta::assert_snapshot!(repo.refused(&["export", "swe-agent"]), @r"
     --- stderr
     error: SWE-agent cannot resume a transcript that another program wrote
+    hint: name one that can: `git trace resume --agent claude-code`, or `git trace export claude-code`
     [exit 2]
     ");
     fs::write(repo.folder().join("there"), "x").unwrap();

@@ -1,59 +1,17 @@
 //! Printing errors: one line that says what failed and why, and a hint if there is a next step.
 
+mod reflexes;
+
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 
 use super::help;
 use crate::app::ui::escaped;
+use crate::base::changes::most_alike;
 use crate::base::error::Error;
+use crate::base::string_enum::UnknownVariant;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-/// Words of git, shells, and other tools for something that has another name here.
-const OTHER_NAMES: [(&str, &str); 29] = [
-    ("add", "`git trace commit -F FILE` records a file"),
-    ("amend", "`git trace edit ITEM -m TEXT` changes an item"),
-    ("annotate", "`git trace blame ITEM` shows who wrote each line"),
-    ("cat", "`git trace show ITEM` prints an item"),
-    ("checkout", "`git trace switch NAME` changes the trace, `git trace restore ITEM` restores an item"),
-    ("clone", "after `git clone`, `git trace pull` brings the traces"),
-    ("compact", "`git trace compress` replaces items with a summary"),
-    ("config", "`git config trace.NAME VALUE` changes a setting"),
-    ("continue", "`git trace resume` continues a session in its agent"),
-    ("create", "`git trace switch -c NAME` creates a trace"),
-    ("disable", "`git trace uninstall --agent claude-code` stops recording; likewise codex and gemini-cli"),
-    ("enable", "`git trace install --agent claude-code` records sessions; likewise codex and gemini-cli"),
-    ("history", "`git trace log` lists commits"),
-    ("list", "`git trace branch` lists traces, `git trace log --oneline` items, `git trace sessions` sessions"),
-    ("ls", "`git trace branch` lists traces, `git trace log --oneline` items, `git trace sessions` sessions"),
-    ("mv", "`git trace branch -m OLD NEW` renames a trace"),
-    ("new", "`git trace switch -c NAME` creates a trace"),
-    ("open", "`git trace view` opens a trace in the browser"),
-    ("record", "`git trace install --agent claude-code` records sessions; `git trace commit -m TEXT` adds an item"),
-    ("reflog", "`git trace op log` lists what commands did"),
-    ("remove", "`git trace delete ITEM` deletes an item, `git trace branch -d NAME` a trace"),
-    ("rename", "`git trace branch -m OLD NEW` renames a trace"),
-    ("search", "`git trace grep PATTERN` searches items"),
-    ("setup", "`git trace install` sets up merges, and recording with --agent"),
-    ("squash", "`git trace compress` replaces items with a summary"),
-    ("stash", "`git trace switch -c NAME` keeps a state as a trace of its own"),
-    ("summarize", "`git trace compress` replaces items with a summary"),
-    ("tag", "`git trace branch NAME` keeps a state under a name"),
-    ("version", "`git trace --version` prints the version"),
-];
-
-/// What to use in place of an option of git. The first word is the command.
-const OTHER_OPTIONS: [(&str, &str, &str); 10] = [
-    ("commit", "-a", "an item is recorded at once: `git trace commit -m TEXT`"),
-    ("commit", "--amend", "`git trace edit ITEM -m TEXT` changes an item"),
-    ("diff", "--cached", "nothing is staged: `git trace diff STATE` compares with a state"),
-    ("diff", "--staged", "nothing is staged: `git trace diff STATE` compares with a state"),
-    ("log", "--graph", "`git trace view` draws the branches"),
-    ("log", "--all", "`git trace branch` lists traces, `git trace log NAME` shows one"),
-    ("pull", "--rebase", "after `git trace fetch`, `git trace rebase REMOTE/NAME` replays the trace"),
-    ("push", "-u", "`git trace push REMOTE` needs no upstream"),
-    ("reset", "--hard", "`git trace reset STATE` needs no option, and `git trace undo` takes it back"),
-    ("switch", "-b", "`git trace switch -c NAME` creates a trace"),
-];
+use reflexes::{OTHER_NAMES, OTHER_OPTIONS};
 
 pub(crate) fn print(error: &Error) {
     print_lines(&format!("{error:#}"), error.hint());
@@ -92,6 +50,14 @@ fn command_of(args: &[OsString]) -> String {
         command = command.find_subcommand(word).unwrap_or(command);
     }
     command.get_bin_name().unwrap_or_default().to_owned()
+}
+
+/// The short form of a long option of a command.
+fn short_of(command: &str, option: &str) -> Option<String> {
+    let root = help::described(&[]);
+    let command = command.split(' ').skip(2).try_fold(&root, |command, word| command.find_subcommand(word))?;
+    let arg = command.get_arguments().find(|arg| arg.get_long() == Some(option.trim_start_matches('-')))?;
+    Some(format!("-{}", arg.get_short()?))
 }
 
 struct Usage<'e> {
@@ -167,8 +133,11 @@ impl Usage<'_> {
         if let Some((_, hint)) = other_name {
             return (*hint).to_owned();
         }
+        // An empty beginning is for arguments that the command does not take.
+        let is_extra = self.error.kind() == ErrorKind::UnknownArgument;
+        let fits = |option: &str| if option.is_empty() { is_extra } else { arg.starts_with(option) };
         let is_meant = |command: &str, option: &str| {
-            self.command.strip_prefix("git trace ") == Some(command) && arg.starts_with(option)
+            self.command.strip_prefix("git trace").map(str::trim_start) == Some(command) && fits(option)
         };
         if let Some((_, _, hint)) = OTHER_OPTIONS.iter().find(|(command, option, _)| is_meant(command, option)) {
             return (*hint).to_owned();
@@ -184,14 +153,27 @@ impl Usage<'_> {
                 return format!("did you mean `{before}{word}`?");
             }
         }
-        self.help()
+        let unknown = std::error::Error::source(self.error).and_then(|source| source.downcast_ref::<UnknownVariant>());
+        let meant = unknown.and_then(|unknown| most_alike(&unknown.text, unknown.accepted.iter().copied()));
+        meant.map_or_else(|| self.help(), |meant| format!("did you mean `{meant}`?"))
     }
 
+    /// An example with the argument that the error is about, else of the command.
     fn help(&self) -> String {
         if self.command == "git trace" {
             return "`git trace help` lists the commands".to_owned();
         }
-        let example = help::examples(&self.command).next();
+        let arg = self.text(ContextKind::InvalidArg);
+        let option = arg.split([' ', '=']).next().filter(|word| word.starts_with('-'));
+        let short = option.and_then(|option| short_of(&self.command, option));
+        let is_it = |word: &str| Some(word) == option || Some(word) == short.as_deref();
+        let shows = |example: &&str| example.split(' ').any(is_it);
+        let example = if option.is_some() || arg.is_empty() {
+            help::all_examples(&self.command).find(shows).or_else(|| help::all_examples(&self.command).next())
+        } else {
+            // The one with the most arguments is about this one too.
+            help::all_examples(&self.command).max_by_key(|example| example.split(' ').count())
+        };
         let example = example.map(|example| format!("for example `{example}`; ")).unwrap_or_default();
         format!("{example}`{} -h` explains it", self.command)
     }

@@ -99,7 +99,7 @@ impl ExitStatus {
 #[command(name = "git-trace", bin_name = "git trace", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
     /// Trace to work on [default: `$GITTRACE_NAME`, or the current trace]
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", display_order = 900)]
     trace: Option<TraceName>,
     #[command(subcommand)]
     command: Command,
@@ -228,7 +228,7 @@ fn parse(args: &[OsString]) -> Result<(Cli, String), clap::Error> {
 
 /// The command line with `-n5` for the `-5` of `log -5`, which clap does not know.
 fn with_counts(args: &[OsString]) -> Vec<OsString> {
-    let log = args.iter().position(|arg| arg == "log").unwrap_or(args.len());
+    let log = args.iter().position(|arg| arg == "log" || arg == "top" || arg == "sessions").unwrap_or(args.len());
     let count = |arg: &OsString| {
         let number = arg.to_str()?.strip_prefix('-')?;
         number.parse::<u32>().is_ok().then(|| format!("-n{number}").into())

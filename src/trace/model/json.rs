@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::item::{BadType, Draft, Fields, Item, ItemType, MAX_UNKNOWN_HEADERS};
 use super::schema::accepted_roles;
+use crate::base::changes::most_alike;
 use crate::base::error::Diagnostic;
 
 /// The fields that git-trace assigns.
@@ -37,13 +38,25 @@ pub enum BadField {
     Assigned { field: String },
     #[error("an item has at most {MAX_UNKNOWN_HEADERS} unknown fields")]
     TooMany,
+    #[error("field `role`: `{text}` is not a role of {item_type}; accepted: {roles}")]
+    BadRole { text: String, item_type: ItemType, roles: &'static str },
     #[error("give `text` or `base64`, not both")]
     TwoBodies,
     #[error("the field `text` (or `base64`) is missing")]
     NoBody,
 }
 
-impl Diagnostic for BadField {}
+impl Diagnostic for BadField {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::BadRole { text, roles, .. } => {
+                let roles = roles.split(", ").filter_map(|role| role.split(' ').next());
+                most_alike(text, roles).map(|meant| format!("did you mean `{meant}`?"))
+            }
+            _ => None,
+        }
+    }
+}
 
 impl BadField {
     pub(crate) fn bad(field: &str, cause: impl Display) -> Self {
@@ -85,7 +98,7 @@ pub(crate) fn set_field(fields: &mut Fields, field: &str, value: &Value) -> Resu
         fields.item_type = text.parse().map_err(|cause: BadType| BadField::bad(field, cause))?;
     } else if let Some(header) = fields.json_mut(field) {
         header.set(text).map_err(|cause| match accepted_roles(&item_type).filter(|_| field == "role") {
-            Some(roles) => BadField::bad(field, format!("`{text}` is no role of {item_type}; accepted: {roles}")),
+            Some(roles) => BadField::BadRole { text: text.clone(), item_type: item_type.clone(), roles },
             None => BadField::bad(field, cause),
         })?;
     } else if field.parse::<ItemType>().is_err() {

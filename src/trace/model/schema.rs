@@ -16,6 +16,7 @@
 use thiserror::Error;
 
 use super::item::{Direction, Draft, Fields, ItemType, Role};
+use crate::base::changes::most_alike;
 use crate::base::error::Diagnostic;
 
 /// The reason why a draft cannot be committed. The message names the type, the field, and the accepted values.
@@ -43,7 +44,17 @@ pub enum SchemaError {
     NotJson { cause: String },
 }
 
-impl Diagnostic for SchemaError {}
+impl Diagnostic for SchemaError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownType(unknown) => Some(match most_alike(unknown.as_str(), ItemType::BUILT_IN) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "`git trace types` lists the types and their rules".to_owned(),
+            }),
+            _ => None,
+        }
+    }
+}
 
 /// The fields of a built-in type, as spelled in JSON; `None` for a type that has any field.
 pub(crate) fn own_fields(item_type: &ItemType) -> Option<&'static [&'static str]> {

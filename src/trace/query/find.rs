@@ -1,15 +1,22 @@
 //! Finding a trace by a part of its name, or by a name that is almost right.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::base::changes::likeness;
 use crate::git::Repo;
 use crate::trace::model::name::TRACES;
+use crate::trace::store::resolve::closest;
 use crate::trace::store::session::SESSIONS;
-use crate::trace::{TraceError, TraceName};
+use crate::trace::{Tip, TraceError, TraceName};
 
-/// How alike a suggestion is at least.
-const ALIKE: f32 = 0.7;
+/// All traces with their tips, newest first, and those of sub-agents last. A damaged tip is `None`.
+pub(crate) fn newest_first(repo: &Repo) -> Result<Vec<(Option<Tip>, TraceName)>, TraceError> {
+    let refs = repo.list_refs(TRACES)?.into_iter();
+    let named = refs.filter_map(|(refname, oid)| Some((Tip::read(repo, oid).ok(), TraceName::of_ref(&refname)?)));
+    let mut traces: Vec<_> = named.collect();
+    traces.sort_by_key(|(tip, name)| (name.is_of_sub_agent(), Reverse(tip.as_ref().map(Tip::time))));
+    Ok(traces)
+}
 
 /// The only trace with a part of this name, or that continues the only session with a part of this id. A name that another found one
 /// continues after a `.` is meant only if the part says so: `6b2e` is `claude-code/6b2e…`, not its `.clean`.
@@ -42,10 +49,7 @@ pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, Trac
 /// The error for a name that no trace has, with the trace that may be meant.
 pub(crate) fn unknown(repo: &Repo, name: &TraceName) -> Result<TraceError, TraceError> {
     let part = by_part(repo, name.as_str()).ok().flatten();
-    let names = repo.list_refs(TRACES)?.into_iter().filter_map(|(refname, _)| TraceName::of_ref(&refname));
-    let alike = names.map(|other| (likeness(name.as_str(), other.as_str()), other));
-    let closest = alike.filter(|(likeness, _)| *likeness >= ALIKE).max_by(|one, other| one.0.total_cmp(&other.0));
-    Ok(match part.or(closest.map(|(_, name)| name)) {
+    Ok(match part.map_or_else(|| closest(repo, name.as_str()), |part| Ok(Some(part)))? {
         Some(meant) => TraceError::Misspelled { name: name.clone(), meant },
         None => TraceError::NoSuchTrace { name: name.clone() },
     })

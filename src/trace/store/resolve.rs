@@ -8,10 +8,12 @@ use std::collections::{HashMap, HashSet};
 use super::priority::tags::introduction;
 use super::turns::Turns;
 use super::walk::{Parents, Walk, changes_of, touched_by};
+use crate::base::changes::most_alike;
 use crate::base::time::Time;
 use crate::base::when::When;
 use crate::git::Repo;
 use crate::trace::model::item_spec::{ItemName, ItemSpec};
+use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName, View};
 
@@ -177,7 +179,7 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
     if let Some(tip) = find_tip(repo, spec)? {
         return Ok(tip);
     }
-    let unknown = || TraceError::UnknownState { spec: spec.to_owned(), trace: current.clone() };
+    let unknown = || TraceError::UnknownState { spec: spec.to_owned(), meant: closest(repo, spec).ok().flatten() };
     let found = Tip::find(repo, current)
         .and_then(|tip| moment(repo, current, &tip.ok_or_else(unknown)?, spec))
         // A damaged tip names no item, but git may name a commit.
@@ -191,6 +193,13 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
             error => Err(error),
         });
     found.map_err(|error| if let TraceError::UnknownMoment { .. } = error { unknown() } else { error })
+}
+
+/// The trace with the name that is most like this one, if it is like it.
+pub(crate) fn closest(repo: &Repo, name: &str) -> Result<Option<TraceName>, TraceError> {
+    let refs = repo.list_refs(TRACES)?;
+    let names = refs.iter().filter_map(|(refname, _)| refname.strip_prefix(TRACES));
+    Ok(most_alike(name, names).and_then(|name| name.parse().ok()))
 }
 
 pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {

@@ -29,6 +29,7 @@ fn an_unknown_or_ambiguous_item() {
             insta::assert_snapshot!(repo.refused(&[command, "abc"]), @"
             --- stderr
             error: `abc` is too short: give four digits of an item's id, or #<position>
+            hint: `git trace log --oneline` lists items
             [exit 2]
             ");
             insta::assert_snapshot!(repo.refused(&[command, "no such thing\u{1b}[31m"]), @r#"
@@ -135,17 +136,18 @@ fn an_invalid_type_role_or_level() {
     insta::assert_snapshot!(repo.refused(&["commit", "-t", "poem", "-m", "x"]), @"
     --- stderr
     error: unknown type `poem`: expected one of instruction, dialogue, tool_io, reasoning, artifact, output, freeform, or a type that git config declares, as with `traceType.poem.role`
+    hint: `git trace types` lists the types and their rules
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @r"
+    insta::assert_snapshot!(repo.refused(&["commit", "-t", "Bad Type", "-m", "x"]), @"
     --- stderr
     error: `--type <TYPE>`: invalid item type `Bad Type`: expected a letter a-z, then at most 63 of a-z, 0-9 and _
-    hint: for example `git trace commit -m 'Where is the limit set?'`; `git trace commit -h` explains it
+    hint: for example `git trace commit -t instruction --name style -m 'Answer in one sentence.'`; `git trace commit -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-r", "nobody", "-m", "x"]), @"
     --- stderr
-    error: field `role`: `nobody` is no role of dialogue; accepted: user, assistant, system
+    error: field `role`: `nobody` is not a role of dialogue; accepted: user, assistant, system
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["commit", "-r", "tool", "-m", "x"]), @"
@@ -153,21 +155,22 @@ fn an_invalid_type_role_or_level() {
     error: dialogue field `role` cannot be `tool`; accepted: user, assistant, system
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["commit", "-p", "urgent", "-m", "x"]), @r"
+    insta::assert_snapshot!(repo.refused(&["commit", "-p", "urgent", "-m", "x"]), @"
     --- stderr
     error: `--priority <LEVEL>`: `urgent` is not one of skip, normal, pinned
-    hint: for example `git trace commit -m 'Where is the limit set?'`; `git trace commit -h` explains it
+    hint: for example `git trace commit -F notes.md -r assistant -p pinned`; `git trace commit -h` explains it
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["priority", "#0", "urgent"]), @r"
+    insta::assert_snapshot!(repo.refused(&["priority", "#0", "urgent"]), @"
     --- stderr
     error: `[LEVEL]`: `urgent` is not one of skip, normal, pinned
-    hint: for example `git trace priority`; `git trace priority -h` explains it
+    hint: for example `git trace priority '#3' skip`; `git trace priority -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["edit", "#0", "-t", "poem", "-m", "x"]), @"
     --- stderr
     error: unknown type `poem`: expected one of instruction, dialogue, tool_io, reasoning, artifact, output, freeform, or a type that git config declares, as with `traceType.poem.role`
+    hint: `git trace types` lists the types and their rules
     [exit 2]
     ");
 }
@@ -237,6 +240,7 @@ fn a_missing_or_invalid_field() {
     insta::assert_snapshot!(repo.refused(&["commit", "-F", "no-such-file"]), @"
     --- stderr
     error: cannot read `no-such-file`: No such file or directory (os error 2)
+    hint: name a file that exists, or `-` for stdin
     [exit 2]
     ");
 }

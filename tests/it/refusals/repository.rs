@@ -16,20 +16,8 @@ fn an_author_without_an_identity() {
     let output = run(command.args(["-c", "user.useConfigOnly=true", "trace", "commit", "-m", "x"]), b"");
     insta::assert_snapshot!(repo.snapshot(&output), @r#"
     --- stderr
-    error: git does not know who you are
-    Committer identity unknown
-
-    *** Please tell me who you are.
-
-    Run
-
-      git config --global user.email "you@example.com"
-      git config --global user.name "Your Name"
-
-    to set your account's default identity.
-    Omit --global to set the identity only in this repository.
-
-    fatal: no email was given and auto-detection is disabled
+    error: git does not know who you are: no email was given and auto-detection is disabled
+    hint: `git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` say it
     [exit 2]
     "#);
     assert_eq!(repo.refs(), before);

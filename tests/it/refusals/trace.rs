@@ -26,13 +26,13 @@ fn an_invalid_time() {
     insta::assert_snapshot!(repo.refused(&["materialize", "--as-of", "HEAD"]), @"
     --- stderr
     error: no commit, item, or time of trace `main` is named `HEAD`
-    hint: `git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`
+    hint: did you mean `TRACE_HEAD`? `HEAD` is a commit of the code
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterdy"]), @r"
+    insta::assert_snapshot!(repo.refused(&["log", "--since", "yesterdy"]), @"
     --- stderr
     error: `--since <TIME>`: invalid time `yesterdy`: expected a time such as `yesterday`, `2 days ago`, `last friday`, `noon`, `2026-03-01`, `2026-03-01 14:00`, `2026-02-10T09:00:00Z`, or `@1770000000`
-    hint: for example `git trace log -5`; `git trace log -h` explains it
+    hint: for example `git trace log --oneline --since yesterday`; `git trace log -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["log", "--since", "2026-02-10T09:00:00Z", "--until", "2026-02-10T08:00:00Z"]), @"
@@ -108,7 +108,7 @@ fn an_import_with_an_invalid_line_records_nothing() {
     let short = b"{\"text\":\"fine\"}\n{\"text\":\"fine too\",\"role\":\"nobody\"}\n";
     insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], short), @"
     --- stderr
-    error: cannot import `-`: line 2: field `role`: `nobody` is no role of dialogue; accepted: user, assistant, system
+    error: cannot import `-`: line 2: field `role`: `nobody` is not a role of dialogue; accepted: user, assistant, system
     [exit 2]
     ");
     let mut long: Vec<u8> = (0..100).flat_map(|n| format!("{{\"text\":\"{n}\"}}\n").into_bytes()).collect();

@@ -72,7 +72,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return bounded::read_all(io::stdin()).context("cannot read stdin");
     }
-    bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
+    bounded::read_file(path).map_err(|error| {
+        let message = format!("cannot read `{}`: {error}", path.display());
+        match error.kind() {
+            io::ErrorKind::NotFound => Error::with_hint(message, "name a file that exists, or `-` for stdin"),
+            _ => Error::msg(message),
+        }
+    })
 }
 
 /// Whether stdin is the null device. Rust's runtime opens it in place of a closed stdin.

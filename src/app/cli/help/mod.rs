@@ -46,6 +46,11 @@ const MAX_EXAMPLES: usize = 4;
 /// One command line per line.
 const EXAMPLES: &str = include_str!("examples.txt");
 
+/// The jobs, each with all its commands.
+pub(crate) fn jobs() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+    GROUPS.iter().map(|group| (group.job, group.commands.iter().chain(group.others).copied()))
+}
+
 /// Print the help of a command, or list the commands
 #[derive(clap::Args, Debug)]
 pub(crate) struct HelpArgs {
@@ -108,8 +113,12 @@ fn with_examples(command: Command) -> Command {
 
 /// A few examples of the command with this name, such as `git trace crumb`, or of its subcommands.
 pub(crate) fn examples(name: &str) -> impl Iterator<Item = &'static str> {
+    all_examples(name).take(MAX_EXAMPLES)
+}
+
+pub(crate) fn all_examples(name: &str) -> impl Iterator<Item = &'static str> {
     let is_of = move |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    EXAMPLES.lines().filter(is_of).take(MAX_EXAMPLES)
+    EXAMPLES.lines().filter(is_of)
 }
 
 #[cfg(test)]

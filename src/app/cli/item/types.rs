@@ -1,6 +1,7 @@
 //! `git trace types`: the types of items, and what holds for each.
 
 use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Value, escaped, json};
+use crate::base::changes::most_alike;
 use crate::trace::ItemType;
 use crate::trace::model::types::{TypeRules, Types};
 
@@ -28,7 +29,10 @@ impl TypesArgs {
         let wanted = |item_type: &ItemType| self.name.as_ref().is_none_or(|name| name == item_type);
         let listed: Vec<(ItemType, &TypeRules)> = types.all().filter(|(item_type, _)| wanted(item_type)).collect();
         if listed.is_empty() {
-            context.ui.note("no such type; `git trace types` lists all types");
+            let meant = self.name.as_ref().and_then(|name| most_alike(name.as_str(), ItemType::BUILT_IN));
+            let hint = meant
+                .map_or("`git trace types` lists all types".to_owned(), |meant| format!("did you mean `{meant}`?"));
+            context.ui.note(format!("no such type; {hint}"));
             return Ok(ExitStatus::No);
         }
         if !self.json {

@@ -61,6 +61,9 @@ pub(crate) struct RemoteArgs {
     /// Remote
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
+    // For hands that know git; where a remote is, `git remote -v` says.
+    #[arg(short = 'v', hide = true)]
+    verbose: bool,
     /// Make plain `git fetch` fetch the remote's traces from now on
     #[arg(long, requires = "remote", conflicts_with = "unfollow")]
     follow: bool,
@@ -221,7 +224,11 @@ impl RemoteArgs {
         }
         let prefix = "refs/trace-remotes/";
         let wanted = self.remote.as_ref().map(|remote| format!("{prefix}{remote}/"));
-        for (refname, oid) in context.repo()?.list_refs(wanted.as_deref().unwrap_or(prefix))? {
+        let found = context.repo()?.list_refs(wanted.as_deref().unwrap_or(prefix))?;
+        if found.is_empty() {
+            context.ui.note("no trace of a remote is known here: `git trace fetch REMOTE` fetches them; `git remote -v` lists remotes");
+        }
+        for (refname, oid) in found {
             let name = refname.strip_prefix(prefix).unwrap_or(&refname).to_owned();
             if self.json {
                 context.ui.json(&json!({ "name": name, "commit": oid.to_string() }))?;

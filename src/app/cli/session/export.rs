@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::app::cli::flags::items::FilterArgs;
-use crate::app::cli::{Context, Error, Result, Values, bail, escaped, failure, json};
+use crate::app::cli::{Context, Error, Result, Values, bail, escaped, json};
 use crate::git::Git;
 use crate::trace::query::export::export;
 use crate::trace::query::select::{Among, select};
@@ -158,5 +158,9 @@ fn checked(
 }
 
 fn no_exporter(format: Format) -> Error {
-    failure!("{} cannot resume a transcript that another program wrote", format.agent().name)
+    let message = format!("{} cannot resume a transcript that another program wrote", format.agent().name);
+    Error::with_hint(
+        message,
+        "name one that can: `git trace resume --agent claude-code`, or `git trace export claude-code`",
+    )
 }

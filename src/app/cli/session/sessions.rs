@@ -31,6 +31,9 @@ impl SessionsArgs {
         catch_up(context)?;
         tell_failures(context)?;
         let found = list(context.repo()?, context.counter()?, self.max_count.unwrap_or(usize::MAX))?;
+        if found.is_empty() {
+            context.ui.note("no session is recorded here: `git trace import claude-code` imports one; `git trace install --agent claude-code` records them");
+        }
         if !self.json {
             context.ui.page()?;
         }

@@ -1,13 +1,11 @@
 //! `git trace branch`, `switch` and `init`.
 
-use std::cmp::Reverse;
-
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
-use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Basis;
+use crate::trace::query::find::newest_first;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::{Tip, TraceError, TraceName, View};
@@ -24,9 +22,9 @@ const MAX_OFFERED: usize = 20;
 /// `undo` brings a deleted trace back.
 #[derive(clap::Args, Debug)]
 #[command(override_usage = "git trace branch [--json]\n       \
-    git trace branch NAME [START]\n       \
-    git trace branch -m [OLD] NEW\n       \
-    git trace branch (-d | -D) NAME...")]
+    git trace branch <NAME> [<START>]\n       \
+    git trace branch -m [<OLD>] <NEW>\n       \
+    git trace branch (-d | -D) <NAME>...")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct BranchArgs {
     /// Name of the new trace, or the names for -m, -d and -D
@@ -41,8 +39,8 @@ pub(crate) struct BranchArgs {
     /// Delete traces even if they are not merged
     #[arg(short = 'D', conflicts_with = "json")]
     force_delete: bool,
-    // For hands that know git: the list always shows sizes.
-    #[arg(short = 'v', long, hide = true, conflicts_with = "names")]
+    // For hands that know git: without a name, traces are listed, and always with their sizes.
+    #[arg(short = 'v', long, alias = "list", hide = true, conflicts_with = "names")]
     #[arg(action = clap::ArgAction::Count)]
     verbose: u8,
     /// Print one JSON object per line
@@ -231,12 +229,9 @@ pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Optio
         return Err(Error::with_hint("no trace was named", "`git trace branch` lists traces"));
     }
     let repo = context.repo()?;
-    let mut tips = Vec::new();
-    for (refname, oid) in repo.list_refs(TRACES)? {
-        let Some(name) = TraceName::of_ref(&refname).filter(|name| !name.is_of_sub_agent()) else { continue };
-        tips.push((Tip::read(repo, oid).ok(), name));
-    }
-    tips.sort_by_key(|(tip, name)| (first != Some(name), Reverse(tip.as_ref().map(Tip::time))));
+    let mut tips = newest_first(repo)?;
+    tips.retain(|(_, name)| !name.is_of_sub_agent());
+    tips.sort_by_key(|(_, name)| first != Some(name));
     if tips.len() > MAX_OFFERED {
         context.ui.note(format!("the {MAX_OFFERED} newest of {} traces; `git trace branch` lists all", tips.len()));
         tips.truncate(MAX_OFFERED);

@@ -80,7 +80,12 @@ impl CleanArgs {
         }
         match &done {
             Some(done) => print_done(context, &name, done),
-            None if !has_changes => writeln!(context.ui, "nothing to cut"),
+            None if !has_changes => {
+                context.ui.note(
+                    "hint: the newest steps stay; `--keep N` changes how many, and `--preset aggressive` cuts more",
+                );
+                writeln!(context.ui, "nothing to cut")
+            }
             None if self.dry_run || !is_interactive() => {
                 let how = if self.dry_run { "dry run" } else { "dry run, because there is no terminal: --yes writes" };
                 context.ui.note(format!("{how}; nothing was changed"));

@@ -2,12 +2,12 @@
 
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
-use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::app::cli::{Context, ExitStatus, Result, Value, Values, escaped, json};
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
 use crate::trace::query::select::Among;
 use crate::trace::store::resolve::{State, state};
-use crate::trace::{ItemId, Tip, TraceName};
+use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// Copy single items of another trace into the current one
 ///
@@ -101,7 +101,7 @@ impl RevertArgs {
         for spec in &self.commits {
             match repo.find_commit(spec)? {
                 Some(commit) if repo.is_ancestor(commit, tip.commit.oid)? => commits.push(commit),
-                _ => bail!("`{}` is not a commit of trace `{name}`", escaped(spec)),
+                _ => return Err(TraceError::NotACommit { spec: spec.clone(), trace: name }.into()),
             }
         }
         let settlement = self.conflicts.read(context, &name, [&tip, &tip])?;
