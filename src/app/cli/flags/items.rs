@@ -18,30 +18,32 @@ pub(crate) struct ItemsArgs {
     pub(crate) filter: FilterArgs,
 }
 
+/// Heading of the filters in the help. Set on the struct, it would also be the heading of the options after them.
+const FILTERS: &str = "Filters of items (all must match)";
+
 /// Filters of items. All that are given must match.
 #[derive(clap::Args, Debug)]
-#[command(next_help_heading = "Filters of items (all must match)")]
 pub(crate) struct FilterArgs {
     /// Only items of this type
-    #[arg(short = 't', long = "type", value_name = "TYPE")]
+    #[arg(help_heading = FILTERS, short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
     /// Only calls and results of this tool
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    #[arg(help_heading = FILTERS, long, value_name = "NAME", allow_hyphen_values = true)]
     tool: Option<String>,
     /// Only artifacts, calls, and results about a file whose path, or its end, matches
-    #[arg(long, value_name = "GLOB")]
+    #[arg(help_heading = FILTERS, long, value_name = "GLOB")]
     path: Option<String>,
     /// Only items whose content matches this regular expression
-    #[arg(long, value_name = "PATTERN", allow_hyphen_values = true, value_parser = lines_pattern)]
+    #[arg(help_heading = FILTERS, long, value_name = "PATTERN", allow_hyphen_values = true, value_parser = lines_pattern)]
     grep: Option<Regex>,
     /// Only items with more tokens
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(help_heading = FILTERS, long, value_name = "TOKENS")]
     larger_than: Option<u64>,
     /// Only items with at least this number of steps after them; a step is one message of the model with its tools' results
-    #[arg(long, value_name = "STEPS")]
+    #[arg(help_heading = FILTERS, long, value_name = "STEPS")]
     age: Option<usize>,
     /// Only items recorded before this time, such as `yesterday` or `2 days ago`
-    #[arg(long, value_name = "TIME")]
+    #[arg(help_heading = FILTERS, long, value_name = "TIME")]
     older_than: Option<When>,
 }
 

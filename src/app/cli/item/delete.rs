@@ -28,7 +28,7 @@ pub(crate) struct DeleteArgs {
 ///
 /// A range, a turn, or a filter selects deleted items; a commit names those that it deleted. All items are restored in one commit.
 #[derive(clap::Args, Debug)]
-#[command(override_usage = "git trace restore [OPTIONS] [ITEM]...\n       git trace restore [OPTIONS] ITEM REVISION")]
+#[command(override_usage = "git trace restore [OPTIONS] [ITEM]...\n       git trace restore <ITEM> <REVISION>")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     items: ItemsArgs,

@@ -5,7 +5,7 @@
 
 use crate::base::error::Result;
 use std::any::TypeId;
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
@@ -22,12 +22,13 @@ use crate::git::Env;
 use crate::memory::breadcrumb::Key;
 use crate::memory::breadcrumb::query::Query;
 use crate::trace::model::level::Level;
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::types::Types;
 use crate::trace::model::{trailers, tree};
+use crate::trace::query::find::newest_first;
 use crate::trace::store::head;
 use crate::trace::store::total::Reading;
-use crate::trace::{AgentName, ItemType, Tip, TraceError, TraceName, View};
+use crate::trace::{AgentName, ItemEntry, ItemType, Tip, TraceError, TraceName, View};
 use crate::transcript::format::Format;
 use crate::transcript::title::title;
 
@@ -74,16 +75,20 @@ impl CompleteWordsArgs {
         let at = words.len() - 1;
         // An unknown command line has no completions.
         let found = complete(&mut command, words.into_iter().map(Into::into).collect(), at, None).unwrap_or_default();
-        let mut candidates = BTreeMap::new();
+        let mut candidates = Vec::new();
         for candidate in &found {
             let Some(value) = candidate.get_value().to_str() else { continue };
             // Options are offered for a hyphen only.
             let is_meant = value.starts_with(word) && value.starts_with('-') == word.starts_with('-');
             if !value.contains(char::is_control) && (is_meant || value == FILES) {
-                candidates.insert(value, candidate.get_help().map(ToString::to_string).unwrap_or_default());
+                candidates.push((value, candidate));
             }
         }
-        for (value, description) in candidates {
+        // Commands and options have an id, and no order of their own. Values do, such as newest first.
+        candidates.sort_by_key(|(value, candidate)| candidate.get_id().map(|_| *value));
+        let mut seen = HashSet::new();
+        for (value, candidate) in candidates.into_iter().filter(|(value, _)| seen.insert(*value)) {
+            let description = candidate.get_help().map(ToString::to_string).unwrap_or_default();
             writeln!(context.ui, "{value}\t{}", escaped(description.lines().next().unwrap_or_default()))?;
         }
         Ok(())
@@ -171,8 +176,10 @@ impl Completer {
             Values::OneOf(words) => described(words.iter().map(|word| (*word).to_owned()).collect(), ""),
             Values::Traces => {
                 // A title is read only for a name that is offered.
-                let offered = refs(TRACES)?.into_iter().filter(|name| name.starts_with(word));
-                let mut traces: Candidates = offered.map(|name| (name.clone(), description(&context, &name))).collect();
+                let offered = newest_first(context.repo()?)?.into_iter();
+                let offered = offered.filter(|(_, name)| name.as_str().starts_with(word));
+                let mut traces: Candidates =
+                    offered.map(|(tip, name)| (name.to_string(), description(&context, tip, &name))).collect();
                 traces.extend::<Candidates>(described(refs(REMOTE_TRACES)?, "trace of a remote"));
                 traces
             }
@@ -204,29 +211,37 @@ impl Completer {
     }
 }
 
-/// The title of a trace, if it has one.
-fn description(context: &Context, name: &str) -> String {
+/// The title of a trace, or the subject of its last commit.
+fn description(context: &Context, tip: Option<Tip>, name: &TraceName) -> String {
+    let Some(tip) = tip else { return "damaged trace".to_owned() };
+    let subject = tip.commit.subject().to_owned();
     let title = || {
-        let (repo, name) = (context.repo().ok()?, name.parse().ok()?);
-        title(repo, &name, &View::open(repo, &name, None).ok()?)
+        let repo = context.repo().ok()?;
+        title(repo, name, &View::at(repo, tip, None).ok()?)
     };
-    title().unwrap_or_else(|| "trace".to_owned())
+    title().unwrap_or(subject)
 }
 
-/// The live items whose ids begin with the word, or with what follows `..` in it.
+/// The live items whose ids, or positions behind a `#`, begin with the word, or with what follows `..` in it; newest first.
 fn items(context: &Context, word: &str) -> Result<Candidates> {
     let repo = context.repo()?;
     let name = context.named_trace()?.map_or_else(|| head::current(repo), Ok)?;
     let Some(tip) = Tip::find(repo, &name)? else { return Ok(Candidates::new()) };
     let (before, prefix) = word.split_at(word.rfind("..").map_or(0, |at| at + 2));
     let mut entries = tree::list(repo, tip.commit.tree)?;
-    entries.retain(|entry| entry.id.to_string().starts_with(prefix));
+    let written = |entry: &ItemEntry| match prefix.strip_prefix('#') {
+        Some(_) => format!("#{}", entry.seq),
+        None => entry.id.to_string(),
+    };
+    entries.retain(|entry| written(entry).starts_with(prefix));
     let newest = entries.split_off(entries.len().saturating_sub(MAX_ITEMS));
     let mut candidates = Candidates::new();
     repo.for_each_blob(newest.iter().map(|entry| (entry, entry.blob)), |entry, _, bytes| {
         let preview = trailers::preview(&Reading::of(entry, bytes).item);
-        candidates.push((format!("{before}{}", entry.id), format!("#{} {preview}", entry.seq)));
+        let position = if prefix.starts_with('#') { String::new() } else { format!("#{} ", entry.seq) };
+        candidates.push((format!("{before}{}", written(entry)), format!("{position}{preview}")));
         Ok::<(), TraceError>(())
     })?;
+    candidates.reverse();
     Ok(candidates)
 }

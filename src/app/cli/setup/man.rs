@@ -1,15 +1,15 @@
 //! `git trace install --man`: a manual page for every command, made of its help.
 
+mod page;
+
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
 use clap::{Command, CommandFactory as _};
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::app::cli::{Cli, ErrorContext as _, Result};
+use crate::app::cli::{Cli, ErrorContext as _, Result, help};
 use crate::app::install::owned::{self, OwnedFile};
 use crate::app::install::{Action, Mode, Step};
 
@@ -66,7 +66,7 @@ struct Page {
 
 fn add_pages(command: &Command, parent: Option<&str>, pages: &mut Vec<Page>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
-    let text = text(command, &name)?;
+    let text = page::text(command, &name)?;
     pages.push(Page { name: name.clone(), parent: parent.map(str::to_owned), text });
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         add_pages(sub, Some(&name), pages)?;
@@ -74,69 +74,26 @@ fn add_pages(command: &Command, parent: Option<&str>, pages: &mut Vec<Page>) -> 
     Ok(())
 }
 
-fn text(command: &Command, name: &str) -> io::Result<String> {
-    let man = Man::new(command.clone());
-    let mut bytes = Vec::new();
-    man.render_title(&mut bytes)?;
-    man.render_name_section(&mut bytes)?;
-    man.render_synopsis_section(&mut bytes)?;
-    man.render_description_section(&mut bytes)?;
-    man.render_options_section(&mut bytes)?;
-    if command.get_subcommands().any(|sub| !sub.is_hide_set()) {
-        man.render_subcommands_section(&mut bytes)?;
-    }
-    Ok(tidied(&String::from_utf8_lossy(&bytes), name))
-}
-
-/// Date of the last review of the pages; `mandoc` requires one.
-const DATE: &str = "2026-11-21";
-
-/// The page without what `groff` and `mandoc` warn about: empty lines, breaks beside them, a title without quotes.
-fn tidied(page: &str, name: &str) -> String {
-    let mut text = String::with_capacity(page.len());
-    let mut lines = page.lines().peekable();
-    let mut is_defined = false;
-    while let Some(line) = lines.next() {
-        if line.is_empty() || line == ".br" {
-            let mut is_gap = line.is_empty();
-            while let Some(next) = lines.next_if(|next| next.is_empty() || *next == ".br") {
-                is_gap |= next.is_empty();
-            }
-            text.push_str(if is_gap { ".sp\n" } else { ".br\n" });
-        } else if line.starts_with(".TH ") {
-            let (title, version) = (name.to_uppercase(), env!("CARGO_PKG_VERSION"));
-            let _ = writeln!(text, ".TH \"{title}\" \"1\" \"{DATE}\" \"git-trace {version}\" \"Git Trace Manual\"");
-        } else if line.starts_with(".ie ") || line.starts_with(".el ") {
-            // Each section defines the apostrophe anew.
-            if !is_defined {
-                text.extend([line, "\n"]);
-            }
-            is_defined |= line.starts_with(".el ");
-        } else {
-            text.extend([line.trim_end(), "\n"]);
-        }
-    }
-    text
-}
-
 impl Page {
     fn into_file(self, folder: &Path, names: &[String]) -> OwnedFile {
-        let mut roff = Roff::default();
+        let mut text = page::with_bold_code(&self.text);
         if self.parent.is_none() {
-            roff.control("SH", ["EXIT STATUS"]);
-            roff.text([roman("0 when it is done, 1 when the answer is no, 2 when it was refused or could not run.")]);
+            text.push_str(
+                ".SH \"EXIT STATUS\"\n0 when it is done, 1 when the answer is no, 2 when it was refused or could not run.\n",
+            );
         }
-        roff.control("SH", ["SEE ALSO"]);
-        let related = self.related(names);
-        let end = |index| roman(if index + 1 < related.len() { "(1), " } else { "(1)" });
-        roff.text(related.iter().enumerate().flat_map(|(index, name)| [bold(*name), end(index)]).collect::<Vec<_>>());
-        let text = format!("{}{}", self.text, tidied(&roff.to_roff(), &self.name));
+        let related: Vec<String> =
+            self.related(names).iter().map(|name| format!("\\fB\\%{}\\fR(1)", page::escaped(name))).collect();
+        let _ = writeln!(text, ".SH \"SEE ALSO\"\n{}", related.join(", "));
         OwnedFile { path: folder.join(format!("{}.1", self.name)), text, comment: ".\\\"" }
     }
 
-    /// Its parents and the commands that its text mentions.
+    /// Its parents, the commands of its group, and those that its text mentions.
     fn related<'n>(&'n self, names: &'n [String]) -> Vec<&'n str> {
         let mut related: Vec<&str> = vec!["git"];
+        let command = |name: &'n str| name.strip_prefix("git-trace-").unwrap_or_default();
+        let group = help::jobs().map(|(_, names)| names.collect::<Vec<_>>());
+        let group = group.into_iter().find(|names| names.contains(&command(&self.name))).unwrap_or_default();
         for name in names.iter().filter(|name| **name != self.name) {
             let is_parent = self.name.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('-'));
             // The text escapes hyphens, and mentions a command as it is typed: `git trace crumb expand`.
@@ -146,7 +103,7 @@ impl Page {
                 let next = self.text[at + typed.len()..].chars().next();
                 matches!(next, Some('`' | ' '))
             });
-            if is_parent || is_mentioned {
+            if is_parent || is_mentioned || group.contains(&command(name)) {
                 related.push(name);
             }
         }

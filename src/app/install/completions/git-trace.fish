@@ -8,7 +8,8 @@ function __git_trace_complete
 		end
 		set -e words[1]
 	end
-	set -l cur (commandline -ct)
+	# `#4` begins a comment, so it is written `'#4` or `\#4`.
+	set -l cur (commandline -ct | string replace -ar '["\'\\\\]' '')
 	for line in (git trace complete-words -- $words $cur 2>/dev/null)
 		if string match -q '/*' -- $line
 			__fish_complete_path $cur
@@ -17,5 +18,5 @@ function __git_trace_complete
 		end
 	end
 end
-complete -c git-trace -f -a '(__git_trace_complete)'
-complete -c git -n '__fish_git_using_command trace' -f -a '(__git_trace_complete git)'
+complete -c git-trace -f -k -a '(__git_trace_complete)'
+complete -c git -n '__fish_git_using_command trace' -f -k -a '(__git_trace_complete git)'
