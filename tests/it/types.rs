@@ -258,3 +258,95 @@ fn a_bare_repository_uses_the_types_of_its_head() {
         repo.refused(&["commit", "-t", "finding", "-m", "b"]);
     });
 }
+
+/// Commits a body of a type with this schema; returns the error without its beginning. It must not take long, whatever the schema.
+fn refusal(schema: &str, body: &str) -> String {
+    let repo = sharing("[traceType \"finding\"]\n\tschema = schema.json\n");
+    fs::write(repo.folder().join("schema.json"), schema).unwrap();
+    let output = repo.run(&["commit", "-t", "finding", "-"], body.as_bytes());
+    assert_eq!(output.status.code(), Some(2), "{}", repo.exact(&output));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(repo.git(&["for-each-ref", "refs/traces"]), "");
+    said.strip_prefix("error: ").unwrap().to_owned()
+}
+
+/// A schema in which each definition refers to the next one.
+fn chain(len: usize) -> String {
+    let one = |i: usize| format!("\"d{i}\":{{\"$ref\":\"#/$defs/d{}\"}}", i + 1);
+    let all = (0..len).map(one).collect::<Vec<_>>().join(",");
+    format!("{{\"$defs\":{{{all},\"d{len}\":{{}}}},\"$ref\":\"#/$defs/d0\"}}")
+}
+
+#[test]
+fn a_hostile_schema_is_refused_before_it_is_compiled() {
+    let patterns = (0..200).map(|i| format!("\"a{i}\":{{\"pattern\":\"a{i}\"}}")).collect::<Vec<_>>().join(",");
+    let mut page = String::new();
+    for schema in [
+        chain(8000),
+        format!("{{\"allOf\":[{}{{}}]}}", "{},".repeat(3000)),
+        format!("{}{{}}{}", "{\"not\":".repeat(80), "}".repeat(80)),
+        r#"{"pattern":"((a{1000}){1000}){1000}"}"#.to_owned(),
+        format!("{{\"pattern\":\"{}\"}}", "a".repeat(2000)),
+        format!("{{\"properties\":{{{patterns}}}}}"),
+        r#"{"patternProperties":{"(\\w{100}){100}":{}}}"#.to_owned(),
+        r##"{"$dynamicRef":"#x"}"##.to_owned(),
+        r##"{"$defs":{"a":{"$id":"http://a/"}}}"##.to_owned(),
+        r#"{"pattern":"("}"#.to_owned(),
+    ] {
+        page += &refusal(&schema, "{}");
+    }
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn a_check_that_would_not_end_is_refused() {
+    let doubling = |of: &str| {
+        let one = |i: usize| {
+            format!("\"d{i}\":{{\"{of}\":[{{\"$ref\":\"#/$defs/d{0}\"}},{{\"$ref\":\"#/$defs/d{0}\"}}]}}", i + 1)
+        };
+        let all = (0..40).map(one).collect::<Vec<_>>().join(",");
+        format!("{{\"$defs\":{{{all},\"d40\":{{\"type\":\"string\"}}}},\"$ref\":\"#/$defs/d0\"}}")
+    };
+    let deep = format!("{}1{}", "{\"a\":".repeat(100), "}".repeat(100));
+    let twice = r##"{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}"##;
+    let pattern = r#"{"pattern":"(x|y)*x(x|y){300}$"}"#;
+    let mut page = String::new();
+    for (schema, body) in [
+        (&*doubling("allOf"), "{}"),
+        (&doubling("oneOf"), "{}"),
+        (twice, &deep),
+        (r##"{"allOf":[{"$ref":"#"},{"$ref":"#"}]}"##, "1"),
+        (&chain(1500), "1"),
+        (pattern, &format!("\"{}\"", "xy".repeat(1 << 21))),
+    ] {
+        page += &refusal(schema, body);
+    }
+    let said = "the body of finding must satisfy `traceType.finding.schema`: $: ";
+    insta::assert_snapshot!(page.replace(said, ""), @r"
+    checking it takes too many steps
+    checking it takes too many steps
+    checking it takes too many steps
+    the schema and the body nest too deep
+    the schema and the body nest too deep
+    checking it takes too many steps
+    ");
+}
+
+#[test]
+fn a_schema_may_refer_to_itself_and_to_its_parts() {
+    let repo = sharing("[traceType \"finding\"]\n\tschema = schema.json\n");
+    let schema = r##"{"$id":"http://example.org/x","$defs":{"n":{"type":"object","properties":{
+        "left":{"$ref":"#/$defs/n"},"right":{"$ref":"#/$defs/n"},"name":{"pattern":"^\\w+$"}},
+        "unevaluatedProperties":false}},"$ref":"#/$defs/n"}"##;
+    fs::write(repo.folder().join("schema.json"), schema).unwrap();
+    let mut body = "{\"name\":\"a\"}".to_owned();
+    for _ in 0..100 {
+        body = format!("{{\"left\":{body},\"right\":{{}}}}");
+    }
+    let commit = |body: &str| repo.run(&["commit", "-t", "finding", "-"], body.as_bytes()).status.code();
+    assert_eq!(commit(&body), Some(0));
+    assert_eq!(commit(&body.replace("\"a\"", "\"a b\"")), Some(2));
+    assert_eq!(commit(&format!("{{\"name\":\"{}\"}}", "a".repeat(1 << 18))), Some(0));
+    fs::write(repo.folder().join("schema.json"), chain(480)).unwrap();
+    assert_eq!(commit("{}"), Some(0));
+}

@@ -5,6 +5,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::BadRule;
+use super::schema_limits::Limits;
 use crate::git::Repo;
 use crate::trace::model::item::ItemType;
 
@@ -21,11 +22,12 @@ pub struct BadBody {
 }
 
 pub(crate) struct Check {
+    limits: Limits,
     schemas: Schemas,
     index: SchemaIndex,
 }
 
-/// A schema may come from a branch of somebody else, so it must not refer to other files or addresses.
+/// Refuses to load what a schema names, such as the schema of another dialect.
 struct Nothing;
 
 impl UrlLoader for Nothing {
@@ -44,7 +46,7 @@ impl Check {
         } else {
             repo.read_shared(schema)?.ok_or_else(|| bad(format!("there is no file `{}`", schema.escape_debug())))?
         };
-        let value: Value = serde_json::from_slice(&text).map_err(|error| bad(format!("it is not JSON: {error}")))?;
+        let limits = Limits::read(&text).map_err(bad)?;
         let mut schemas = Schemas::new();
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(Nothing));
@@ -53,9 +55,9 @@ impl Check {
             let cause = format!("{error:#}");
             bad(cause.lines().map(str::trim).collect::<Vec<_>>().join("; ").replace(ADDRESS, ""))
         };
-        compiler.add_resource(ADDRESS, value).map_err(refused)?;
+        compiler.add_resource(ADDRESS, limits.schema().clone()).map_err(refused)?;
         let index = compiler.compile(ADDRESS, &mut schemas).map_err(refused)?;
-        Ok(Self { schemas, index })
+        Ok(Self { limits, schemas, index })
     }
 
     /// Checks a body and returns the first error.
@@ -63,6 +65,7 @@ impl Check {
         let bad = |place, cause| BadBody { item_type: item_type.clone(), place, cause };
         let body: Value =
             serde_json::from_slice(body).map_err(|error| bad("$".to_owned(), format!("it is not JSON: {error}")))?;
+        self.limits.check(&body).map_err(|cause| bad("$".to_owned(), cause.to_owned()))?;
         self.schemas.validate(&body, self.index).map_err(|error| {
             let first = innermost(&error);
             let place = first.instance_location.tokens.iter().fold("$".to_owned(), |place, token| match token {

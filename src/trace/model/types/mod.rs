@@ -24,6 +24,7 @@ mod built_in;
 mod declare;
 mod json_schema;
 pub(crate) mod prompt;
+mod schema_limits;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
