@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::ui::Ui;
 use crate::clean;
 use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
-use crate::memory::breadcrumb::Store;
+use crate::memory::breadcrumb::{Store, StoreFile};
 use crate::tokens::Counter;
 use crate::trace::model::types::Types;
 use crate::trace::query::find::{by_part, unknown};
@@ -226,6 +226,12 @@ impl Context {
 
     /// The breadcrumb store that serves the folder, in a working tree with this root.
     pub(crate) fn breadcrumbs(&self, root: &Path) -> Result<Store> {
-        Ok(Store::find(&self.folder()?, root))
+        let store = Store::find(&self.folder()?, root);
+        // Who reads would be told that there is no breadcrumb, and who writes would start a new file.
+        let missing = StoreFile::ALL.map(|file| store.real_path(file).ok().filter(|path| !path.exists()));
+        for path in missing.iter().flatten() {
+            self.git()?.check_checked_out(path)?;
+        }
+        Ok(store)
     }
 }

@@ -18,6 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::base::replace::{Access, put, real_path};
+use crate::base::worktree_path::check_outside_git;
 use crate::git::{Env, Oid, Repo, short_oid};
 use crate::tokens::counter;
 use crate::trace::Time;
@@ -217,6 +218,7 @@ impl Ui {
     pub(crate) fn write_file(&self, path: Option<&Path>, bytes: &[u8]) -> Result<()> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else { return self.write_content(bytes) };
         let write = || {
+            check_outside_git(path)?;
             // The name is kept as it was given: links below /proc lead to pipes that have no path.
             match fs::metadata(path) {
                 Ok(found) if !found.is_file() => return fs::write(path, bytes),

@@ -86,15 +86,20 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
         at = next;
     }
     let folder = at.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let linked = || folder.ancestors().find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?)));
+    // Without a link, the user may be in a git directory.
+    let Some(link) = link.or_else(linked) else { return Ok(()) };
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     if folder.ancestors().any(|above| above.file_name().is_some_and(is_git) || is_git_directory(above)) {
-        return Err(refused(link.as_ref(), ENTERS));
+        return Err(refused(Some(&link), ENTERS));
     }
     Ok(())
 }
 
 fn is_git_directory(folder: &Path) -> bool {
-    folder.join("HEAD").exists() && (folder.join("objects").exists() || folder.join("commondir").exists())
+    // As for git, `HEAD` may be a link to a branch that does not exist yet.
+    folder.join("HEAD").symlink_metadata().is_ok()
+        && (folder.join("objects").exists() || folder.join("commondir").exists())
 }
 
 /// The names in a path, the last one first.

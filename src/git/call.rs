@@ -57,6 +57,21 @@ impl Git {
         Ok(text.strip_suffix('\n').map_or(text.clone(), str::to_owned))
     }
 
+    /// Fails if a sparse checkout leaves out the file at `path`, or one below it: a new file would replace it in the next commit.
+    pub(crate) fn check_checked_out(&self, path: &Path) -> Result<(), GitError> {
+        let args = [OsStr::new("ls-files"), OsStr::new("-t"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
+        // Git refuses a path outside of the work tree, which it cannot leave out.
+        let answer = self.ask(&args)?;
+        for entry in answer.stdout.split(|byte| *byte == 0) {
+            let Some(name) = entry.strip_prefix(b"S ") else { continue };
+            let name = String::from_utf8_lossy(name);
+            if self.folder.join(&*name).symlink_metadata().is_err() {
+                return Err(GitError::NotCheckedOut { path: name.into_owned() });
+            }
+        }
+        Ok(())
+    }
+
     /// Whether git ignores a path. A path that is in the index is not ignored.
     pub(crate) fn is_ignored(&self, path: &Path) -> Result<bool, GitError> {
         let args = [OsStr::new("check-ignore"), OsStr::new("-q"), OsStr::new("--"), path.as_os_str()];

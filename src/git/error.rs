@@ -45,6 +45,8 @@ pub enum GitError {
     BadSetting { key: String, value: String, expected: &'static str },
     #[error("cannot use `{path}`: {cause}")]
     BadShared { path: String, cause: String },
+    #[error("`{}` is tracked, but this sparse checkout leaves it out", path.escape_debug())]
+    NotCheckedOut { path: String },
     #[error("bad configuration in the environment: {variable}")]
     BadEnvironment { variable: String },
     #[error("another process has been writing to {what} for {seconds} seconds")]
@@ -94,6 +96,7 @@ impl Diagnostic for GitError {
                 "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"
             }
             Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
+            Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { .. } | Self::Busy { .. } | Self::Collecting { .. } => "try again when it has ended",
             _ => return None,

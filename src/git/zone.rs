@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::env::Env;
+use crate::base::worktree_path::check_regular;
 
 const LOCAL_ZONE: &str = "/etc/localtime";
 const ZONES: &str = "/usr/share/zoneinfo";
@@ -15,7 +16,14 @@ const ZONES: &str = "/usr/share/zoneinfo";
 pub(super) fn local_zone(env: &Env) -> TimeZone {
     // To find a zone by name, jiff lists every folder of the system's zones, which took a fifth of the time of a commit. Reading
     // the file of the zone is enough; jiff handles unusual cases.
-    zone_from_file(env).unwrap_or_else(TimeZone::system)
+    zone_from_file(env).unwrap_or_else(|| if names_device(env) { TimeZone::UTC } else { TimeZone::system() })
+}
+
+/// Whether `TZ` is the path of something that is no regular file: reading it might never end.
+fn names_device(env: &Env) -> bool {
+    env.os("TZ")
+        .and_then(|zone| zone.to_str())
+        .is_some_and(|zone| check_regular(Path::new(zone.trim_start_matches(':'))).is_err())
 }
 
 /// The offset from UTC in force at `now`, as `+hhmm`.

@@ -17,6 +17,7 @@ use super::format::Format;
 use crate::base::error::Diagnostic;
 use crate::base::replace::{Access, put_new};
 use crate::base::time::Time;
+use crate::base::worktree_path::check_outside_git;
 use crate::git::{Env, LogLine, Oid, Repo};
 use crate::trace::model::trailers::{ImportPosition, Trailers};
 use crate::trace::store::session;
@@ -35,7 +36,8 @@ pub(crate) fn export(
     let (repo, view) = (trace.repo(), trace.view()?);
     let Some(exported) = transcript(repo, &view, format, new_session)? else { return Ok(None) };
     if exported.items > 0 {
-        put_new(file, Access::Private, &exported.bytes)
+        check_outside_git(file)
+            .and_then(|()| put_new(file, Access::Private, &exported.bytes))
             .map_err(|source| ExportError::Write { path: file.to_owned(), source })?;
         tie(trace, &view.tip, format, &new_session.id, &Position::end_of(&exported.bytes)).inspect_err(|_| {
             // Nobody has resumed it yet.

@@ -263,10 +263,138 @@ fn crumb_files_are_not_written_into_the_git_directory() {
     let new = ["crumb", "new", "a.crumb", "--fact", "x"];
     insta::assert_snapshot!(cause(&repo, &new), @"`a.crumb` is a link to `.git/hooks/post-commit`, which enters a git directory");
     add_link(&repo, "notes", ".git/hooks");
-    insta::assert_snapshot!(cause(&repo, &["crumb", "new", "notes/a.crumb", "--fact", "x"]), @"it enters a git directory");
+    insta::assert_snapshot!(cause(&repo, &["crumb", "new", "notes/a.crumb", "--fact", "x"]), @"`notes` is a link to `.git/hooks`, which enters a git directory");
     assert!(!repo.git_dir().join("hooks/post-commit").exists());
     let hook = repo.git_dir().join("hooks/post-commit");
     fs::write(&hook, "∴CRUMB2 SPARK s1\n").unwrap();
     cause(&repo, &["crumb", "note", "a.crumb", "x"]);
     assert_eq!(fs::read_to_string(&hook).unwrap(), "∴CRUMB2 SPARK s1\n");
+}
+
+#[test]
+fn an_output_is_not_written_through_a_link_into_the_git_directory() {
+    let repo = with_link("page.html", ".git/hooks/post-commit");
+    add_link(&repo, "out", ".git/hooks");
+    repo.say("a");
+    for (output, link, target) in
+        [("page.html", "page.html", ".git/hooks/post-commit"), ("out/post-commit", "out", ".git/hooks")]
+    {
+        for args in [&["view", "-o", output][..], &["export", "-o", output], &["export", "codex", "-o", output]] {
+            let said = format!("`{link}` is a link to `{target}`, which enters a git directory\n");
+            assert_eq!(cause(&repo, args), said, "git trace {args:?}");
+        }
+    }
+    assert!(!repo.git_dir().join("hooks/post-commit").exists());
+    for output in ["../page.html", ".git/page.html"] {
+        repo.text(&["export", "-o", output]);
+    }
+}
+
+#[test]
+fn an_output_may_be_written_where_the_user_is() {
+    let mut repo = TestRepo::new();
+    repo.say("a");
+    let git_dir = repo.git_dir();
+    repo.within(&git_dir, |repo| repo.text(&["export", "-o", "trace.jsonl"]));
+    assert!(git_dir.join("trace.jsonl").is_file());
+}
+
+const SESSION: &str =
+    "{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"s1\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
+
+#[test]
+fn sub_agents_are_read_from_regular_files_only() {
+    type Plant = fn(&Path);
+    let cases: [(&str, Plant); 5] = [
+        ("s1/subagents/agent-a.jsonl", |path| symlink("/etc/passwd", path).unwrap()),
+        ("s1/subagents/agent-a.jsonl", fifo),
+        ("agent-a.jsonl", fifo),
+        ("s1/subagents", |path| symlink("/etc", path).unwrap()),
+        ("s1", |path| symlink("..", path).unwrap()),
+    ];
+    let mut page = String::new();
+    for (file, plant) in cases {
+        let repo = TestRepo::new();
+        fs::write(repo.folder().join("s1.jsonl"), SESSION).unwrap();
+        let file = repo.folder().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        plant(&file);
+        page += &prompt(&repo, &["import", "claude-code", "s1.jsonl"], b"");
+        assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces/"]), "refs/traces/claude-code/s1\n");
+    }
+    insta::assert_snapshot!(page, @r"
+    error: cannot read the sub-agents of `s1.jsonl`: `./s1/subagents/agent-a.jsonl`: it is a link to `/etc/passwd`
+    error: cannot read the sub-agents of `s1.jsonl`: `./s1/subagents/agent-a.jsonl`: it is not a regular file
+    1 imported into trace `claude-code/s1`
+    the current trace is now `claude-code/s1`
+    error: cannot read the sub-agents of `s1.jsonl`: `./s1/subagents`: it is a link to `/etc`
+    error: cannot read the sub-agents of `s1.jsonl`: `./s1`: it is a link to `..`
+    ");
+}
+
+#[test]
+fn a_session_that_is_named_without_a_folder_has_its_sub_agents() {
+    let repo = TestRepo::new();
+    fs::write(repo.folder().join("s1.jsonl"), SESSION).unwrap();
+    fs::create_dir_all(repo.folder().join("s1/subagents")).unwrap();
+    fs::write(repo.folder().join("s1/subagents/agent-a.jsonl"), SESSION).unwrap();
+    repo.text(&["import", "claude-code", "s1.jsonl"]);
+    let traces = "refs/traces/claude-code/s1\nrefs/traces/claude-code/s1.agent-a\n";
+    assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces/"]), traces);
+}
+
+#[test]
+fn without_a_home_no_agent_s_folder_is_looked_for_in_the_current_one() {
+    let repo = TestRepo::new();
+    let name: String =
+        repo.folder().to_str().unwrap().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    for folder in [".claude/projects", "projects"] {
+        let project = repo.folder().join(folder).join(&name);
+        fs::create_dir_all(&project).unwrap();
+        fs::write(project.join("s1.jsonl"), SESSION).unwrap();
+    }
+    for home in [None, Some("")] {
+        let mut command = repo.command("git-trace");
+        command.args(["import", "claude-code"]).env_remove("HOME").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        home.map(|home| command.env("HOME", home));
+        let output = crate::repo::run(&mut command, b"");
+        assert_eq!(output.status.code(), Some(2), "{}", repo.exact(&output));
+    }
+    assert_eq!(repo.git(&["for-each-ref", "refs/traces/"]), "");
+}
+
+#[test]
+fn a_device_or_a_fifo_in_the_environment_is_not_waited_for() {
+    let repo = TestRepo::new();
+    fifo(&repo.home().join(".gemini/projects.json"));
+    fifo(&repo.home().join(".gemini/tmp/x/.project_root"));
+    let said = prompt(&repo, &["import", "gemini-cli"], b"");
+    assert!(said.contains("has no session of this folder"), "{said}");
+    repo.say("a");
+    for zone in ["/dev/zero", ":/dev/zero", "../../../dev/zero", "/dev"] {
+        let mut command = repo.command("git-trace");
+        let output = command.args(["commit", "-m", "b"]).env("TZ", zone).output().unwrap();
+        assert!(output.status.success(), "TZ={zone}");
+    }
+}
+
+#[test]
+fn a_checkpoint_s_reference_to_a_fifo_is_not_waited_for() {
+    let repo = TestRepo::new();
+    add_checkpoint(&repo);
+    let path = repo.folder().join("checkpoints/active/chk-a.md");
+    let table = "\n## Breadcrumbs\n\n| Type | Reference | Why |\n|---|---|---|\n| file | `pipe.rs` | x |\n| function | `parse()` | x |\n";
+    fs::write(&path, format!("{CHECKPOINT}{table}")).unwrap();
+    fifo(&repo.folder().join("pipe.rs"));
+    prompt(&repo, &["checkpoint", "follow", "chk-a"], b"");
+}
+
+#[test]
+fn a_folder_whose_head_is_a_dangling_link_is_a_git_directory() {
+    let repo = with_link(".synapse/breadcrumbs.jsonl", "../store/hooks/post-receive");
+    repo.git(&["init", "--quiet", "--bare", "store"]);
+    let head = repo.folder().join("store/HEAD");
+    fs::remove_file(&head).unwrap();
+    symlink("refs/heads/main", head).unwrap();
+    assert!(cause(&repo, &["breadcrumb", "set", "a.b", "x"]).contains("which enters a git directory"));
 }

@@ -55,6 +55,7 @@ mod search;
 mod sharing;
 mod shells;
 mod sign;
+mod sparse;
 mod stored;
 mod top;
 mod trust;

@@ -58,7 +58,7 @@ fn driver(program: &str) -> String {
 
 /// The command that shows a crumb file by entry in differences. If it fails, the file is shown unchanged: git would show nothing.
 fn textconv(program: &str) -> String {
-    format!("f() {{ {} crumb textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; f", shell_word(program))
+    format!("f() {{ {} crumb textconv -- \"$1\" 2>/dev/null || cat -- \"$1\"; }}; f", shell_word(program))
 }
 
 pub(crate) fn placeholder_word(text: &str) -> String {

@@ -20,6 +20,7 @@ use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
 use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority};
 use crate::trace::model::name::FORWARD_CRUMBS;
+use crate::trace::model::types::{BadRule, Types};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Time, TraceName};
@@ -288,7 +289,13 @@ fn setting(git: &Git, key: &str) -> Result<Option<String>, GitError> {
     Ok((answer.code == Some(0)).then_some(text))
 }
 
-/// Examines forward crumbs. One is written and read back in an empty repository in a temporary folder; in `repo`, which stays
+/// Reads the settings that a project shares, and the rules of types.
+fn rules(repo: &Repo) -> Result<(), BadRule> {
+    repo.shared_settings()?;
+    Types::read(repo)?.check_schemas(repo)
+}
+
+/// Examines settings and forward crumbs. One is written and read back in an empty repository in a temporary folder; in `repo`, which stays
 /// unchanged, every one is read.
 pub(crate) fn forward_crumbs(repo: Result<&Repo, GitError>, now: Time) -> Result<Vec<Diagnosis>, ForwardError> {
     const CODE: &str = "forward-crumbs";
@@ -306,6 +313,11 @@ pub(crate) fn forward_crumbs(repo: Result<&Repo, GitError>, now: Time) -> Result
             Diagnosis::error(CODE, format!("a new forward crumb cannot be written and read: {cause}"), remedy)
         }
     }];
+    found.extend(rules(repo).err().map(|error| {
+        let remedy =
+            error.hint().unwrap_or_else(|| "correct the setting; until then, commits and hooks fail".to_owned());
+        Diagnosis::error("settings", error.to_string(), remedy)
+    }));
     for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
         let Ok(agent) = refname[FORWARD_CRUMBS.len()..].parse::<AgentName>() else { continue };
         let damaged = forward::search(repo, &agent, &forward::Query::all(), now)?.damaged;

@@ -106,6 +106,7 @@ impl Diagnostic for InstallError {
 
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     // A refused folder must not stop an installation in between.
+    setup.git.check_checked_out(&setup.attributes)?;
     let hooks = if setup.hooks { hooks::folder(setup)? } else { None };
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;
@@ -152,7 +153,9 @@ fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 
 /// The real path of a file of the work tree.
 fn in_worktree(root: &Path, file: &str) -> Result<PathBuf, InstallError> {
-    resolve(root, file).map_err(|source| InstallError::Write { path: root.join(file), source })
+    let path = resolve(root, file).map_err(|source| InstallError::Write { path: root.join(file), source })?;
+    Git::in_folder(root).check_checked_out(&path)?;
+    Ok(path)
 }
 
 fn read_text(path: &Path) -> Result<Option<String>, InstallError> {

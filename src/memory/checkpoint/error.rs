@@ -7,11 +7,14 @@ use thiserror::Error;
 
 use crate::base::error::Diagnostic;
 use crate::base::replace::FileError;
+use crate::git::GitError;
 
 #[derive(Debug, Error)]
 pub(crate) enum CheckpointError {
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Git(#[from] GitError),
     #[error("cannot remove `{path}`")]
     Remove { path: String, source: io::Error },
     #[error("no checkpoint is named `{name}`")]
@@ -64,7 +67,11 @@ impl Diagnostic for CheckpointError {
     }
 
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
-        if let Self::File(error) = self { Some(error) } else { None }
+        match self {
+            Self::File(error) => Some(error),
+            Self::Git(error) => Some(error),
+            _ => None,
+        }
     }
 }
 

@@ -52,7 +52,7 @@ impl TraceName {
 
     /// The trace of a recorded session: `<agent>/<session>`.
     ///
-    /// Replaces characters that a ref name cannot contain by `-`, because a file may contain any session id.
+    /// Any session id gives a valid name, because a file may contain any; different ids give different names.
     #[must_use]
     pub fn of_session(agent: &str, session: &str) -> Self {
         Self::trace(format!("{agent}/{}", plain_word(session)))
@@ -101,11 +101,15 @@ impl TraceName {
     }
 }
 
-/// Converts a text to a valid component of a ref name.
+/// Converts a text to a valid component of a ref name. A text that is none gets a part of its hash, so that `x.1` is not `x-1`.
 fn plain_word(text: &str) -> String {
     let word: String =
         text.chars().take(100).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-    if word.is_empty() { "unnamed".to_owned() } else { word }
+    match &*word {
+        "" => "unnamed".to_owned(),
+        same if same == text => word,
+        _ => format!("{word}-{}", &blake3::hash(text.as_bytes()).to_hex()[..8]),
+    }
 }
 
 impl fmt::Display for TraceName {

@@ -17,6 +17,8 @@ use super::Position;
 use super::export::Exporter;
 use super::read::document::DocumentLines;
 use super::read::reader::{RecordReader, Transcript, TranscriptReader};
+use crate::base::bounded;
+use crate::base::worktree_path::check_regular;
 use crate::git::Env;
 
 type BoxedTranscript<'r> = Box<dyn Transcript + 'r>;
@@ -78,13 +80,9 @@ impl AgentFormat {
 }
 
 /// The folder named by an environment variable, else `folder` in the home folder.
-#[expect(clippy::unnecessary_wraps, reason = "other agents may have no folder")]
 fn home_folder(env: &Env, variable: &str, folder: &str) -> Option<PathBuf> {
-    Some(match (env.os(variable), env.os("HOME")) {
-        (Some(chosen), _) => PathBuf::from(chosen),
-        (None, Some(home)) => Path::new(home).join(folder),
-        (None, None) => PathBuf::new(),
-    })
+    let named = env.os(variable).map(PathBuf::from);
+    named.or_else(|| env.os("HOME").map(|home| Path::new(home).join(folder)))
 }
 
 /// The paths in a folder; none if the folder does not exist.
@@ -95,8 +93,15 @@ fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// The lines in the head of a file, read as they are needed.
+/// A small file; `None` if it is missing, not a regular file, or cannot be read.
+fn read_small(path: &Path) -> Option<Vec<u8>> {
+    check_regular(path).ok()?;
+    bounded::read_file(path).ok()
+}
+
+/// The lines in the head of a regular file, read as they are needed.
 fn first_lines(path: &Path) -> Option<impl Iterator<Item = Vec<u8>>> {
+    check_regular(path).ok()?;
     let head = BufReader::new(fs::File::open(path).ok()?.take(1024 * 1024));
     Some(head.split(b'\n').map_while(Result::ok))
 }

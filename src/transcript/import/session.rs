@@ -17,6 +17,8 @@ use crate::transcript::format::Format;
 pub(crate) enum SessionError {
     #[error("cannot read `{}`", path.display())]
     Open { path: PathBuf, source: io::Error },
+    #[error("cannot read the sub-agents of `{}`", path.display())]
+    SubAgents { path: PathBuf, source: io::Error },
     #[error("cannot import `{}`", path.display())]
     Import { path: PathBuf, source: TraceError },
 }
@@ -24,7 +26,7 @@ pub(crate) enum SessionError {
 impl Diagnostic for SessionError {
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
-            Self::Open { .. } => None,
+            Self::Open { .. } | Self::SubAgents { .. } => None,
             Self::Import { source, .. } => Some(source),
         }
     }
@@ -51,7 +53,7 @@ pub(crate) fn import(
     };
     let mut imported = import_file(destination, path, progress)?;
     let sub_agents = (format.agent().sub_agents)(path);
-    for sub_agent in sub_agents.map_err(|source| SessionError::Open { path: path.to_owned(), source })? {
+    for sub_agent in sub_agents.map_err(|source| SessionError::SubAgents { path: path.to_owned(), source })? {
         let destination = Destination::SubAgent { of: imported.base.clone(), id: sub_agent.id };
         let more = import_file(destination, &sub_agent.path, &|_| ())?;
         imported.traces.extend(more.traces.into_iter().filter(|(_, report)| report.tip.is_some()));

@@ -461,3 +461,17 @@ fn many_writers_lose_nothing() {
     assert!(text.contains("~ a:b it — 8x @1\n"), "{text}");
     assert_eq!(text.matches("writer ").count(), 8, "{text}");
 }
+
+#[test]
+fn git_shows_a_crumb_file_whose_name_is_an_option() {
+    let repo = crate::repo::TestRepo::new();
+    repo.text(&["install", "--no-hooks"]);
+    repo.text(&["crumb", "new", "./-h.crumb", "--fact", "one"]);
+    repo.git(&["add", "--", "-h.crumb"]);
+    repo.text(&["crumb", "note", "./-h.crumb", "two"]);
+    let shown = repo.git(&["diff", "--no-color", "-U0", "--", "-h.crumb"]);
+    insta::assert_snapshot!(shown.lines().skip(4).collect::<Vec<_>>().join("\n"), @r"
+    @@ -7,0 +8 @@ core: . one
+    +volatile: n @1 two
+    ");
+}

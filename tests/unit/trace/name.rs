@@ -34,3 +34,12 @@ fn any_session_id_gives_a_valid_name() {
         assert!(name.of_sub_agent(session).as_str().parse::<TraceName>().is_ok());
     }
 }
+
+#[test]
+fn different_session_ids_give_different_names() {
+    let long = "a".repeat(100);
+    let ids = ["x-1", "x.1", "x 1", "x/1", &long, &format!("{long}b"), &format!("{long}c"), "", " "];
+    let names = ids.map(|id| TraceName::of_session("codex", id));
+    assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), ids.len(), "{names:?}");
+    assert_eq!(names[0].as_str(), "codex/x-1");
+}

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 
 use super::consent::{tell_asking, tell_recording};
 use super::full::announce;
-use crate::app::cli::{Context, Result, json};
+use crate::app::cli::{Context, Result, json, one_line};
 use crate::base::process::Process;
 use crate::git::Repo;
 use crate::memory::brief::{self, BriefRequest};
@@ -65,6 +65,15 @@ impl AgentArgs {
         }
         let mut messages = Vec::new();
         let done = self.record(context, format, &call, &input, &mut messages);
+        if let Err(error) = &done
+            && call.ends_turn()
+            && !self.background
+        {
+            messages.push(format!(
+                "git-trace: the hook that records this session failed: {}. `git trace doctor` shows the last failure.",
+                one_line(&format!("{error:#}"), 500)
+            ));
+        }
         if !messages.is_empty() {
             // The field that all of these agents show to their user.
             context.ui.json(&json!({ "systemMessage": messages.join("\n") }))?;

@@ -307,7 +307,7 @@ fn of_project(context: &Context) -> Result<SettingsOwner> {
 }
 
 fn of_user(env: &Env, agent: &Agent) -> Result<SettingsOwner> {
-    let home = agent.format.home(env).filter(|home| !home.as_os_str().is_empty());
+    let home = agent.format.home(env);
     let home = home.context("cannot tell where the agent's settings are: HOME is not set")?;
     Ok(SettingsOwner::User { home: std::path::absolute(home)?, data: data_folder(env)? })
 }

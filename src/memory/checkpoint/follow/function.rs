@@ -6,6 +6,7 @@ use super::inside::locate;
 use super::language::{Language, SETTING, language};
 use super::source::{around, defined_at, extent, words};
 use super::{Definition, FollowContext, FollowError, Followed};
+use crate::base::bounded;
 use crate::memory::checkpoint::document::ReferenceKind;
 use crate::memory::checkpoint::folder::path_below;
 
@@ -77,8 +78,9 @@ fn tracked_files(context: &FollowContext<'_>, name: &str) -> Result<Vec<String>,
 /// The text of a file; `None` if it is outside of the repository, missing, too large, or binary.
 fn read(context: &FollowContext<'_>, path: &str) -> Option<String> {
     let (location, metadata) = locate(context.root, path).ok()??;
+    // A FIFO would be waited for.
     let is_readable = metadata.is_file() && metadata.len() <= MAX_FILE_LEN;
-    let text = std::fs::read(location).ok().filter(|_| is_readable)?;
+    let text = is_readable.then(|| bounded::read_file(&location).ok())??;
     (!text.contains(&0)).then(|| String::from_utf8_lossy(&text).into_owned())
 }
 

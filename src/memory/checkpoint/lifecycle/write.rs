@@ -6,14 +6,17 @@ use std::path::Path;
 
 use crate::base::replace::{self, Access, FileError, Lock, Stem, remove_leftovers};
 use crate::base::worktree_path::resolve;
+use crate::git::Git;
 use crate::memory::checkpoint::error::{CheckpointError, write_error};
 use crate::memory::checkpoint::folder::Folder;
 
 const STEM: Stem = Stem(".checkpoint");
 
-/// Locks the checkpoints, and removes temporary files of killed writers. Returns `None` if the folder does not exist.
+/// Locks the checkpoints, and removes temporary files of killed writers. Returns `None` if the folder does not exist. Fails if a sparse
+/// checkout leaves out a checkpoint or a list, which a change must know.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     let path = folder.top();
+    Git::in_folder(&folder.root).check_checked_out(&path)?;
     let real = resolve(&folder.root, &path).map_err(write_error(&path))?;
     match Lock::take(&real, STEM) {
         Ok(Some(lock)) => {

@@ -6,6 +6,7 @@
 //! <config>/projects/-home-ada-engine/6b2e…/subagents/agent-a1b2.jsonl the same, in later versions
 //! ```
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::value::RawValue;
 
 use super::records::Record;
+use crate::base::worktree_path::check_regular;
 use crate::transcript::agents::{IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first};
 use crate::transcript::read::json;
 
@@ -70,15 +72,23 @@ fn sessions_in(project: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> 
 }
 
 /// The files of a session's sub-agents: all in the session's folder, and those beside its transcript that name the session.
+///
+/// The user does not name these files, and the folder may be a clone. So links, FIFOs, and devices are refused.
 pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let (Some(project), Some(session)) = (transcript.parent(), transcript.file_stem().and_then(|stem| stem.to_str()))
     else {
         return Ok(Vec::new());
     };
+    let project = if project.as_os_str().is_empty() { Path::new(".") } else { project };
     let mut found: Vec<SubAgent> = Vec::new();
-    let own = transcripts_in(&project.join(session).join("subagents"))?;
+    let own = project.join(session);
+    refuse_link(&own)?;
+    let own = own.join("subagents");
+    refuse_link(&own)?;
     let beside = transcripts_in(project)?.into_iter().filter(|path| agent_id(path).is_some() && is_of(path, session));
-    for path in own.into_iter().chain(beside) {
+    for path in transcripts_in(&own)?.into_iter().chain(beside) {
+        refuse_link(&path)?;
+        check_regular(&path).map_err(|error| named(&path, &error))?;
         if let Some(id) = agent_id(&path).map(str::to_owned)
             && found.iter().all(|other| other.id != id)
         {
@@ -87,6 +97,17 @@ pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     }
     found.sort();
     Ok(found)
+}
+
+fn refuse_link(path: &Path) -> io::Result<()> {
+    match fs::read_link(path) {
+        Ok(target) => Err(named(path, &format_args!("it is a link to `{}`", target.display()))),
+        Err(_) => Ok(()),
+    }
+}
+
+fn named(path: &Path, cause: &dyn Display) -> io::Error {
+    io::Error::other(format!("`{}`: {cause}", path.display()))
 }
 
 fn transcripts_in(folder: &Path) -> io::Result<Vec<PathBuf>> {

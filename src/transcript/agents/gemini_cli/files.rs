@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::transcript::agents::{IsWanted, Sessions, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{IsWanted, Sessions, has_extension, list_folder, newest_first, read_small};
 
 /// The sessions of `folder`, by modification time, newest first. Files of sub-agents are in separate folders.
 pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
@@ -34,13 +34,13 @@ pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> i
 pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf>> {
     let start = session.get(..8).unwrap_or(session);
     for project in list_folder(&home.join("tmp"))? {
-        let Ok(root) = fs::read_to_string(project.join(".project_root")) else { continue };
+        let Some(root) = root_of(&project) else { continue };
         let is_it = |path: &PathBuf| {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             stem.starts_with("session-") && stem.rsplit('-').next() == Some(start)
         };
         if list_folder(&project.join("chats"))?.iter().any(is_it) {
-            return Ok(Some(PathBuf::from(root.trim())));
+            return Ok(Some(root));
         }
     }
     Ok(None)
@@ -49,17 +49,21 @@ pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf
 pub(super) fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
     let mut found = vec![tmp.join(project_hash(folder))];
-    let registry = fs::read(home.join("projects.json")).ok();
-    let registry: Option<Value> = registry.and_then(|text| serde_json::from_slice(&text).ok());
+    let registry: Option<Value> =
+        read_small(&home.join("projects.json")).and_then(|text| serde_json::from_slice(&text).ok());
     let slug = registry.as_ref().and_then(|registry| registry["projects"][folder.to_string_lossy().as_ref()].as_str());
     found.extend(slug.filter(|slug| !slug.contains(['/', '\\']) && *slug != "..").map(|slug| tmp.join(slug)));
     for project in list_folder(&tmp)? {
-        let root = fs::read_to_string(project.join(".project_root")).unwrap_or_default();
-        if Path::new(root.trim()) == folder && !found.contains(&project) {
+        if root_of(&project).is_some_and(|root| root == folder) && !found.contains(&project) {
             found.push(project);
         }
     }
     Ok(found)
+}
+
+fn root_of(project: &Path) -> Option<PathBuf> {
+    let root = String::from_utf8(read_small(&project.join(".project_root"))?).ok()?;
+    Some(PathBuf::from(root.trim()))
 }
 
 /// The SHA-256 of the path of a folder.

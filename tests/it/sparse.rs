@@ -1,0 +1,66 @@
+//! Sparse checkouts: a file that git leaves out is not replaced by a new one.
+
+use std::fs;
+
+use crate::repo::TestRepo;
+
+/// A repository whose sparse checkout has only `src/`.
+fn sparse(files: &[&str]) -> TestRepo {
+    let repo = TestRepo::new();
+    for file in files.iter().chain(&["src/a.rs"]) {
+        let path = repo.folder().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{}\n").unwrap();
+    }
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "a"]);
+    repo.git(&["sparse-checkout", "set", "--no-cone", "/src/"]);
+    repo
+}
+
+#[test]
+fn breadcrumbs_that_are_not_checked_out_are_neither_read_nor_replaced() {
+    let repo = sparse(&[".synapse/breadcrumbs.jsonl"]);
+    insta::assert_snapshot!(repo.refused(&["breadcrumb", "set", "a.b", "x"]), @r"
+    --- stderr
+    error: `.synapse/breadcrumbs.jsonl` is tracked, but this sparse checkout leaves it out
+    hint: `git sparse-checkout add <its folder>` adds it
+    [exit 2]
+    ");
+    for args in [&["breadcrumb", "get", "a.b"][..], &["breadcrumb", "list"], &["breadcrumb", "delete", "a.b"]] {
+        assert!(repo.refused(args).contains("this sparse checkout leaves it out"));
+    }
+    assert!(!repo.folder().join(".synapse").exists());
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    repo.git(&["config", "index.sparse", "true"]);
+    repo.git(&["sparse-checkout", "set", "--cone", "src"]);
+    assert!(repo.refused(&["breadcrumb", "set", "a.b", "x"]).contains("this sparse checkout leaves it out"));
+    repo.git(&["sparse-checkout", "disable"]);
+    fs::remove_file(repo.folder().join(".synapse/breadcrumbs.jsonl")).unwrap();
+    repo.text(&["breadcrumb", "set", "a.b", "x"]);
+}
+
+#[test]
+fn files_that_are_not_checked_out_are_not_created_anew() {
+    let files = ["memory/a.crumb", "checkpoints/active/INDEX.md", ".gitattributes", ".claude/settings.json"];
+    let repo = sparse(&files);
+    let mut page = String::new();
+    for args in [
+        &["crumb", "new", "memory/a.crumb"][..],
+        &["checkpoint", "new", "b", "--problem", "p", "--intent", "i"],
+        &["install"],
+        &["install", "--agent", "claude-code"],
+    ] {
+        page += repo.refused(args).lines().nth(1).unwrap();
+        page.push('\n');
+    }
+    insta::assert_snapshot!(page, @r"
+    error: `memory/a.crumb` is tracked, but this sparse checkout leaves it out
+    error: `checkpoints/active/INDEX.md` is tracked, but this sparse checkout leaves it out
+    error: `.gitattributes` is tracked, but this sparse checkout leaves it out
+    error: `.claude/settings.json` is tracked, but this sparse checkout leaves it out
+    ");
+    assert!(files.iter().all(|file| !repo.folder().join(file).exists()));
+    assert_eq!(repo.git(&["config", "--get-regexp", "^core.bare"]), "core.bare false\n");
+    assert!(!repo.git_dir().join("hooks/pre-commit").exists());
+}
