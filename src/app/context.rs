@@ -20,9 +20,13 @@ use crate::trace::store::trace::Trace;
 use crate::trace::store::view::View;
 use crate::trace::store::{head, resolve, settings};
 use crate::trace::{Time, Tip, TraceError, TraceName};
+use crate::transcript::import::sessions;
 
 /// Commands that change no trace: for these, a unique part of a name is enough.
 pub(crate) const READING: &str = "bisect blame brief diff grep log materialize priority show status top view";
+
+/// Commands that mean the newest recorded session if there is no current trace: they change no item in it.
+const OF_SESSIONS: &str = "clean export grep log materialize resume show status top view";
 
 /// Commands that may create the trace that they name, or bring it back.
 pub(crate) const CREATING: &str = "cherry-pick commit fetch import init merge pull push redo undo";
@@ -121,12 +125,27 @@ impl Context {
         let repo = self.repo()?;
         let name = match named.cloned().map_or_else(|| self.named_trace(), |name| Ok(Some(name)))? {
             Some(name) => self.find_trace(name)?,
-            None => head::current(repo)?,
+            None => self.current_or_newest()?,
         };
         // The tip is noted before anything slow, such as an editor, so that a trace deleted meanwhile is not created again.
         // An error is reported where the tip is needed.
         let _ = Tip::note(repo, &name);
         Ok(name)
+    }
+
+    /// The current trace, or the newest recorded session if nobody chose a trace or committed to the default one.
+    fn current_or_newest(&self) -> Result<TraceName> {
+        let repo = self.repo()?;
+        let command = self.env.command().split(' ').next().unwrap_or_default();
+        if lists(OF_SESSIONS, command)
+            && head::chosen(repo)?.is_none()
+            && repo.find_ref(&TraceName::default_name().refname())?.is_none()
+            && let Some(newest) = sessions::newest(repo)?
+        {
+            self.ui.note(format!("no trace is chosen; the newest recorded session is `{newest}`"));
+            return Ok(newest);
+        }
+        Ok(head::current(repo)?)
     }
 
     /// The trace that a name means. Where a person asks, or nothing is changed, a unique part of a name is enough: what a script

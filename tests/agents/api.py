@@ -7,6 +7,7 @@ It answers the Anthropic Messages API, the OpenAI Responses API, and the Gemini 
 chooses the answer; anything else gets a canned sentence:
 
     USE_TOOL COMMAND             one call of the agent's shell tool with that command (up to the end of the line)
+    USE_STEPS N COMMAND          N calls of it, one after another (Claude Code)
     USE_NAMED NAME {JSON}        one call of the tool NAME with these arguments (MCP tools too)
     USE_AGENT PROMPT             one call of the sub-agent tool (Claude Code)
     USE_ERROR STATUS             an HTTP error
@@ -30,6 +31,17 @@ def order(text, tools):
     if found := re.search(r"USE_AGENT (.*)", text):
         name = next((name for name in ("Task", "Agent") if name in tools), None)
         return name and (name, {"description": "sub job", "prompt": found[1], "subagent_type": "general-purpose"})
+    return None
+
+
+def next_step(messages, tools):
+    """The next of the calls that USE_STEPS asks for, or None."""
+    done = 0
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            done += 1
+        elif found := re.search(r"USE_STEPS (\d+) ([^\n\"]+)", texts(message.get("content"))):
+            return order(f"USE_TOOL {found[2]}", tools) if done < int(found[1]) else None
     return None
 
 
@@ -102,6 +114,7 @@ class Handler(BaseHTTPRequestHandler):
             since += [{"type": "text", "text": content}] if isinstance(content, str) else content
         answered = any(block.get("type") == "tool_result" for block in since)
         call = None if answered else order(" ".join(b.get("text", "") for b in since), {t.get("name") for t in body.get("tools", [])})
+        call = call or next_step(body["messages"], {t.get("name") for t in body.get("tools", [])})
         if call:
             blocks = [{"type": "tool_use", "id": "toolu_" + uuid.uuid4().hex[:20], "name": call[0], "input": call[1]}]
         else:

@@ -166,23 +166,37 @@ def sub_agent(agent):
     print(f"{agent.name}: recorded a sub-agent")
 
 
-def crash(agent):
-    """A session that is killed in its first turn is imported."""
-    home = prepared(agent, "crash")
-    LOG.write_text("")
-    command = [str(AGENTS / agent.program), *agent.start("USE_TOOL sleep 100")]
-    process = subprocess.Popen(command, cwd=home / "repo", env=environment(home), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True)
+def kill(home, agent, seconds):
+    """Kills a session in its first turn."""
+    prompt = f"USE_TOOL sleep {seconds}"
+    process = subprocess.Popen([str(AGENTS / agent.program), *agent.start(prompt)], cwd=home / "repo", env=environment(home),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     for _ in range(300):
-        if any("sleep 100" in path.read_text() for path in home.glob(agent.sessions)):
+        if any(f"sleep {seconds}" in path.read_text() for path in home.glob(agent.sessions)):
             break
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def crash(agent):
+    """A session that is killed in its first turn is imported, and later ones are recorded by the next hook."""
+    home = prepared(agent, "crash")
+    kill(home, agent, 100)
     run(home, BINARY, "import", agent.name)
     (trace,) = sessions(home)
     expect(agent, "the session that was killed", "USE_TOOL sleep 100" in said(materialized(home, trace)), True)
-    print(f"{agent.name}: imported a session that was killed in its first turn")
+    request(home, agent, agent.start("hello"))
+    kill(home, agent, 200)
+    request(home, agent, agent.start("hello again"))
+    for _ in range(200):  # In the background.
+        traces = run(home, "git", "for-each-ref", "--format=%(refname:lstrip=2)", "refs/traces").split()
+        if len(traces) == 4:
+            break
+        time.sleep(0.1)
+    found = [trace for trace in traces if "USE_TOOL sleep 200" in said(materialized(home, trace))]
+    expect(agent, "the recorded sessions, and those of them that were killed later", (len(traces), len(found)), (4, 1))
+    print(f"{agent.name}: recorded sessions that were killed in their first turn")
 
 
 if __name__ == "__main__":

@@ -233,3 +233,18 @@ fn a_push_to_a_public_host_is_told_once() {
     assert!(push(&[]).starts_with(warning));
     assert_eq!(push(&[]).matches(warning).count(), 0);
 }
+
+#[test]
+fn the_newest_session_is_cleaned_and_resumed_where_no_trace_is_chosen() {
+    let repo = TestRepo::new();
+    for id in ["first", "second"] {
+        hook(&repo, "claude-code", &session(&repo, id, &["one"]));
+    }
+    let note = "no trace is chosen; the newest recorded session is `claude-code/second`\n";
+    assert!(repo.trace(&["clean", "--dry-run"]).contains(note));
+    assert!(repo.trace(&["resume", "--print"]).contains(note));
+    // Commands that change a trace need its name.
+    assert_eq!(repo.run(&["delete", "#1"], b"").status.code(), Some(2));
+    repo.say("hello");
+    assert!(!repo.trace(&["clean", "--dry-run"]).contains("newest recorded session"));
+}

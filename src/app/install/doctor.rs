@@ -86,9 +86,8 @@ fn has_memory_files(root: &Path) -> bool {
     String::from_utf8_lossy(&listed).split('\0').any(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_checkpoint = folder.split('/').any(|part| part == "checkpoints") || name.starts_with("chk-");
-        path.ends_with(".synapse/breadcrumbs.jsonl")
-            || name.ends_with(".crumb")
-            || (is_checkpoint && name.ends_with(".md"))
+        let has_ending = |ending: &str| Path::new(name).extension().is_some_and(|own| own == ending);
+        path.ends_with(".synapse/breadcrumbs.jsonl") || has_ending("crumb") || (is_checkpoint && has_ending("md"))
     })
 }
 

@@ -40,6 +40,20 @@ pub(crate) struct Family {
     pub members: Vec<RecordedSession>,
 }
 
+/// The recorded session, or branch of one, that was changed last. Reads the tip of each trace.
+pub(crate) fn newest(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
+    let mut newest: Option<(Time, TraceName)> = None;
+    for (refname, oid) in repo.list_refs(TRACES)? {
+        let Some(name) = TraceName::of_ref(&refname).filter(|name| !name.is_of_sub_agent()) else { continue };
+        let tip = Tip::read(repo, oid)?;
+        let is_newer = newest.as_ref().is_none_or(|(time, _)| *time <= tip.time());
+        if is_newer && records_session(&name, &tip) {
+            newest = Some((tip.time(), name));
+        }
+    }
+    Ok(newest.map(|(_, name)| name))
+}
+
 /// Lists the families of sessions, the most recently changed first, at most `most`.
 ///
 /// Reads the tip of each trace; of those that are listed, the tree and first items; and the code's history back to the start of the

@@ -137,6 +137,9 @@ fn choose(context: &Context) -> Result<Option<TraceName>> {
 
 /// Says which trace is resumed if nobody named or picked one, and that there is a cleaned one.
 fn tell(context: &Context, current: &TraceName) -> Result<()> {
+    if head::current(context.repo()?)? != *current {
+        return Ok(());
+    }
     let cleaned = newest_branch(context.repo()?, current)?;
     let other = cleaned.map(|name| format!("; `git trace resume {name}` continues the cleaned one"));
     context.ui.note(format!("`{current}` is the current trace{}", other.unwrap_or_default()));

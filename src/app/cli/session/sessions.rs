@@ -55,11 +55,15 @@ impl SessionsArgs {
 /// Records what agents wrote without calling a hook afterwards. Nothing of that stops the list.
 fn catch_up(context: &Context) -> Result<()> {
     let (repo, folders) = (context.repo()?, context.session_folders()?);
-    if !matches!(settings::recording(repo)?, Recording::Unsaid | Recording::Wanted) {
+    if !matches!(settings::recording(repo), Ok(Recording::Unsaid | Recording::Wanted)) {
         return Ok(());
     }
     for format in Format::all() {
-        for file in catch_up::grown(repo, format, &folders, usize::MAX)? {
+        let grown = catch_up::grown(repo, format, &folders, usize::MAX).unwrap_or_else(|problem| {
+            context.ui.note(format!("warning: cannot look for new sessions of {format}: {problem}"));
+            Vec::new()
+        });
+        for file in grown {
             match importing(context, |importing| catch_up::import(importing, format, &file))? {
                 Ok(imported) => {
                     for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0) {
