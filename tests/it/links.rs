@@ -233,6 +233,9 @@ fn a_fifo_is_refused_without_waiting() {
         &["checkpoint", "validate", "chk-a.md"],
         &["install"],
         &["crumb", "note", "chk-a.md", "x"],
+        &["crumb", "show", "chk-a.md"],
+        &["crumb", "validate", "chk-a.md"],
+        &["crumb", "textconv", "chk-a.md"],
     ] {
         let said = prompt(&repo, args, b"");
         assert!(said.contains("it is not a regular file"), "git trace {args:?}: {said}");
@@ -319,7 +322,9 @@ fn sub_agents_are_read_from_regular_files_only() {
         let file = repo.folder().join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         plant(&file);
-        page += &prompt(&repo, &["import", "claude-code", "s1.jsonl"], b"");
+        let said = prompt(&repo, &["import", "claude-code", "s1.jsonl"], b"");
+        // The note names an operation.
+        page.extend(said.split_inclusive('\n').filter(|line| !line.starts_with("note: ")));
         assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces/"]), "refs/traces/claude-code/s1\n");
     }
     insta::assert_snapshot!(page, @r"

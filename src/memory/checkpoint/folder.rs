@@ -9,7 +9,7 @@ use super::error::{CheckpointError, read_error};
 use super::pathspec::{Pathspec, is_archived};
 use crate::base::bounded;
 use crate::base::merge::FileKind;
-use crate::base::worktree_path::{check_regular, resolve};
+use crate::base::worktree_path::{check_regular_or_open, resolve};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
@@ -34,10 +34,7 @@ impl File {
 
     /// Reads a file named by the user: an index if its name starts with `INDEX`, such as `INDEX-archive.md`, else a checkpoint.
     pub(crate) fn read_named(location: &Path, path: String) -> Result<Self, CheckpointError> {
-        // A file that is already open, as in `<(command)`, may be a pipe.
-        if !location.starts_with("/dev") {
-            check_regular(location).map_err(read_error(location))?;
-        }
+        check_regular_or_open(location).map_err(read_error(location))?;
         let is_list = location.file_name().is_some_and(|name| name.to_string_lossy().starts_with("INDEX"));
         Self::read(location, path, if is_list { FileKind::CheckpointIndex } else { FileKind::Checkpoint })
     }

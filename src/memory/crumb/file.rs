@@ -6,12 +6,14 @@ use super::error::CrumbError;
 use super::grammar::document::{CrumbFile, is_conflict_marker};
 use crate::base::bounded;
 use crate::base::replace::{Access, FileError, Stem, update};
-use crate::base::worktree_path::check_outside_git;
+use crate::base::worktree_path::{check_outside_git, check_regular_or_open};
 
 const STEM: Stem = Stem(".git-trace-crumb");
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    bounded::read_file(path).map_err(|source| FileError::Read { path: path.to_owned(), source })
+    check_regular_or_open(path)
+        .and_then(|()| bounded::read_file(path))
+        .map_err(|source| FileError::Read { path: path.to_owned(), source })
 }
 
 /// Changes an existing file; returns the result of `change`, which may be called again. A change without effect writes nothing.

@@ -8,8 +8,9 @@ mod validate;
 
 use std::path::Path;
 
-use super::flags::content::read;
+use super::flags::content;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result};
+use crate::base::worktree_path::check_regular_or_open;
 use crate::memory::crumb::{CrumbError, CrumbFile};
 
 commands! {
@@ -37,6 +38,12 @@ commands! {
         Receive(exchange::ReceiveArgs),
         Textconv(show::TextconvArgs),
     }
+}
+
+/// Reads a file; `-` is stdin.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    check_regular_or_open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    content::read(path)
 }
 
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<CrumbFile<'a>> {
