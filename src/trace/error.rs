@@ -189,33 +189,43 @@ fn meant(spec: &str) -> Option<String> {
     }
 }
 
+impl TraceError {
+    /// The name that may be meant by one that names nothing.
+    fn meant(&self) -> Option<String> {
+        match self {
+            Self::Misspelled { meant: name, .. } | Self::UnknownState { meant: Some(name), .. } => {
+                Some(format!("did you mean `{name}`?"))
+            }
+            Self::UnknownItem { spec, .. }
+            | Self::TooShort { spec }
+            | Self::UnknownMoment { spec, .. }
+            | Self::UnknownState { spec, .. }
+            | Self::NotACommit { spec, .. }
+            | Self::NotOneItem { spec, count: 0 } => meant(spec),
+            _ => None,
+        }
+    }
+}
+
 impl Diagnostic for TraceError {
     fn hint(&self) -> Option<String> {
-        if let Self::UnknownItem { spec, .. }
-        | Self::TooShort { spec }
-        | Self::UnknownMoment { spec, .. }
-        | Self::UnknownState { spec, .. }
-        | Self::NotACommit { spec, .. }
-        | Self::NotOneItem { spec, count: 0 } = self
-            && let Some(hint) = meant(spec)
-        {
+        if let Some(hint) = self.meant() {
             return Some(hint);
         }
         let hint = match self {
             Self::NotACommit { trace, .. } => return Some(format!("`git trace log {trace}` lists commits")),
-            Self::TooShort { .. } | Self::NotOneItem { .. } => "`git trace log --oneline` lists items",
             Self::NoSuchTurn { .. } => "`git trace top --by turn` lists turns; `@-1` is the last one",
             Self::TraceExists { name } => return Some(format!("`git trace switch {name}` makes it the current trace")),
-            Self::UnknownState { meant: Some(meant), .. } => return Some(format!("did you mean `{meant}`?")),
             Self::NoMatch { .. } => "`git trace branch` lists traces",
-            Self::Misspelled { meant, .. } => return Some(format!("did you mean `{meant}`?")),
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
                 "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"
             }
             Self::MovedMeanwhile { .. } => "run the command again",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
-            Self::AmbiguousItem { .. } => "`git trace log --oneline` lists items",
+            Self::AmbiguousItem { .. } | Self::TooShort { .. } | Self::NotOneItem { .. } => {
+                "`git trace log --oneline` lists items"
+            }
             Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {
                 return Some(format!("`git trace log --oneline {trace}` lists items"));
             }

@@ -71,6 +71,7 @@ fn invalid_branch_points_are_refused() {
     insta::assert_snapshot!(repo.refused(&["branch", "a/b"]), @"
     --- stderr
     error: trace `a/b` already exists
+    hint: `git trace switch a/b` makes it the current trace
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "x", "no\u{1b}pe"]), @r"
@@ -82,7 +83,7 @@ fn invalid_branch_points_are_refused() {
     insta::assert_snapshot!(repo.refused(&["branch", "x", "HEAD"]), @"
     --- stderr
     error: cannot start from `HEAD`: no trace, commit, item, or time is named `HEAD`
-    hint: `git trace branch` lists traces, `git trace log` their commits and items
+    hint: did you mean `TRACE_HEAD`? `HEAD` is a commit of the code
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "x..y"]), @"
@@ -99,6 +100,7 @@ fn invalid_branch_points_are_refused() {
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "a/b", "main"]), @"
     --- stderr
     error: trace `main` already exists
+    hint: `git trace switch main` makes it the current trace
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["branch", "-m", "nope", "y"]), @"

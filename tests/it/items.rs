@@ -140,12 +140,15 @@ fn commands_for_one_item_take_the_same_names() {
     insta::assert_snapshot!(several.join("\n"), @"
     --- stderr
     error: `@1` names 4 items, but one is expected
+    hint: `git trace log --oneline` lists items
     [exit 2]
     --- stderr
     error: `#0..#1` names 2 items, but one is expected
+    hint: `git trace log --oneline` lists items
     [exit 2]
     --- stderr
     error: `@1` names 4 items, but one is expected
+    hint: `git trace log --oneline` lists items
     [exit 2]
     ");
 }

@@ -140,9 +140,10 @@ fn a_revert_undoes_one_commit_and_keeps_later_ones() {
     hint: `git trace reset` goes back to before it; `git trace revert` takes single commits
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["revert", "refs/trace-priority"]), @r"
+    insta::assert_snapshot!(repo.refused(&["revert", "refs/trace-priority"]), @"
     --- stderr
     error: `refs/trace-priority` is not a commit of trace `main`
+    hint: `git trace log main` lists commits
     [exit 2]
     ");
 }

@@ -31,6 +31,9 @@ disable
 setup
 squash
 crumb nwe
+breadcrumb add auth JWT
+checkpoint show auth
+bisect start
 help comit
 commit
 commit hello
@@ -98,6 +101,9 @@ import
 import missing.jsonl
 resume
 resume --agent gpt
+resume --last
+fsck --fix
+top --sort tokens
 push
 pull nowhere
 remote add origin x

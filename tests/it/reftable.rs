@@ -110,6 +110,7 @@ fn refusals_are_the_same_with_reftable() {
     insta::assert_snapshot!(repo.refused(&["branch", "main"]), @"
     --- stderr
     error: trace `main` already exists
+    hint: `git trace switch main` makes it the current trace
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["show", "nothing~3"]), @"

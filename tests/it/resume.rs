@@ -273,10 +273,10 @@ fn sessions_are_listed_by_family_with_titles() {
     * idea                      3 items       [N] tokens  fix the parser [SHORT]
       main                      1 items        [N] tokens  dialogue user: no session [SHORT]
     [exit 0]claude-code/s0	another question
-    claude-code/s1	fix the parser
-    claude-code/s1.clean	fix the parser
     idea	fix the parser
-    main	trace
+    claude-code/s1.clean	fix the parser
+    claude-code/s1	fix the parser
+    main	dialogue user: no session
     [exit 0]
     ");
 }

@@ -69,11 +69,11 @@ fn items_and_groups_are_listed_heaviest_first() {
     [exit 0]
     ");
     insta::assert_snapshot!(top(&["--json", "-n", "1"]), @r#"
-    {"by":"item","rows":[{"age":2,"direction":"result","id":"33201a35051310a9","path":"src","percent":25.8,"seq":4,"text":"src/lock.rs:12: lock() src/lock.rs:40: unlock() [31msrc/main.rs:3: lock…","tokens":33,"tool":"Grep","turn":1,"type":"tool_io"}],"tokens":128,"trace":"main"}
+    {"by":"item","encoding":"o200k_base","rows":[{"age":2,"direction":"result","id":"33201a35051310a9","path":"src","percent":25.8,"seq":4,"text":"src/lock.rs:12: lock() src/lock.rs:40: unlock() [31msrc/main.rs:3: lock…","tokens":33,"tool":"Grep","turn":1,"type":"tool_io"}],"tokens":128,"trace":"main"}
     [exit 0]
     "#);
     insta::assert_snapshot!(top(&["--json", "-n", "1", "--by", "turn"]), @r#"
-    {"by":"turn","rows":[{"items":8,"percent":85.9,"text":"Where is the lock taken?","tokens":110,"turn":1}],"tokens":128,"trace":"main"}
+    {"by":"turn","encoding":"o200k_base","rows":[{"items":8,"percent":85.9,"text":"Where is the lock taken?","tokens":110,"turn":1}],"tokens":128,"trace":"main"}
     [exit 0]
     "#);
 }
@@ -84,7 +84,7 @@ fn an_unknown_unit_or_trace_is_refused() {
     insta::assert_snapshot!(repo.refused(&["top", "--by", "weight"]), @"
     --- stderr
     error: `--by <UNIT>`: unknown unit `weight`: expected one of item, turn, tool, path, type
-    hint: for example `git trace top`; `git trace top -h` explains it
+    hint: for example `git trace top --by tool`; `git trace top -h` explains it
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["top", "none"]), @"

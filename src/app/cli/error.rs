@@ -129,7 +129,8 @@ impl Usage<'_> {
     /// The one step that helps now: the word that may be meant, or how the command is used.
     fn hint(&self) -> String {
         let (subcommand, arg) = (self.text(ContextKind::InvalidSubcommand), self.text(ContextKind::InvalidArg));
-        let other_name = OTHER_NAMES.iter().find(|(name, _)| *name == subcommand && self.command == "git trace");
+        let typed = format!("{} {subcommand}", self.command.trim_start_matches("git trace"));
+        let other_name = OTHER_NAMES.iter().find(|(name, _)| *name == typed.trim_start());
         if let Some((_, hint)) = other_name {
             return (*hint).to_owned();
         }

@@ -57,6 +57,7 @@ pub(crate) struct FetchArgs {
 
 /// List traces of remotes, or make `git fetch` fetch them
 #[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct RemoteArgs {
     /// Remote
     #[arg(add = Values::Remotes)]

@@ -8,7 +8,7 @@ use clap_mangen::Man;
 
 use crate::app::cli::help;
 
-/// What clap_mangen writes, with a synopsis that names values, arguments before options,
+/// The sections that `clap_mangen` writes, with a synopsis that names values, arguments before options,
 /// commands in groups, and examples.
 pub(super) fn text(command: &Command, name: &str) -> io::Result<String> {
     let man = Man::new(options_only(command));
