@@ -1,7 +1,7 @@
 //! What recording does on its own over time: sessions that no hook reported, failures that nobody saw, and old sessions.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const CODEX: &str = "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"session_
     \"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"hello\"}]}}\n";
 
 /// Calls the hook of an agent, which finishes before it returns.
-fn hook(repo: &TestRepo, agent: &str, file: &PathBuf) {
+fn hook(repo: &TestRepo, agent: &str, file: &Path) {
     let session = file.file_stem().unwrap().to_str().unwrap();
     let call = json!({ "session_id": session, "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
     let output = repo.run(&["hook", agent, "--wait"], call.to_string().as_bytes());
