@@ -2,7 +2,7 @@
 
 use crate::base::error::{Context as _, Result};
 use crate::base::when::{Clock, When};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -51,12 +51,14 @@ pub(crate) struct Context {
     pub(crate) ui: Ui,
     trace: Option<TraceName>,
     repo: Rc<OnceCell<Repo>>,
+    /// The last answer of [`Self::trace_name`].
+    worked_on: RefCell<Option<TraceName>>,
 }
 
 impl Context {
     pub(crate) fn new(env: Env, trace: Option<TraceName>) -> Self {
         let (env, repo) = (env.with_now(Time::now()), Rc::new(OnceCell::new()));
-        Self { ui: Ui::new(&env, Rc::clone(&repo)), env, trace, repo }
+        Self { ui: Ui::new(&env, Rc::clone(&repo)), env, trace, repo, worked_on: RefCell::default() }
     }
 
     /// A context whose output stays in memory.
@@ -130,6 +132,7 @@ impl Context {
         // The tip is noted before anything slow, such as an editor, so that a trace deleted meanwhile is not created again.
         // An error is reported where the tip is needed.
         let _ = Tip::note(repo, &name);
+        *self.worked_on.borrow_mut() = Some(name.clone());
         Ok(name)
     }
 
@@ -239,8 +242,14 @@ impl Context {
         self.signature().map_or_else(|_| Ident::of("", self.now().as_second()), |signature| signature.committer)
     }
 
+    /// The counter of the trace that the command works on.
     pub(crate) fn counter(&self) -> Result<Counter> {
-        Ok(settings::counter(self.repo()?)?)
+        let repo = self.repo()?;
+        let name = match &*self.worked_on.borrow() {
+            Some(name) => Some(name.clone()),
+            None => self.named_trace()?.or_else(|| head::current(repo).ok()),
+        };
+        Ok(settings::counter(repo, name.as_ref())?)
     }
 
     /// The breadcrumb store that serves the folder, in a working tree with this root.

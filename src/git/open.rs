@@ -40,6 +40,8 @@ pub struct Repo {
     pub(super) recent: RefCell<Recent>,
     /// The id of this handle's operation in the operation log.
     pub(super) operation: OnceCell<String>,
+    /// Whether it has moved a ref.
+    pub(super) has_moved: Cell<bool>,
     /// The operations that it reverses.
     pub(super) reverses: RefCell<Vec<String>>,
 }
@@ -92,6 +94,7 @@ impl Repo {
             offline: Cell::new(false),
             recent: RefCell::default(),
             operation: OnceCell::new(),
+            has_moved: Cell::new(false),
             reverses: RefCell::default(),
         })
     }

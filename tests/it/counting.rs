@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
-#[cfg(feature = "tokenizers")]
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::repo::TestRepo;
 
@@ -111,6 +109,46 @@ fn a_command_that_fails_stops_the_command_that_needs_a_count() {
     }
     let by_encoding = repo.git(&["-c", "trace.tokenCounter=", "trace", "count", ".git/HEAD"]);
     assert!(by_encoding.contains(".git/HEAD"), "{by_encoding}");
+}
+
+#[test]
+fn traces_whose_names_match_a_pattern_have_a_counter_of_their_own() {
+    let repo = counted_by(LETTERS);
+    repo.say("hello world");
+    repo.git(&["config", "traceName.gemini-cli/*.tokenCounter", "while read -r line; do echo 7; done"]);
+    repo.git(&["config", "traceName.codex/*.tokenCounter", ""]);
+    repo.git(&["config", "traceName.codex/*.encoding", "cl100k_base"]);
+    for name in ["gemini-cli/a", "codex/b"] {
+        repo.commit(&["--trace", name, "-m", "hello world"]);
+    }
+    let status = |name: &str| {
+        let tokens = repo.json(&["status", name, "--json"])["tokens"].clone();
+        let counter = tokens["encoding"].as_str().unwrap().to_owned();
+        (tokens["total"].as_u64().unwrap(), counter)
+    };
+    let (letters, sevens, encoding) = (status("main"), status("gemini-cli/a"), status("codex/b"));
+    assert_eq!((letters.0, sevens.0), (11 + 6, 7 + 6));
+    assert_ne!(letters.1, sevens.1);
+    assert_eq!(encoding, (2 + 6, "cl100k_base".to_owned()));
+    // Each trace keeps its counter in lists, and wherever it is named.
+    for trace in repo.lines(&["branch", "--json"]) {
+        let (total, counter) = status(trace["name"].as_str().unwrap());
+        assert_eq!((&trace["tokens"]["total"], &trace["tokens"]["encoding"]), (&json!(total), &json!(counter)));
+    }
+    assert_eq!(repo.json(&["materialize", "gemini-cli/a", "--json"])["tokens"]["request"], 13);
+    assert_eq!(repo.json(&["--trace", "gemini-cli/a", "show", "#0", "--json"])["tokens"], 7);
+    assert_eq!(repo.json(&["top", "codex/b", "--json"])["encoding"], "cl100k_base");
+    assert_eq!(repo.text(&["--trace", "gemini-cli/a", "show", "--larger-than", "6"]), "hello world");
+    // A merge counts in the trace that it changes.
+    repo.text(&["--trace", "codex/b", "merge", "gemini-cli/a"]);
+    assert_eq!(status("codex/b"), (2 * 5 + 3, "cl100k_base".to_owned()));
+    repo.git(&["config", "traceName.codex/*.encoding", "klingon"]);
+    insta::assert_snapshot!(repo.refused(&["status", "codex/b"]), @"
+    --- stderr
+    error: git config `tracename.codex/*.encoding` is `klingon`, which is not the name of an encoding, such as o200k_base or cl100k_base
+    [exit 2]
+    ");
+    repo.fsck();
 }
 
 /// A trace whose stored counts are those of another counter. Its own counter answers as often as the file `left` says.

@@ -276,6 +276,21 @@ fn the_default_tools_fit_into_2000_tokens() {
 }
 
 #[test]
+fn a_tool_that_fails_after_it_recorded_something_says_so() {
+    let repo = TestRepo::new();
+    // It counts the item, and not the answer.
+    repo.git(&["config", "trace.tokenCounter", "read -r line; echo 7"]);
+    let failed = result(&repo, "trace_commit", json!({ "text": "Hello." }));
+    let said = content(&failed).concat();
+    assert!(said.contains("ended without an answer"), "{said}");
+    assert_eq!(said.lines().last(), Some("note: what it had recorded before is kept; trace_undo takes it back"));
+    assert_eq!((&failed["isError"], repo.bodies("main")), (&json!(true), vec!["Hello.".to_owned()]));
+    // The next call fails before it.
+    let failed = result(&repo, "trace_show", json!({ "item": "#9" }));
+    assert!(!content(&failed).concat().contains("note:"), "{failed}");
+}
+
+#[test]
 fn an_operation_of_a_tool_can_be_undone() {
     let repo = TestRepo::new();
     let items = |calls: &[(&str, Value)]| {

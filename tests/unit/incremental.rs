@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::git::{Env, Repo};
-use crate::tokens::Counter;
 use crate::trace::change::bulk;
 use crate::trace::store::signature::Signature;
 use crate::trace::{Time, Tip, TraceName};
@@ -49,8 +48,7 @@ impl Growing {
     pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: CompactionMode) -> Imported {
         fs::write(&self.file, bytes).unwrap();
         let signature = Signature::take(&self.opened, Time::now()).unwrap();
-        let writing =
-            ImportContext { repo: &self.opened, signature: &signature, counter: Counter::default(), compactions: seen };
+        let writing = ImportContext { repo: &self.opened, signature: &signature, compactions: seen };
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()
     }
 

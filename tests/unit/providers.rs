@@ -110,12 +110,8 @@ impl Sample {
         let sample = Self::new();
         let destination = Destination::Trace(sample.name.clone());
         let signature = sample.signature(0);
-        let writing = ImportContext {
-            repo: &sample.repo,
-            signature: &signature,
-            counter: Counter::default(),
-            compactions: crate::unit::incremental::FULL,
-        };
+        let writing =
+            ImportContext { repo: &sample.repo, signature: &signature, compactions: crate::unit::incremental::FULL };
         let input = Input::Stream(Box::new(bytes));
         transcript(writing, Format::ClaudeCode, destination, input).unwrap();
         sample

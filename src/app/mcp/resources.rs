@@ -54,7 +54,7 @@ pub(crate) fn list(context: &Context) -> Result<Vec<Resource>> {
         Resource::new(format!("{scheme}://{}", utf8_percent_encode(name, ENCODED)), name).with_mime_type(kind)
     };
     let repo = context.repo()?;
-    let traces = branch::list(repo, context.counter()?)?;
+    let traces = branch::list(repo)?;
     let mut listed: Vec<Resource> =
         traces.iter().take(MAX_LISTED).map(|trace| one("trace", trace.name.as_str(), PLAIN)).collect();
     let Ok(root) = context.root() else { return Ok(listed) };

@@ -76,7 +76,8 @@ impl ServerHandler for Server {
         };
         let result = answer.and_then(|answer| Ok(answer.into_result(context.counter()?)));
         let result = counter::check().map_err(Error::from).and(result);
-        Ok(result.unwrap_or_else(|error| answer::error(&refusal(&error))).into())
+        let kept = context.recorded().map(|_| "\nnote: what it had recorded before is kept; trace_undo takes it back");
+        Ok(result.unwrap_or_else(|error| answer::error(&(refusal(&error) + kept.unwrap_or_default()))).into())
     }
 
     async fn list_resources(&self, _: Page, _: Request) -> Result<ListResourcesResult, ErrorData> {

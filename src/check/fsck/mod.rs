@@ -154,7 +154,7 @@ impl<'r> Inspection<'r> {
             repo,
             watch,
             clock: Time::from_second(0),
-            counter: counter(repo)?,
+            counter: counter(repo, None)?,
             types: Rc::new(Types::read(repo)?),
             is_partial: repo.is_partial()?,
             prefix: String::new(),

@@ -56,9 +56,9 @@ pub(super) struct Move<'a, T> {
 }
 
 impl Repo {
-    /// The operation of this process, if it has moved a ref.
+    /// The operation of this command or request, if it has moved a ref.
     pub(crate) fn own_operation(&self) -> Option<&str> {
-        self.operation.get().filter(|_| effect::has_changed()).map(String::as_str)
+        self.operation.get().filter(|_| self.has_moved.get()).map(String::as_str)
     }
 
     /// Says that this operation reverses others.
@@ -93,6 +93,7 @@ impl Repo {
             self.back_up(*left)?;
         }
         make()?;
+        self.has_moved.set(true);
         effect::note_change();
         let _ = self.append_operation(&json!({ "op": id, "moved": refname }));
         Ok(())

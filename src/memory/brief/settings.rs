@@ -30,15 +30,16 @@ impl BriefRequest {
         // By convention, an agent's crumb file has its name and is in the root.
         let default_crumb =
             agent.as_ref().map(|agent| format!("{agent}.crumb")).filter(|path| root.join(path).is_file());
+        let trace = head::current(repo)?;
         Ok(Self {
             agent,
             budget: config.number("trace.briefBudget")?.unwrap_or(DEFAULT_BUDGET),
-            counter: counter(repo)?,
+            counter: counter(repo, Some(&trace))?,
             crumb: path("trace.briefCrumb")?.or_else(|| default_crumb.map(located)),
             team: path("trace.briefTeam")?,
             inbox: path("trace.briefInbox")?,
             breadcrumbs: breadcrumbs.split_whitespace().map(str::to_owned).collect(),
-            trace: Some(head::current(repo)?),
+            trace: Some(trace),
             folder: folder.to_owned(),
         })
     }

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
-use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
 use crate::trace::store::tombstone::refuse_state;
 use crate::trace::store::total::read_item;
-use crate::trace::store::{head, session};
+use crate::trace::store::{head, session, settings};
 use crate::trace::{Tip, TraceError, TraceName, View};
 
 /// How many of a trace's newest items are read to find out whether it records a session.
@@ -28,11 +27,12 @@ pub(crate) struct Listed {
 }
 
 /// Lists all traces by name, damaged ones too. Reads the tip and the item list of each, and the items that are left out.
-pub(crate) fn list(repo: &Repo, counter: Counter) -> Result<Vec<Listed>, TraceError> {
+pub(crate) fn list(repo: &Repo) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let mut listed = Vec::new();
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
+        let counter = settings::counter(repo, Some(&name))?;
         let content = Tip::read(repo, oid).and_then(|tip| View::at(repo, tip, None)).and_then(|view| {
             let total = view.listed_total(repo, counter)?;
             Ok((view, total))

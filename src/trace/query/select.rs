@@ -214,7 +214,7 @@ impl World<'_> {
                 None => revision::find(self.repo, self.name, self.tip, *id, None)?.wanted.0,
             });
         }
-        let counter = settings::counter(self.repo)?;
+        let counter = settings::counter(self.repo, Some(self.name))?;
         let wanted: HashSet<ItemId> = ids.iter().copied().collect();
         let (mut calls, mut of_call) = (Calls::default(), HashMap::<usize, About>::new());
         let (mut matching, mut created) = (Vec::new(), HashMap::new());

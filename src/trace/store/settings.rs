@@ -5,16 +5,25 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::glob;
 use crate::base::time::Time;
 use crate::base::when::{Clock, When};
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::command::{self, CommandCounter};
 use crate::tokens::{Counter, Encoding, UsageMap, UsageReader, tokenizer};
-use crate::trace::TraceError;
+use crate::trace::{TraceError, TraceName};
 
 /// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
-const SHARED: [&str; 3] = ["trace.encoding", "trace.budget", "trace.checkpoints"];
+const SHARED: [&str; 3] = [ENCODING, "trace.budget", "trace.checkpoints"];
+
+const ENCODING: &str = "trace.encoding";
+
+/// The settings that name a counter. The first that is set decides.
+const COUNTERS: [&str; 3] = [command::SETTING, tokenizer::SETTING, ENCODING];
+
+/// The section of settings for traces whose names match the subsection.
+const NAMED: &str = "tracename";
 
 pub(crate) fn text(repo: &Repo, key: &str) -> Result<Option<String>, GitError> {
     let own = repo.config()?.text(key)?;
@@ -31,22 +40,41 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
     if number.is_some() { Ok(number) } else { Err(bad(repo, key, value, "a number from 0")?) }
 }
 
-/// Counts with the command of the user, else with the user's tokenizer, else with an encoding.
-pub(crate) fn counter(repo: &Repo) -> Result<Counter, TraceError> {
-    const KEY: &str = "trace.encoding";
-    let own = |key| Ok::<_, GitError>(repo.config()?.text(key)?.filter(|value| !value.is_empty()));
-    if let Some(command) = own(command::SETTING)? {
-        return Ok(CommandCounter::handle(command));
+/// The counter of a trace: a command of the user, else a tokenizer of the user, else an encoding. A setting for traces with such a name
+/// (`traceName.<pattern>`) comes before those for all traces; of several, the last.
+pub(crate) fn counter(repo: &Repo, name: Option<&TraceName>) -> Result<Counter, TraceError> {
+    let mut named = None;
+    for (key, value) in repo.config()?.subsections(NAMED)? {
+        let Some((pattern, variable)) = key[NAMED.len() + 1..].rsplit_once('.') else { continue };
+        if let Some(setting) =
+            COUNTERS.into_iter().find(|setting| setting.eq_ignore_ascii_case(&format!("trace.{variable}")))
+            && name.is_some_and(|name| glob::matches(pattern.as_bytes(), name.as_str().as_bytes()))
+            && !value.is_empty()
+        {
+            named = Some((setting, key, value));
+        }
     }
-    if let Some(path) = own(tokenizer::SETTING)? {
-        return Ok(tokenizer::handle(&repo.configured_path(&path))?);
+    if let Some((setting, key, value)) = named {
+        return counter_by(repo, setting, &key, value);
     }
-    let Some(value) = text(repo, KEY)? else { return Ok(Counter::default()) };
-    if let Ok(encoding) = value.parse::<Encoding>() {
-        return Ok(encoding.into());
+    for setting in COUNTERS {
+        if let Some(value) = text(repo, setting)?.filter(|value| setting == ENCODING || !value.is_empty()) {
+            return counter_by(repo, setting, setting, value);
+        }
     }
-    let expected = "the name of an encoding, such as o200k_base or cl100k_base";
-    Err(bad(repo, KEY, value, expected)?.into())
+    Ok(Counter::default())
+}
+
+/// The counter that the value of `key` names, which is a setting of this kind.
+fn counter_by(repo: &Repo, setting: &str, key: &str, value: String) -> Result<Counter, TraceError> {
+    match setting {
+        command::SETTING => Ok(CommandCounter::handle(value)),
+        tokenizer::SETTING => Ok(tokenizer::handle(&repo.configured_path(&value))?),
+        _ => match value.parse::<Encoding>() {
+            Ok(encoding) => Ok(encoding.into()),
+            Err(_) => Err(bad(repo, key, value, "the name of an encoding, such as o200k_base or cl100k_base")?.into()),
+        },
+    }
 }
 
 /// The reader of usage, with the user's maps (`trace.usage.<name>`) in the order of their names.

@@ -50,6 +50,7 @@ impl<'r> Trace<'r> {
     }
 
     /// Counts with this counter instead of the configured one.
+    #[cfg(test)]
     pub(crate) fn with_counter(self, counter: Counter) -> Self {
         Self { counter: OnceCell::from(counter), ..self }
     }
@@ -102,7 +103,7 @@ impl<'r> Trace<'r> {
         if let Some(counter) = self.counter.get() {
             return Ok(*counter);
         }
-        let counter = settings::counter(self.repo)?;
+        let counter = settings::counter(self.repo, Some(&self.name))?;
         Ok(*self.counter.get_or_init(|| counter))
     }
 

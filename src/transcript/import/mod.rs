@@ -28,7 +28,7 @@ use super::format::Format;
 use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Oid, Repo};
-use crate::tokens::{Counter, UsageReader};
+use crate::tokens::UsageReader;
 use crate::trace::change::branch;
 use crate::trace::change::bulk::{self, Feed, Incoming, Removal, Report, Rewind};
 use crate::trace::model::source::Source;
@@ -74,7 +74,6 @@ pub(crate) struct Imported {
 pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,
     pub signature: &'r Signature,
-    pub counter: Counter,
     pub compactions: CompactionMode,
 }
 
@@ -270,7 +269,7 @@ fn record(
     feed: &mut dyn Feed,
 ) -> Result<Report, TraceError> {
     let trace = Trace::new(context.repo, name.clone(), context.signature.clone());
-    bulk::import(&trace.with_counter(context.counter).with_family(family.clone()), feed)
+    bulk::import(&trace.with_family(family.clone()), feed)
 }
 
 impl From<TranscriptError> for TraceError {

@@ -4,12 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::git::{CodeCommit, Repo};
-use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::store::session::{SESSIONS, continued_by};
-use crate::trace::store::total;
 use crate::trace::store::view::View;
+use crate::trace::store::{settings, total};
 use crate::trace::{Time, Tip, TraceError, TraceName};
 use crate::transcript::continuation::recorded_by;
 use crate::transcript::format::Format;
@@ -58,7 +57,7 @@ pub(crate) fn newest(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
 ///
 /// Reads the tip of each trace; of those that are listed, the tree and first items; and the code's history back to the start of the
 /// oldest of these.
-pub(crate) fn list(repo: &Repo, counter: Counter, most: usize) -> Result<Vec<Family>, TraceError> {
+pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> {
     let (mut sub_agents, mut found) = (Vec::new(), BTreeMap::<TraceName, Vec<(TraceName, Tip)>>::new());
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
@@ -85,7 +84,7 @@ pub(crate) fn list(repo: &Repo, counter: Counter, most: usize) -> Result<Vec<Fam
             let bases: Vec<TraceName> = sessions.chain([name.clone()]).collect();
             let is_below = |other: &&TraceName| bases.iter().any(|base| other.is_sub_agent_of(base));
             let sub_agents = sub_agents.iter().filter(is_below).count();
-            members.push(read(repo, counter, name, tip, sub_agents)?);
+            members.push(read(repo, name, tip, sub_agents)?);
         }
         let first = continued_by(repo, &name)?;
         members.sort_by_key(|member| (member.name != first, Reverse(member.ended)));
@@ -100,13 +99,7 @@ pub(crate) fn list(repo: &Repo, counter: Counter, most: usize) -> Result<Vec<Fam
     Ok(families)
 }
 
-fn read(
-    repo: &Repo,
-    counter: Counter,
-    name: TraceName,
-    tip: Tip,
-    sub_agents: usize,
-) -> Result<RecordedSession, TraceError> {
+fn read(repo: &Repo, name: TraceName, tip: Tip, sub_agents: usize) -> Result<RecordedSession, TraceError> {
     let ended = tip.time();
     let view = View::at(repo, tip, None)?;
     let mut began = None;
@@ -116,6 +109,7 @@ fn read(
             break;
         }
     }
+    let counter = settings::counter(repo, Some(&name))?;
     Ok(RecordedSession {
         agent: recorded_by(repo, &name, &view)?,
         title: title(repo, &name, &view),

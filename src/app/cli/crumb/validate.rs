@@ -37,7 +37,7 @@ struct Request {
 impl ValidateArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         // Files outside of a repository are validated too.
-        let counter = context.repo().ok().and_then(|repo| counter(repo).ok()).unwrap_or_default();
+        let counter = context.repo().ok().and_then(|repo| counter(repo, None).ok()).unwrap_or_default();
         let mut are_valid = true;
         for path in &self.files {
             are_valid &= validate(path, self, counter, &context.ui)?;

@@ -140,9 +140,9 @@ impl AgentArgs {
 /// Lets `act` import as hooks do, which needs no identity.
 pub(in crate::app::cli) fn importing<T>(context: &Context, act: impl FnOnce(ImportContext<'_>) -> T) -> Result<T> {
     let repo = context.repo()?;
-    let (signature, counter) = (Signature::of_hook(repo, context.now())?, context.counter()?);
+    let signature = Signature::of_hook(repo, context.now())?;
     let compactions = CompactionMode::from_settings(repo)?;
-    Ok(act(ImportContext { repo, signature: &signature, counter, compactions }))
+    Ok(act(ImportContext { repo, signature: &signature, compactions }))
 }
 
 /// Does the same in a background process, so that the agent does not wait.

@@ -17,7 +17,7 @@ pub(super) fn announce(context: &Context, name: &TraceName) -> Result<Option<Str
     if limit == 0 {
         return Ok(None);
     }
-    let (view, counter) = (View::open(repo, name, None)?, context.counter()?);
+    let (view, counter) = (View::open(repo, name, None)?, settings::counter(repo, Some(name))?);
     let size = ContextSize::of(repo, &view, counter, None)?;
     let Some(percent) = size.percent(size.size.tokens) else { return Ok(None) };
     if percent < limit {

@@ -30,7 +30,7 @@ impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         catch_up(context)?;
         tell_failures(context)?;
-        let found = list(context.repo()?, context.counter()?, self.max_count.unwrap_or(usize::MAX))?;
+        let found = list(context.repo()?, self.max_count.unwrap_or(usize::MAX))?;
         if found.is_empty() {
             context.ui.note("no session is recorded here: `git trace import claude-code` imports one; `git trace install --agent claude-code` records them");
         }

@@ -129,7 +129,7 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
     let repo = context.repo()?;
     // The list helps to choose another trace if the head is bad.
     let current = head::current(repo).ok();
-    let listed = list(repo, context.counter()?)?;
+    let listed = list(repo)?;
     if json {
         return listed.iter().try_for_each(|trace| {
             let mut json = to_json(trace, current.as_ref() == Some(&trace.name));

@@ -88,8 +88,8 @@ impl MaterializeArgs {
         if self.cache_marks.is_some() && !matches!(self.format, Some(MessageFormat::Anthropic)) {
             bail!("--cache-marks requires --format anthropic: no other provider has cache marks");
         }
-        let counter = context.counter()?;
         let (repo, name) = (context.repo()?, context.trace_name(self.name.as_ref())?);
+        let counter = context.counter()?;
         let view = context.find_view(&name, self.as_of.as_deref())?;
         context.warn_of_replacements()?;
         let seq = |spec: &String| match &view {

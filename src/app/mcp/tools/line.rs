@@ -64,7 +64,7 @@ fn trace_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     let name: Option<TraceName> = arguments.parsed("name")?;
     let (repo, current) = (context.repo()?, arguments.trace(context)?);
     let Some(name) = name else {
-        let listed = list(repo, context.counter()?)?;
+        let listed = list(repo)?;
         let traces: Vec<Value> = listed.iter().map(|trace| branch_json(trace, trace.name == current)).collect();
         let counter = context.counter()?;
         let cost = |trace: &Value| counter.count(trace.to_string().as_bytes());

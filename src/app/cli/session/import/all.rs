@@ -33,8 +33,8 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let total = files.iter().map(|(_, file)| length(file)).sum();
     let bar = context.ui.progress("{bar:30} {bytes}/{total_bytes} {eta} {msg}", Some(total));
     let signature = context.signature()?;
-    let (counter, compactions) = (context.counter()?, compactions(context, args)?);
-    let writing = ImportContext { repo: context.repo()?, signature: &signature, counter, compactions };
+    let compactions = compactions(context, args)?;
+    let writing = ImportContext { repo: context.repo()?, signature: &signature, compactions };
     let (mut read, mut grown, mut recorded, mut failed, mut dropped) = (0, 0, 0, 0, 0);
     let mut answers: Vec<Value> = Vec::new();
     for (number, (format, file)) in files.iter().enumerate() {

@@ -25,8 +25,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
     let compactions = compactions(context, request.args)?;
-    let writing =
-        ImportContext { repo: context.repo()?, signature: &signature, counter: context.counter()?, compactions };
+    let writing = ImportContext { repo: context.repo()?, signature: &signature, compactions };
     let imported = if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?
