@@ -132,7 +132,7 @@ fn traces_whose_names_match_a_pattern_have_a_counter_of_their_own() {
     assert_eq!(encoding, (2 + 6, "cl100k_base".to_owned()));
     // Each trace keeps its counter in lists, and wherever it is named.
     for trace in repo.lines(&["branch", "--json"]) {
-        let (total, counter) = status(trace["name"].as_str().unwrap());
+        let (total, counter) = status(trace["trace"].as_str().unwrap());
         assert_eq!((&trace["tokens"]["total"], &trace["tokens"]["encoding"]), (&json!(total), &json!(counter)));
     }
     assert_eq!(repo.json(&["materialize", "gemini-cli/a", "--json"])["tokens"]["request"], 13);

@@ -2,6 +2,7 @@
 
 use crate::app::cli::{Context, Result};
 use crate::app::mcp::{Groups, serve};
+use crate::tokens::counter;
 
 /// Serve this repository's memory to an agent over MCP
 ///
@@ -15,6 +16,9 @@ pub(crate) struct McpArgs {
 
 impl McpArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        serve(context, self.tools.clone())
+        let served = serve(context, self.tools.clone());
+        // A failed count was the answer of its request.
+        counter::clear();
+        served
     }
 }
