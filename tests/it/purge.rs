@@ -511,6 +511,57 @@ fn no_command_starts_a_trace_at_a_purged_state_that_plain_git_fetched() {
 }
 
 #[test]
+fn a_hook_notes_what_it_did_not_record_because_of_a_purge() {
+    let repo = TestRepo::new();
+    let record = |session: &str| {
+        let file = repo.home().join(format!("{session}.jsonl"));
+        let message = serde_json::json!({
+            "type": "user", "uuid": format!("{session}-1"), "parentUuid": null, "sessionId": session,
+            "timestamp": "2026-02-10T09:00:00Z", "version": "2.0.0",
+            "message": {"role": "user", "content": format!("It is {SECRET}")},
+        });
+        fs::write(&file, format!("{message}\n")).unwrap();
+        let input =
+            serde_json::json!({"session_id": session, "transcript_path": file, "hook_event_name": "Stop", "cwd": "/"});
+        repo.bytes_with(&["hook", "claude-code"], input.to_string().as_bytes());
+        fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap_or_default()
+    };
+    assert_eq!(record("s1"), "");
+    assert_eq!(repo.bodies("claude-code/s1"), [format!("It is {SECRET}")]);
+    purge(&repo, &["--yes"]);
+    let log = record("s2");
+    assert!(log.contains("claude-code: trace `claude-code/s2`: not imported: 1 items, purged by A U Thor"), "{log}");
+}
+
+#[test]
+fn a_push_publishes_no_purged_content_that_plain_git_brought() {
+    let (repo, _) = shared();
+    repo.text(&["forward", "leave", "--agent", "ada", "--summary", &format!("Rotate {SECRET}"), "--unfinished", "x"]);
+    repo.git(&["clone", "-q", "--mirror", repo.git_dir().to_str().unwrap(), "../mirror.git"]);
+    repo.text(&["branch", "good", "#0"]);
+    purge(&repo, &["--yes"]);
+    repo.git(&[
+        "fetch",
+        "-q",
+        "../mirror.git",
+        "+refs/traces/main:refs/traces/bad",
+        "+refs/crumbs/ada:refs/crumbs/ada",
+    ]);
+    let pushed = repo.run(&["push", "origin", "bad", "good", "refs/crumbs/ada"], b"");
+    assert_eq!(pushed.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&pushed.stdout).into_owned();
+    for name in ["bad", "refs/crumbs/ada"] {
+        assert!(
+            said.contains(&format!("{name} → origin: [rejected] (it contains what was purged by A U Thor")),
+            "{said}"
+        );
+    }
+    let there = repo.git(&["ls-remote", "origin"]);
+    assert!(there.contains("refs/traces/good") && !there.contains("refs/traces/bad"), "{there}");
+    assert!(!there.contains("refs/crumbs/"), "{there}");
+}
+
+#[test]
 fn purged_texts_with_other_ids_and_texts_that_look_purged_are_not_imported() {
     let (repo, _) = shared();
     let export = String::from_utf8(repo.bytes(&["export"])).unwrap();

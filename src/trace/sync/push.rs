@@ -8,7 +8,7 @@ use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone;
+use crate::trace::store::tombstone::{self, Tombstones};
 use crate::trace::{Tip, TraceError, TraceName};
 
 /// The maximum number of attempts if other pushes interfere.
@@ -51,13 +51,15 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         let seen = repo.find_ref(&tracking_ref(remote, name.as_str()))?;
         outgoing.push(Outgoing { name, tip: Tip::of_trace(repo, name)?, seen });
     }
+    let mut others = others.to_vec();
+    let refused = refuse_purged(repo, &mut outgoing, &mut others)?;
     let leases = outgoing.iter().filter(|_| force).map(Outgoing::lease);
     let options: Vec<String> = leases.collect();
     // Push the tips that were read, not the refs: another process may append to a trace meanwhile.
     let mut waiting: BTreeMap<String, String> =
         outgoing.iter().map(|trace| (trace.name.refname(), trace.tip.commit.oid.to_string())).collect();
     waiting.extend(others.iter().map(|refname| (refname.clone(), refname.clone())));
-    let mut delivery = Delivery { refs: Vec::new(), priorities: 0, record: None };
+    let mut delivery = Delivery { refs: refused, priorities: 0, record: None };
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
@@ -112,6 +114,38 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;
     }
     Ok(delivery)
+}
+
+/// Takes out what has purged content that the remote does not have. Only plain git brings such content here.
+fn refuse_purged(
+    repo: &Repo,
+    traces: &mut Vec<Outgoing<'_>>,
+    others: &mut Vec<String>,
+) -> Result<Vec<PushedRef>, TraceError> {
+    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    let mut refused = Vec::new();
+    let mut is_refused = |refname: String, tip: Oid, seen: Option<Oid>| {
+        let purge = tombstones.in_history(repo, tip, seen)?.first().map(|(_, purge)| purge.to_string());
+        let is_refused = purge.is_some();
+        let summary = |purge| format!("[rejected] (it contains what was {purge})");
+        refused.extend(purge.map(summary).map(|summary| PushedRef { refname, fate: PushFate::Refused, summary }));
+        Ok::<_, TraceError>(is_refused)
+    };
+    for trace in std::mem::take(traces) {
+        if !is_refused(trace.name.refname(), trace.tip.commit.oid, trace.seen)? {
+            traces.push(trace);
+        }
+    }
+    for refname in std::mem::take(others) {
+        let is_kept = match repo.find_ref(&refname)? {
+            Some(tip) => !is_refused(refname.clone(), tip, None)?,
+            None => true,
+        };
+        if is_kept {
+            others.push(refname);
+        }
+    }
+    Ok(refused)
 }
 
 /// Git reports a ref that cannot exist beside another one like a ref that is locked. Only the latter is worth another attempt.

@@ -126,7 +126,15 @@ pub(super) fn import_file(
     check_regular(path).map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let _lock = context.repo.lock(&format!("transcript {}", real.display()))?;
-    Ok(session::import(context, format, destination, path, &|_| ())?)
+    let imported = session::import(context, format, destination, path, &|_| ())?;
+    for (name, report) in &imported.traces {
+        for (purge, count) in &report.purged {
+            let refused = format!("trace `{name}`: not imported: {count} items, {purge}");
+            // If the log cannot be written, nobody can be told.
+            let _ = log(context.repo.common_dir(), context.signature.clock, format.as_str(), &refused);
+        }
+    }
+    Ok(imported)
 }
 
 pub(crate) fn log_path(common_dir: &Path) -> PathBuf {
