@@ -828,6 +828,28 @@ fn a_pull_applies_a_purge_to_what_was_not_pushed() {
 }
 
 #[test]
+fn a_pull_takes_over_replacements_of_every_form_of_the_text() {
+    let mut repo = TestRepo::new();
+    plant(&repo);
+    repo.git(&["push", "-q", "origin", "HEAD:refs/heads/code"]);
+    repo.git(&["clone", "-q", "../origin.git", "../clone"]);
+    let clone = repo.home().join("clone");
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        let said = repo.text(&["pull"]);
+        assert!(said.contains("main: rewrote items: ") && said.contains("commits of yours on top: 1;"), "{said}");
+        let live = repo.git(&["log", "-p", "--text", "--format=%B", "refs/traces/main", "refs/traces/idea"]);
+        assert!(forms().iter().all(|form| !contains(live.as_bytes(), form)), "{live}");
+        assert_eq!(repo.bodies("main").last().unwrap(), "mine");
+        repo.text(&["push"]);
+    });
+}
+
+#[test]
 fn a_pull_that_applied_a_purge_can_be_undone_and_repeated() {
     let (mut repo, clone) = shared();
     repo.within(&clone, |repo| {
