@@ -110,7 +110,7 @@ impl Plan {
 
 fn replace(change: &mut PendingChange<'_>, row: &Row) -> Result<(), TraceError> {
     let (slot, old) = (&row.entry.slot, &row.entry.item);
-    match &row.replacement {
+    match row.replacement.as_deref() {
         None => {}
         Some(Replacement::Nothing) => {
             change.remove_file(&slot.path)?;

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::preset::{Parameters, Preset};
 use super::rules::{Replacement, claim};
@@ -44,11 +45,11 @@ pub(crate) struct Row {
     pub(crate) action: Action,
     /// The preset that selected it; `None` if none did or a person did.
     pub(crate) preset: Option<Preset>,
-    pub(super) replacement: Option<Replacement>,
+    pub(super) replacement: Option<Rc<Replacement>>,
     /// The tokens afterwards.
     pub(crate) after: u64,
     /// What the presets selected, and the tokens afterwards.
-    planned: (Action, Option<Preset>, Option<Replacement>, u64),
+    planned: (Action, Option<Preset>, Option<Rc<Replacement>>, u64),
 }
 
 /// A plan for a run of `clean`: a row for each item of the context, in reading order.
@@ -109,7 +110,7 @@ impl Plan {
                         (Replacement::Text(_), Preset::Oversize) => Action::Trim,
                         (Replacement::Text(_), _) => Action::Cut,
                     };
-                    (action, Some(preset), Some(replacement), after)
+                    (action, Some(preset), Some(Rc::new(replacement)), after)
                 }
             };
             row.reset();
@@ -243,9 +244,9 @@ fn pairs(rows: &[Row]) -> HashMap<usize, Vec<usize>> {
 impl Row {
     /// The content afterwards; `None` if it is kept or deleted.
     pub(crate) fn content_after(&self) -> Option<&[u8]> {
-        match &self.replacement {
-            Some(Replacement::Text(text)) => Some(text),
-            Some(Replacement::Nothing) | None => None,
+        match self.replacement.as_deref()? {
+            Replacement::Text(text) => Some(text),
+            Replacement::Nothing => None,
         }
     }
 
@@ -266,7 +267,7 @@ impl Row {
             Action::Cut | Action::Trim => shorter(entry, action, session),
         };
         self.after = replaced.as_ref().map_or(entry.tokens, |(_, tokens)| *tokens);
-        self.replacement = replaced.map(|(replacement, _)| replacement);
+        self.replacement = replaced.map(|(replacement, _)| Rc::new(replacement));
     }
 
     /// The tokens that its action saves. Only a repeated reminder goes even if the rest of its text has as many tokens.

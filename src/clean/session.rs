@@ -32,6 +32,9 @@ const USERS_WORDS: [&str; 8] = [
     "aborted by user",
 ];
 
+/// Why a read is not the newest if a later read covers it.
+pub(super) const READ_LATER: &str = "read again later";
+
 static REMINDER: LazyLock<(Finder<'static>, Finder<'static>)> =
     LazyLock::new(|| (Finder::new("<system-reminder>"), Finder::new("</system-reminder>")));
 
@@ -56,6 +59,8 @@ pub(crate) struct Entry {
     pub(crate) tokens: u64,
     /// The call that it is or answers.
     pub(super) call: Rc<Call>,
+    /// Whether it is the result of a call that the user refused or interrupted.
+    is_users_words: bool,
     /// Whether nobody may change it here: it is pinned, or a call without a result.
     pub(super) is_fixed: bool,
     /// Whether no preset may cut it.
@@ -103,6 +108,7 @@ impl Session {
                 age: 0,
                 tokens: item_cost(&item, counter),
                 call,
+                is_users_words: item.fields.is_result() && is_users_words(&item),
                 is_fixed: view.level(slot).level() == Level::Pinned || reading.damage.is_some(),
                 is_protected: false,
                 duplicate: None,
@@ -153,7 +159,7 @@ impl Session {
                         entry.stale = if later.written {
                             Some("file written later")
                         } else {
-                            later.read.iter().any(|later| later.covers(range)).then_some("read again later")
+                            later.read.iter().any(|later| later.covers(range)).then_some(READ_LATER)
                         };
                         if entry.stale.is_none() {
                             later.read.retain(|later| !range.covers(*later));
@@ -227,8 +233,7 @@ impl Session {
     fn protect(&mut self) {
         let mut users: HashSet<usize> = HashSet::new();
         for entry in &mut self.entries {
-            let refused = entry.item.fields.is_result() && is_users_words(&entry.item);
-            users.extend(entry.place.call.filter(|_| refused));
+            users.extend(entry.place.call.filter(|_| entry.is_users_words));
             let is_unresolved = entry.is_error() && !entry.is_resolved;
             let is_kept = entry.place.call.is_some() && entry.call.role == Role::Keep;
             let is_summary =
@@ -246,7 +251,7 @@ impl Session {
 impl Entry {
     fn is_success(&self) -> bool {
         let fields = &self.item.fields;
-        fields.is_result() && fields.status.is_none_or(|status| status == Status::Ok) && !is_users_words(&self.item)
+        fields.is_result() && fields.status.is_none_or(|status| status == Status::Ok) && !self.is_users_words
     }
 
     pub(super) fn is_error(&self) -> bool {

@@ -6,9 +6,12 @@
 //!
 //! A stub is one line. It names the tool, its target, the size, and the command that prints the content.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
-use super::session::Entry;
+use super::roles::Role;
+use super::session::{Entry, READ_LATER};
 use crate::tokens::Counter;
 use crate::trace::Item;
 use crate::trace::model::trailers::one_line;
@@ -18,6 +21,9 @@ pub(crate) const START: &str = "[cut by git-trace: ";
 
 /// The longest part of a target or of an error that a stub repeats, in characters.
 const MAX_TARGET: usize = 60;
+
+/// The longest path of which a stub repeats everything, in characters. The call, which stays, has the complete path.
+const MAX_PATH: usize = 40;
 
 /// The longest text in the arguments of a call that stays, in characters.
 const MAX_ARGUMENT: usize = 200;
@@ -41,20 +47,36 @@ pub(super) fn stub(entry: &Entry, why: &str) -> Vec<u8> {
 fn line(entry: &Entry, size: &str, why: &str) -> String {
     let call = &entry.call;
     let (kind, target) = match entry.image() {
-        Some(media_type) => (entry.slot.item_type.to_string(), media_type),
-        None => (call.name.clone(), call.label.as_str()),
+        Some(media_type) => (entry.slot.item_type.to_string(), media_type.into()),
+        None if call.role == Role::Shell => (call.name.clone(), call.label.as_str().into()),
+        None => (call.name.clone(), end_of_path(&call.label)),
     };
     let kind = if kind.is_empty() { "result".to_owned() } else { one_line(&kind) };
-    let parts = [format!("{kind} {}", shortened(target)), size.to_owned(), shortened(why)];
+    let parts = [format!("{kind} {}", shortened(&target)), size.to_owned(), shortened(why)];
     let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
-    let again = if entry.is_read() { "read it again before changing it, or: " } else { "" };
+    // A later read has the content, or has this advice.
+    let needs_read = entry.is_read() && entry.stale != Some(READ_LATER);
+    let again = if needs_read { "read it again before changing it, or: " } else { "" };
     let (id, revision) = (entry.slot.id.short(), entry.item.revision);
     format!("{START}{}; {again}git trace show {id} --revision {revision}]", parts.join(", "))
 }
 
+/// A long path without its first folders, because the name of the file says most.
+fn end_of_path(path: &str) -> Cow<'_, str> {
+    if path.chars().count() <= MAX_PATH || path.contains("://") {
+        return path.into();
+    }
+    let fits = |(at, _): &(usize, &str)| path[*at..].chars().count() < MAX_PATH;
+    let last = path.rmatch_indices('/').next();
+    match path.match_indices('/').find(fits).or(last) {
+        Some((at, _)) if at > 0 => format!("…{}", &path[at..]).into(),
+        _ => path.into(),
+    }
+}
+
 fn shortened(text: &str) -> String {
     let text = one_line(text);
-    if text.chars().count() <= MAX_TARGET {
+    if text.len() <= MAX_TARGET || text.chars().count() <= MAX_TARGET {
         return text;
     }
     text.chars().take(MAX_TARGET - 1).chain(['…']).collect()
@@ -118,3 +140,7 @@ fn shorten(value: &mut Value, show: &str) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/clean/stub.rs"]
+mod tests;

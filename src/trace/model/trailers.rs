@@ -249,6 +249,10 @@ fn parse_source(value: &str) -> Option<ImportPosition> {
 
 /// Converts a text to one line: each run of white space and control characters becomes one space.
 pub(crate) fn one_line(text: &str) -> String {
+    // Most texts are one line already, and lists show thousands of them.
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && text.trim_ascii() == text && !text.contains("  ") {
+        return text.to_owned();
+    }
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
