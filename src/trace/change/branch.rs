@@ -8,6 +8,7 @@ use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
+use crate::trace::store::priority::Record;
 use crate::trace::store::tombstone::refuse_state;
 use crate::trace::store::total::read_item;
 use crate::trace::store::{head, session, settings};
@@ -29,11 +30,16 @@ pub(crate) struct Listed {
 /// Lists all traces by name, damaged ones too. Reads the tip and the item list of each, and the items that are left out.
 pub(crate) fn list(repo: &Repo) -> Result<Vec<Listed>, TraceError> {
     let heads = head::of_worktrees(repo)?;
+    let record = Record::open(repo);
     let mut listed = Vec::new();
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
+        let view = Tip::read(repo, oid).and_then(|tip| match &record {
+            Ok(record) => View::with_record(repo, record, tip.clone(), tree::list(repo, tip.commit.tree)?, None),
+            Err(_) => View::at(repo, tip, None),
+        });
         let counter = settings::counter(repo, Some(&name))?;
-        let content = Tip::read(repo, oid).and_then(|tip| View::at(repo, tip, None)).and_then(|view| {
+        let content = view.and_then(|view| {
             let total = view.listed_total(repo, counter)?;
             Ok((view, total))
         });

@@ -58,7 +58,18 @@ impl View {
 
     /// As [`Self::at`], for items of `tip` that are listed already.
     pub(crate) fn of_slots(repo: &Repo, tip: Tip, slots: Vec<ItemEntry>, at: Option<Time>) -> Result<Self, TraceError> {
-        let levels = Record::open(repo)?.levels(repo, &slots, at)?.within(repo, &tip)?;
+        Self::with_record(repo, &Record::open(repo)?, tip, slots, at)
+    }
+
+    /// As [`Self::of_slots`]. To open many traces, open the record once.
+    pub(crate) fn with_record(
+        repo: &Repo,
+        record: &Record,
+        tip: Tip,
+        slots: Vec<ItemEntry>,
+        at: Option<Time>,
+    ) -> Result<Self, TraceError> {
+        let levels = record.levels(repo, &slots, at)?.within(repo, &tip)?;
         let superseded = superseded(repo, &slots, &levels)?;
         Ok(Self { tip, slots, levels, superseded })
     }

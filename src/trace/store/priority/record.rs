@@ -1,7 +1,9 @@
 //! The record and its lines.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
+use std::rc::Rc;
 use std::str::FromStr;
 
 use serde::de::Error as _;
@@ -64,6 +66,8 @@ fn nine_digits<S: Serializer>(at: &Time, output: S) -> Result<S::Ok, S::Error> {
 pub(crate) struct Record {
     /// Its folders; none before the first change.
     folders: Vec<Entry>,
+    /// Once they are needed.
+    types: OnceCell<Rc<Types>>,
 }
 
 /// The levels that were set for some items, and the default levels of types.
@@ -71,7 +75,7 @@ pub(crate) struct Record {
 pub(crate) struct Levels {
     pub(super) set: HashMap<ItemId, Setting>,
     rivals: HashMap<ItemId, Vec<Setting>>,
-    pub types: Types,
+    pub types: Rc<Types>,
 }
 
 /// The level of an item, and its origin.
@@ -122,12 +126,18 @@ impl Record {
     }
 
     pub(crate) fn of_tree(repo: &Repo, tree: Option<Oid>) -> Result<Self, TraceError> {
-        Ok(Self { folders: tree.map_or(Ok(Vec::new()), |tree| repo.read_tree(tree))? })
+        Ok(Self { folders: tree.map_or(Ok(Vec::new()), |tree| repo.read_tree(tree))?, types: OnceCell::new() })
     }
 
     /// The levels that were in force for `slots` at `at` (none: now). Reads only folders and files of these items.
     pub(crate) fn levels(&self, repo: &Repo, slots: &[ItemEntry], at: Option<Time>) -> Result<Levels, TraceError> {
-        let types = Types::read(repo)?;
+        let types = match self.types.get() {
+            Some(types) => types.clone(),
+            None => {
+                let types = Rc::new(Types::read(repo)?);
+                self.types.get_or_init(|| types).clone()
+            }
+        };
         let (mut set, mut rivals) = (HashMap::new(), HashMap::new());
         if self.folders.is_empty() {
             return Ok(Levels { set, rivals, types });
