@@ -11,7 +11,7 @@ use crate::trace::store::total::read_item;
 use crate::trace::{ItemEntry, Tip, TraceName, View};
 use crate::transcript::format::Format;
 
-/// How many items are read at most.
+/// How many messages are read at most.
 const MAX_SEARCHED: usize = 50;
 
 /// Keys in the metadata of text that the user did not type: what agents add, and summaries.
@@ -29,10 +29,10 @@ pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Option<String
             return title;
         }
     }
-    let searched = view.slots.iter().take(MAX_SEARCHED);
-    let texts = searched.filter(|slot| slot.item_type == ItemType::dialogue() && view.left_out(slot).is_none());
+    let texts =
+        view.slots.iter().filter(|slot| slot.item_type == ItemType::dialogue() && view.left_out(slot).is_none());
     // A lost item is not a reason to fail here.
-    let typed = texts.filter_map(|slot| read_item(repo, slot).ok()).filter(is_typed);
+    let typed = texts.take(MAX_SEARCHED).filter_map(|slot| read_item(repo, slot).ok()).filter(is_typed);
     typed.map(|item| first_words(&item.body)).find(|words| !words.is_empty())
 }
 

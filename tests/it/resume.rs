@@ -485,3 +485,25 @@ fn the_agents_title_is_the_title_of_the_trace() {
     assert_eq!(status(name), "[purged: private]");
     repo.fsck();
 }
+
+#[test]
+fn a_title_may_follow_many_calls_and_results() {
+    let repo = TestRepo::new();
+    let (uuid, mut lines) = record("s1", None, 1, "continued");
+    let mut parent = uuid;
+    for number in 0..60 {
+        let uuid = format!("00000000-0000-4000-b000-{number:012}");
+        let call =
+            json!({"type": "tool_use", "id": format!("c{}", number / 2), "name": "Glob", "input": {"pattern": "*"}});
+        let result = json!({"type": "tool_result", "tool_use_id": format!("c{}", number / 2), "content": "none"});
+        let (role, block) = if number % 2 == 0 { ("assistant", call) } else { ("user", result) };
+        let line = json!({"parentUuid": parent, "isSidechain": false, "sessionId": "s1", "type": role, "uuid": uuid,
+            "timestamp": "2026-03-01T09:00:05Z", "cwd": "/",
+            "message": {"role": role, "content": [block], "id": format!("n{number}")}});
+        lines += &(line.to_string() + "\n");
+        parent = uuid;
+    }
+    lines += &record("s1", Some(&parent), 10, "fix the parser").1;
+    repo.bytes_with(&["import", "claude-code", "-"], lines.as_bytes());
+    assert_eq!(repo.json(&["sessions", "--json"])["title"], "fix the parser");
+}
