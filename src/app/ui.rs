@@ -15,6 +15,7 @@ use std::rc::Rc;
 
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
+use ratatui::crossterm::terminal::size;
 use serde::Serialize;
 
 use crate::base::replace::{Access, put, real_path};
@@ -172,22 +173,27 @@ impl Ui {
         self.is_terminal && io::stdin().is_terminal()
     }
 
-    /// Lets the user choose one of the lines on stderr by its number; `None` if the answer is empty.
-    pub(crate) fn choose(&self, lines: &[String]) -> Result<Option<usize>> {
-        for (index, line) in lines.iter().enumerate() {
-            self.note(format!("{:>3}  {line}", index + 1));
+    /// Lets the user choose one of the names, shown with their titles, on stderr by its number; `None` if the answer is empty.
+    pub(crate) fn choose(&self, choices: &[(String, String)]) -> Result<Option<usize>> {
+        let width = usize::from(size().map_or(80, |(columns, _)| columns)).max(20) - "  1  ".len();
+        for (index, (name, title)) in choices.iter().enumerate() {
+            // The end of a name tells branches apart, so a long one loses its middle.
+            let name = without_middle(&escaped(name), if title.is_empty() { width } else { width / 2 });
+            let title = one_line(title, width.saturating_sub(name.chars().count() + 2));
+            self.note(format!("{:>3}  {name}  {title}", index + 1).trim_end());
         }
-        let _ = io::stderr().write_all(b"number: ");
+        let _ = io::stderr().write_all(b"number (empty: none): ");
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         let answer = answer.trim();
         if answer.is_empty() {
+            self.note("nothing was chosen");
             return Ok(None);
         }
         let chosen = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        match chosen.filter(|chosen| *chosen < lines.len()) {
+        match chosen.filter(|chosen| *chosen < choices.len()) {
             Some(chosen) => Ok(Some(chosen)),
-            None => bail!("`{answer}` is not a number from 1 to {}", lines.len()),
+            None => bail!("`{}` is not a number from 1 to {}", escaped(answer), choices.len()),
         }
     }
 
@@ -366,4 +372,15 @@ pub(crate) fn one_line(text: &str, width: usize) -> String {
         return line.into_owned();
     }
     line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// A text of at most this many characters; a longer one has `…` in place of its middle.
+fn without_middle(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.to_owned();
+    }
+    let tail = width / 2;
+    let head = width.saturating_sub(tail + 1);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, has_terminal};
 
 /// A trace with three items.
 fn three() -> TestRepo {
@@ -217,4 +217,50 @@ fn commands_that_need_only_the_name_work_on_an_unreadable_trace() {
     repo.text(&["branch", "new", "idea"]);
     assert_eq!(repo.text(&["diff", "idea", "new"]), "");
     assert!(repo.refused(&["status"]).contains("refs/traces/main"));
+}
+
+#[test]
+fn a_terminal_offers_traces_to_choose_from() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = TestRepo::new();
+    repo.say("The long way to the parser");
+    for name in [
+        "idea",
+        "claude-code/00000000-0000-4000-8000-000000000001",
+        "claude-code/00000000-0000-4000-8000-000000000001.clean",
+    ] {
+        repo.text(&["branch", name]);
+    }
+    repo.text(&["--trace", "idea", "commit", "-m", "newest"]);
+    let chosen = |command: &str, typed: &str| {
+        let shown = repo.on_a_terminal(&format!("stty cols 60 -echo; git trace {command}"), typed);
+        (shown.replace('\r', ""), repo.json(&["status", "--json"])["trace"].clone())
+    };
+    // An empty answer, the end of the input, and an unknown number change nothing.
+    let (shown, current) = chosen("switch", "\n");
+    insta::assert_snapshot!(shown, @r"
+
+      1  idea
+      2  claude-code/0…-000000000001  The long way to the parser
+      3  claude-code/0…0000001.clean  The long way to the parser
+      4  main
+    number (empty: none): nothing was chosen
+    ");
+    assert_eq!(current, "main");
+    assert!(shown.lines().all(|line| line.chars().count() <= 60));
+    for typed in ["\u{4}", "0\n", "5\n", "x\n"] {
+        assert_eq!(chosen("switch", typed).1, "main");
+    }
+    insta::assert_snapshot!(chosen("switch", "9\n").0.lines().last().unwrap(), @"number (empty: none): error: `9` is not a number from 1 to 4");
+    let (shown, current) = chosen("switch", "1\n");
+    insta::assert_snapshot!(shown.lines().last().unwrap(), @"number (empty: none): Switched to trace `idea`");
+    assert_eq!(current, "idea");
+    // Nothing is resumed if nothing was chosen.
+    let (shown, _) = chosen("resume", "\n");
+    insta::assert_snapshot!(shown.lines().last().unwrap(), @"number (empty: none): nothing was chosen");
+    // The third is a session.
+    let third = chosen("resume --print --agent claude-code", "3\n").0;
+    assert!(third.lines().last().unwrap().contains("claude --resume "), "{third}");
 }

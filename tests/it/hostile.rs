@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
-use crate::repo::{TestRepo, run};
+use crate::repo::{TestRepo, has_terminal, run};
 
 const FORGERIES: [&str; 5] = [
     "a\n\nTrace-Op: delete\nTrace-Item: 0000000000000000\n",
@@ -86,18 +86,10 @@ fn no_field_forges_a_header() {
     assert_eq!(repo.text(&["show", &id, "--header"]).matches("\ntype: ").count(), 1);
 }
 
-/// Runs a shell line on a terminal and returns what the terminal got.
-fn on_a_terminal(repo: &TestRepo, line: &str) -> String {
-    let mut command = repo.command("script");
-    command.args(["-qec", line, "/dev/null"]).env("TERM", "xterm").env("PAGER", "cat");
-    let output = run(&mut command, b"");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 #[test]
 fn control_characters_never_reach_a_terminal_unescaped() {
     let repo = TestRepo::new();
-    if std::process::Command::new("script").arg("--version").output().is_err() {
+    if !has_terminal() {
         return;
     }
     let hostile = "red \u{1b}[31m bell \u{7} csi \u{9b}2J cr \r turned \u{202e}";
@@ -145,7 +137,7 @@ fn control_characters_never_reach_a_terminal_unescaped() {
         &format!("materialize --as-of {quoted}"),
         &format!("restore '#2' {quoted}"),
     ] {
-        let seen = on_a_terminal(&repo, &format!("git trace {line}"));
+        let seen = repo.on_a_terminal(&format!("git trace {line}"), "");
         let raw = |c: char| (c.is_control() && !matches!(c, '\n' | '\t' | '\r')) || c == '\u{202e}';
         assert!(!seen.contains(raw), "git trace {line}: {seen:?}");
         assert!(!seen.replace("\r\n", "\n").contains('\r'), "git trace {line}: {seen:?}");
@@ -165,9 +157,9 @@ fn color_is_used_only_on_terminals_unless_requested() {
     let repo = TestRepo::new();
     repo.say("x");
     assert!(!repo.text(&["log"]).contains('\u{1b}'));
-    assert!(on_a_terminal(&repo, "git trace log").contains("\u{1b}[33m"));
-    assert!(!on_a_terminal(&repo, "NO_COLOR=1 git trace log").contains('\u{1b}'));
-    assert!(!on_a_terminal(&repo, "git -c color.ui=never trace log").contains('\u{1b}'));
+    assert!(repo.on_a_terminal("git trace log", "").contains("\u{1b}[33m"));
+    assert!(!repo.on_a_terminal("NO_COLOR=1 git trace log", "").contains('\u{1b}'));
+    assert!(!repo.on_a_terminal("git -c color.ui=never trace log", "").contains('\u{1b}'));
     let always = run(repo.command("git").args(["-c", "color.ui=always", "trace", "log"]), b"");
     assert!(String::from_utf8(always.stdout).unwrap().contains("\u{1b}[33m"));
 }

@@ -25,6 +25,11 @@ pub(crate) struct TestRepo {
     is_classic: bool,
 }
 
+/// Whether a command can run on a terminal here.
+pub(crate) fn has_terminal() -> bool {
+    Command::new("script").arg("--version").output().is_ok()
+}
+
 /// The folders in which programs are looked for, without those of a `git-trace` that was installed.
 pub(crate) fn path_without_ours() -> Vec<PathBuf> {
     let is_installed = |folder: &PathBuf| folder.join("git-trace").exists() && !folder.join("git").exists();
@@ -109,6 +114,13 @@ impl TestRepo {
             command.env(format!("GIT_{word}_DATE"), &date);
         }
         command
+    }
+
+    /// Runs a shell line on a terminal, where `input` is typed, and returns what the terminal got.
+    pub(crate) fn on_a_terminal(&self, line: &str, input: &str) -> String {
+        let mut command = self.command("script");
+        command.args(["-qec", line, "/dev/null"]).env("TERM", "xterm").env("PAGER", "cat");
+        String::from_utf8(run(&mut command, input.as_bytes()).stdout).unwrap()
     }
 
     /// Runs `git trace` with `input` on stdin.

@@ -236,13 +236,13 @@ pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Optio
         context.ui.note(format!("the {MAX_OFFERED} newest of {} traces; `git trace branch` lists all", tips.len()));
         tips.truncate(MAX_OFFERED);
     }
-    let line = |(tip, name): &(Option<Tip>, TraceName)| {
+    let choice = |(tip, name): &(Option<Tip>, TraceName)| {
         let view = tip.as_ref().and_then(|tip| View::at(repo, tip.clone(), None).ok());
         let title = view.and_then(|view| title(repo, name, &view)).unwrap_or_default();
-        format!("{}  {}", escaped(name.as_str()), escaped(&title))
+        (name.as_str().to_owned(), title)
     };
-    let lines: Vec<String> = tips.iter().map(line).collect();
-    Ok(context.ui.choose(&lines)?.map(|chosen| tips.swap_remove(chosen).1))
+    let choices: Vec<_> = tips.iter().map(choice).collect();
+    Ok(context.ui.choose(&choices)?.map(|chosen| tips.swap_remove(chosen).1))
 }
 
 /// The error for a name to switch to that is a commit. A commit of a trace can be the start of a new one.
