@@ -290,7 +290,7 @@ fn a_hostile_schema_is_refused_before_it_is_compiled() {
         format!("{{\"properties\":{{{patterns}}}}}"),
         r#"{"patternProperties":{"(\\w{100}){100}":{}}}"#.to_owned(),
         r##"{"$dynamicRef":"#x"}"##.to_owned(),
-        r##"{"$defs":{"a":{"$id":"http://a/"}}}"##.to_owned(),
+        r#"{"$defs":{"a":{"$id":"http://a/"}}}"#.to_owned(),
         r#"{"pattern":"("}"#.to_owned(),
     ] {
         page += &refusal(&schema, "{}");

@@ -142,13 +142,7 @@ impl Count<'_> {
     }
 
     fn member(&mut self, key: &str, value: &Value, body: &Value, depth: usize) -> Result<(), &'static str> {
-        let mut for_children = |schema: &Value| children(body).try_for_each(|child| self.schema(schema, child, depth));
         match (key, value) {
-            (
-                "additionalItems" | "additionalProperties" | "contains" | "unevaluatedItems" | "unevaluatedProperties",
-                _,
-            ) => for_children(value),
-            ("items", Value::Object(_) | Value::Bool(_)) => for_children(value),
             ("patternProperties", Value::Object(schemas)) => {
                 for (pattern, schema) in schemas {
                     let names = body.as_object().into_iter().flatten();
@@ -161,6 +155,15 @@ impl Count<'_> {
                 let items = body.as_array().into_iter().flatten();
                 schemas.iter().zip(items).try_for_each(|(schema, item)| self.schema(schema, item, depth))
             }
+            (
+                "additionalItems"
+                | "additionalProperties"
+                | "contains"
+                | "items"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
+                _,
+            ) => children(body).try_for_each(|child| self.schema(value, child, depth)),
             ("properties", Value::Object(schemas)) => {
                 let mut found = schemas.iter().filter_map(|(name, schema)| Some((schema, body.get(name)?)));
                 found.try_for_each(|(schema, child)| self.schema(schema, child, depth))
