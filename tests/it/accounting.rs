@@ -37,6 +37,7 @@ fn count_reads_files_and_stdin_without_a_repository() {
     insta::assert_snapshot!(exact(&["count", "no-such-file"], b""), @r"
     --- stderr
     error: cannot read `no-such-file`: No such file or directory (os error 2)
+    hint: name a file that exists, or `-` for stdin
     [exit 2]
     ");
 }
