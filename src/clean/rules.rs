@@ -103,11 +103,11 @@ fn without_reminders(entry: &Entry) -> Option<Replacement> {
     }
     let is_result = entry.item.fields.is_result();
     let text = entry.without_reminders().filter(|_| !is_result || !entry.is_protected)?;
-    match text.is_empty() {
-        false => Some(Replacement::Text(text)),
-        // A result stays, and providers refuse an empty one.
-        true => (!is_result).then_some(Replacement::Nothing),
+    if !text.is_empty() {
+        return Some(Replacement::Text(text));
     }
+    // A result stays, and providers refuse an empty one.
+    (!is_result).then_some(Replacement::Nothing)
 }
 
 impl Session {
