@@ -223,7 +223,6 @@ fn the_file_that_a_project_shares_runs_no_counter() {
 
 /// A `tokenizer.json` that is generated here: each piece of this pattern is a token, `special` is added to each text, and texts are
 /// cut to one token and padded to 64.
-#[cfg(feature = "tokenizers")]
 fn tokenizer(pattern: &str) -> Vec<u8> {
     let special = json!({ "SpecialToken": { "id": "[S]", "type_id": 0 } });
     let text = json!({ "Sequence": { "id": "A", "type_id": 0 } });
@@ -243,7 +242,6 @@ fn tokenizer(pattern: &str) -> Vec<u8> {
     tokenizer.to_string().into_bytes()
 }
 
-#[cfg(feature = "tokenizers")]
 #[test]
 fn every_command_counts_with_the_tokenizer_that_a_file_describes() {
     let repo = TestRepo::new();
@@ -274,7 +272,6 @@ fn every_command_counts_with_the_tokenizer_that_a_file_describes() {
     repo.fsck();
 }
 
-#[cfg(feature = "tokenizers")]
 #[test]
 fn a_file_that_is_no_tokenizer_stops_the_command_that_needs_a_count() {
     let repo = TestRepo::new();
@@ -291,24 +288,4 @@ fn a_file_that_is_no_tokenizer_stops_the_command_that_needs_a_count() {
     let error = "--- stderr\nerror: cannot count tokens with bad@[ID]: the file is not a tokenizer: Model missing. at line 1 column 2";
     assert_eq!(repo.refused(&["commit", "-m", "x"]).trim_end(), format!("{error}\n{hint}\n[exit 2]"));
     assert_eq!(repo.trace_head(), tip);
-}
-
-#[cfg(not(feature = "tokenizers"))]
-#[test]
-fn a_build_without_tokenizers_refuses_a_tokenizer() {
-    let repo = TestRepo::new();
-    repo.say("before");
-    repo.git(&["config", "trace.tokenizer", "/models/tokenizer.json"]);
-    for args in [&["commit", "-m", "x"][..], &["status", "--json"], &["count", ".git/HEAD"]] {
-        insta::allow_duplicates! {
-            insta::assert_snapshot!(repo.refused(args), @r"
-            --- stderr
-            error: cannot count tokens with /models/tokenizer.json: this git-trace was built without the feature `tokenizers`
-            hint: run `cargo install git-trace --features tokenizers`, or set `trace.tokenCounter` in place of `trace.tokenizer`
-            [exit 2]
-            ");
-        }
-    }
-    repo.git(&["config", "trace.tokenizer", ""]);
-    repo.say("after");
 }

@@ -24,6 +24,7 @@ mod built_in;
 mod declare;
 mod json_schema;
 pub(crate) mod prompt;
+#[cfg(feature = "schemas")]
 mod schema_limits;
 
 use std::borrow::Cow;
@@ -68,6 +69,8 @@ pub enum BadRule {
     Value { key: String, place: &'static str, value: String, accepted: &'static str },
     #[error("`traceType.{item_type}.schema` is not a JSON Schema: {cause}")]
     Schema { item_type: ItemType, cause: String },
+    #[error("`traceType.{item_type}.schema` needs the feature `schemas`, which this git-trace was built without")]
+    NoSchemas { item_type: ItemType },
 }
 
 impl Diagnostic for BadRule {
@@ -76,6 +79,11 @@ impl Diagnostic for BadRule {
             Self::Settings(error) => Some(error),
             _ => None,
         }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let is_missing = matches!(self, Self::NoSchemas { .. });
+        is_missing.then(|| "run `cargo install git-trace --features schemas`, or install a released binary".to_owned())
     }
 }
 
