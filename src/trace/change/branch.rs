@@ -56,7 +56,9 @@ pub(crate) fn list(repo: &Repo) -> Result<Vec<Listed>, TraceError> {
 
 /// Creates a trace at a commit; `from` is the user's name for that commit.
 pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, from: &str) -> Result<(), TraceError> {
-    refuse_state(repo, start, repo.find_ref(&head::current(repo)?.refname())?)?;
+    // The current trace may be unreadable.
+    let known = head::current(repo).ok().and_then(|current| repo.find_ref(&current.refname()).ok().flatten());
+    refuse_state(repo, start, known)?;
     let lock = repo.lock(&name.refname())?;
     repo.update_ref(&lock, who, |existing| match existing {
         Some(_) => Err(TraceError::TraceExists { name: name.clone() }),
