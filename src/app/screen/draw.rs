@@ -45,7 +45,8 @@ pub(super) fn draw(state: &mut State<'_>, frame: &mut Frame<'_>) {
         _ => draw_list(state, frame, body),
     }
     frame.render_widget(Paragraph::new(preset_line(state)), presets);
-    frame.render_widget(Paragraph::new(totals(state.plan, state.size)), sums);
+    let text = totals(state.plan, state.size, sums.width.into());
+    frame.render_widget(Paragraph::new(text), sums);
     let bottom_line = match (&state.input, &state.message) {
         (Some(input), _) => format!("/{input}"),
         (None, Some(message)) => message.clone(),
@@ -200,18 +201,14 @@ fn preset_line(state: &State<'_>) -> String {
     format!("keep {}  presets {}", parameters.keep, keys.collect::<String>())
 }
 
-/// The tokens before and after, with percentages of the window if it is known.
-pub(crate) fn totals(plan: &Plan, size: &ContextSize) -> String {
+/// The tokens before and after, with percentages of the window if it is known. On a narrow terminal, the first one is left out.
+pub(crate) fn totals(plan: &Plan, size: &ContextSize, width: usize) -> String {
     let of_window = |tokens| size.percent_text(tokens).map(|percent| format!(" [{percent}]")).unwrap_or_default();
-    format!(
-        "before {}{}  after {}{}  saved {} ({}%)",
-        grouped(plan.before),
-        of_window(size.size.tokens),
-        grouped(plan.after()),
-        of_window(plan.size_after(size)),
-        grouped(plan.saved()),
-        percent(plan.saved(), plan.before)
-    )
+    let before = grouped(plan.before);
+    let after = format!("{}{}", grouped(plan.after()), of_window(plan.size_after(size)));
+    let saved = format!("saved {} ({}%)", grouped(plan.saved()), percent(plan.saved(), plan.before));
+    let long = format!("before {before}{}  after {after}  {saved}", of_window(size.size.tokens));
+    if long.chars().count() <= width { long } else { format!("{before} → {after}  {saved}") }
 }
 
 fn draw_help(frame: &mut Frame<'_>) {

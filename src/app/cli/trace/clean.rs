@@ -93,7 +93,10 @@ impl CleanArgs {
                 context.ui.note(format!("{how}; nothing was changed"));
                 Ok(())
             }
-            None => Ok(()),
+            None => {
+                context.ui.note("nothing was changed");
+                Ok(())
+            }
         }
     }
 
@@ -129,7 +132,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()>
         let (before, saves) = (grouped(share.before), grouped(share.before.saturating_sub(share.after)));
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
-    writeln!(ui, " {}   back: git trace undo", screen::totals(plan, size))?;
+    writeln!(ui, " {}   back: git trace undo", screen::totals(plan, size, usize::MAX))?;
     ui.note(plan.note());
     Ok(())
 }
