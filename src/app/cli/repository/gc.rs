@@ -6,7 +6,7 @@ use crate::trace::change::branch::{Unmerged, delete};
 use crate::trace::store::settings;
 use crate::transcript::import::expired::{Expired, expired};
 
-/// Pack refs and objects with `git gc`, and remove old recorded sessions if `trace.retain` says so
+/// Pack refs and objects, and delete old recorded sessions
 ///
 /// With `trace.retain`, such as `90 days`, it first deletes recorded sessions whose last change is older, and names each. A session
 /// that no remote has is deleted only with `--unpushed`. The current trace and traces that you changed, renamed, or branched off stay.
