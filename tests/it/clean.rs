@@ -249,7 +249,7 @@ fn each_preset_leaves_its_stub() {
      edited-reads       1      243      198
      old-results        1    2,403    2,366
      old-reads          1      303      261
-     before 5,349  after 1,885  saved 3,464 (65%)   back: git trace undo
+     before 5,349  after 1,885  saved 3,464 (65%)
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     dry run; nothing was changed
@@ -286,7 +286,7 @@ fn each_preset_leaves_its_stub() {
      thinking           1        7        7
      edited-reads       1      243      198
      old-results        1    2,403    2,366
-     before 5,349  after 2,146  saved 3,203 (60%)   back: git trace undo
+     before 5,349  after 2,146  saved 3,203 (60%)
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     dry run, because there is no terminal: --yes writes; nothing was changed

@@ -366,6 +366,19 @@ fn an_agent_resumes_in_the_folder_of_its_session() {
 }
 
 #[test]
+fn a_session_of_another_clone_continues_in_this_one() {
+    let repo = TestRepo::new();
+    let elsewhere = repo.home().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    repo.git(&["init", "-q", elsewhere.to_str().unwrap()]);
+    kept_session(&repo, elsewhere.canonicalize().unwrap().to_str().unwrap());
+    let answer = repo.exact(&repo.run(&["resume", "claude-code/s1", "--print"], b""));
+    assert!(answer.contains("elsewhere`, outside of this repository; it continues here"), "{answer}");
+    let report = repo.json(&["resume", "claude-code/s1", "--print", "--json"]);
+    assert_eq!(report["folder"], json!(repo.folder().canonicalize().unwrap()));
+}
+
+#[test]
 fn a_folder_that_is_gone_is_named() {
     let repo = TestRepo::new();
     let folder = kept_session(&repo, "below");
@@ -442,10 +455,12 @@ fn a_cleaned_trace_is_the_next_to_resume() {
     assert!(cleaned.ends_with("`git trace resume claude-code/s1.clean` continues with the result\n"), "{cleaned}");
     let resumed = notes(&["resume", "--print"]);
     let note =
-        "`claude-code/s1` is the current trace; `git trace resume claude-code/s1.clean` continues the cleaned one\n";
+        "`claude-code/s1.clean` is the cleaned `claude-code/s1`, which `git trace resume claude-code/s1` continues\n";
     assert!(resumed.starts_with(note), "{resumed}");
     // The trace moved on, so the branch is out of date.
-    repo.text(&["--trace", "claude-code/s1", "commit", "-m", "go on"]);
+    let mut command = repo.command("git-trace");
+    command.env("GIT_COMMITTER_DATE", "@1900000000 +0000").args(["--trace", "claude-code/s1", "commit", "-m", "go on"]);
+    assert!(crate::repo::run(&mut command, b"").status.success());
     assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1` is the current trace\n"));
 }
 

@@ -496,3 +496,22 @@ fn an_undo_of_a_push_says_that_the_remote_keeps_it() {
     let kept: Value = remote.json(&["status", "--json", "main"]);
     assert_eq!(kept["items"], 3);
 }
+
+#[test]
+fn what_was_seen_on_a_remote_after_a_push_stays() {
+    let repo = three();
+    let remote = TestRepo::init(&["--bare"]);
+    repo.git(&["remote", "add", "origin", remote.folder().to_str().unwrap()]);
+    repo.text(&["push", "origin"]);
+    // As a later fetch.
+    repo.git(&["update-ref", "refs/trace-remotes/origin/main", "refs/traces/main~1"]);
+    let seen = repo.git(&["for-each-ref", "refs/trace-remotes"]);
+    // Only the record of priorities is as the push left it.
+    let undone = repo.text(&["undo"]);
+    assert!(undone.starts_with("Undid `push`\nrefs/trace-remote-records/"), "{undone}");
+    repo.text(&["redo"]);
+    repo.git(&["update-ref", "-d", "refs/trace-remote-records/origin/priority"]);
+    let undone = repo.text(&["undo"]);
+    assert!(undone.starts_with("Undid `pin`"), "{undone}");
+    assert_eq!(repo.git(&["for-each-ref", "refs/trace-remotes"]), seen);
+}

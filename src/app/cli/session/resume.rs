@@ -9,6 +9,7 @@ use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
 use crate::app::ui::grouped;
 use crate::base::process::Process;
 use crate::clean::{WORTH, newest_branch};
+use crate::git::Repo;
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::head;
 use crate::trace::{Op, Tip, TraceName, View};
@@ -25,12 +26,12 @@ const LONGEST_CALL: u64 = 24;
 /// with this terminal, and its exit status is that of the command. Its recording continues the trace, as after `export`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResumeArgs {
-    /// Trace to continue [default: chosen from a list on a terminal, else the current trace]
+    /// Trace to continue [default: chosen from a list on a terminal, else the current trace, or what a newer `clean` made of it]
     name: Option<TraceName>,
     /// Agent to start: claude-code or codex [default: the one that recorded the session]
     #[arg(long, value_name = "NAME")]
     agent: Option<Format>,
-    /// Folder to start the agent in [default: that of the session, if its file tells, else the root of the working tree]
+    /// Folder to start the agent in [default: that of the session, if it is known and in this repository, else the root of the working tree]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Write the session, and print the command that resumes it instead of running it
@@ -51,10 +52,10 @@ impl ResumeArgs {
             None => context.named_trace()?,
             named => named.clone(),
         };
-        let name = match &named {
-            Some(_) => context.trace_name(named.as_ref())?,
+        let (name, why) = match &named {
+            Some(_) => (context.trace_name(named.as_ref())?, None),
             None => match choose(context)? {
-                Some(name) => name,
+                Some(choice) => choice,
                 None => return Ok(ExitStatus::Success),
             },
         };
@@ -67,8 +68,8 @@ impl ResumeArgs {
             let message = format!("no agent recorded trace `{name}`");
             return Err(Error::with_hint(message, format!("name one: git trace resume --agent claude-code {name}")));
         };
-        if named.is_none() && !context.ui.can_ask() {
-            tell(context, &name)?;
+        if let Some(why) = why {
+            context.ui.note(why);
         }
         if let Some(recorder) = recorded.filter(|_| !self.force) {
             let since = context.now().hours_earlier(LONGEST_CALL).unwrap_or(context.now());
@@ -114,6 +115,11 @@ impl ResumeArgs {
         if let Ok(folder) = folder.canonicalize()
             && folder.is_dir()
         {
+            if self.folder.is_none() && !is_in(context.repo()?, &folder) {
+                let place = escaped(&folder.to_string_lossy()).into_owned();
+                context.ui.note(format!("the session ran in `{place}`, outside of this repository; it continues here"));
+                return Ok(None);
+            }
             return Ok(Some(folder));
         }
         let message = format!("the {what}, `{}`, does not exist", escaped(&folder.to_string_lossy()));
@@ -122,28 +128,29 @@ impl ResumeArgs {
     }
 }
 
-/// The trace to continue if none was named; `None` if the user chose none.
-fn choose(context: &Context) -> Result<Option<TraceName>> {
+/// Whether a folder is in a worktree of a repository, and not in another clone of it.
+fn is_in(repo: &Repo, folder: &Path) -> bool {
+    let place = |repo: &Repo| repo.common_dir().canonicalize().ok();
+    Repo::containing(folder, repo.env().clone()).is_ok_and(|other| place(&other) == place(repo))
+}
+
+/// The trace to continue if none was named, and why if nobody picked it; `None` if the user chose none.
+fn choose(context: &Context) -> Result<Option<(TraceName, Option<String>)>> {
     let repo = context.repo()?;
     if context.ui.can_ask() {
         // The list helps to choose another trace if the head is bad.
         let current = head::current(repo).ok();
         let cleaned = current.map(|current| newest_branch(repo, &current)).transpose()?.flatten();
         let picked = pick(context, cleaned.as_ref())?;
-        return picked.map(|name| context.trace_name(Some(&name))).transpose();
+        return picked.map(|name| Ok((context.trace_name(Some(&name))?, None))).transpose();
     }
-    Ok(Some(context.trace_name(None)?))
-}
-
-/// Says which trace is resumed if nobody named or picked one, and that there is a cleaned one.
-fn tell(context: &Context, current: &TraceName) -> Result<()> {
-    if head::current(context.repo()?)? != *current {
-        return Ok(());
+    let name = context.trace_name(None)?;
+    if let Some(cleaned) = newest_branch(repo, &name)? {
+        let why = format!("`{cleaned}` is the cleaned `{name}`, which `git trace resume {name}` continues");
+        return Ok(Some((context.trace_name(Some(&cleaned))?, Some(why))));
     }
-    let cleaned = newest_branch(context.repo()?, current)?;
-    let other = cleaned.map(|name| format!("; `git trace resume {name}` continues the cleaned one"));
-    context.ui.note(format!("`{current}` is the current trace{}", other.unwrap_or_default()));
-    Ok(())
+    let why = (head::current(repo)? == name).then(|| format!("`{name}` is the current trace"));
+    Ok(Some((name, why)))
 }
 
 /// The tokens that the newest commit saved, if it is a clean.

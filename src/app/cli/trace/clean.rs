@@ -69,7 +69,7 @@ impl CleanArgs {
             plan.summarize(repo, &name, &view)?.iter().for_each(|notice| context.ui.note(notice));
         }
         if !self.json {
-            print_table(context, &plan, &size)?;
+            print_table(context, &plan, &size, is_wanted)?;
         }
         let has_changes = plan.changed().next().is_some();
         let mut done = None;
@@ -120,7 +120,7 @@ fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()> {
+fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_wanted: bool) -> Result<()> {
     let ui = &context.ui;
     let shares = plan.shares();
     if shares.is_empty() {
@@ -132,7 +132,8 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize) -> Result<()>
         let (before, saves) = (grouped(share.before), grouped(share.before.saturating_sub(share.after)));
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
-    writeln!(ui, " {}   back: git trace undo", screen::totals(plan, size, usize::MAX))?;
+    let back = if is_wanted { "   back: git trace undo" } else { "" };
+    writeln!(ui, " {}{back}", screen::totals(plan, size, usize::MAX))?;
     ui.note(plan.note());
     Ok(())
 }

@@ -24,7 +24,10 @@ use crate::trace::store::tombstone;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The namespaces whose refs go back. The others hold histories of lines, or belong to files that an undo does not restore.
-const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, "refs/trace-remotes/", "refs/trace-remote-records/"];
+const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, TRACKING[0], TRACKING[1]];
+
+/// What was seen on remotes. If a later command saw something else, that stays.
+const TRACKING: [&str; 2] = ["refs/trace-remotes/", "refs/trace-remote-records/"];
 
 /// A ref, a head, or a priority that a reversal changed.
 #[derive(Debug)]
@@ -86,7 +89,7 @@ impl History {
         let mut found = Vec::new();
         for operation in &self.operations {
             let is_ours = operation.worktree == worktree && operation.command.split(' ').next() != Some("hook");
-            let is_in_effect = !self.reversed.contains_key(&operation.id);
+            let is_in_effect = !self.reversed.contains_key(&operation.id) && !is_superseded(repo, operation)?;
             if is_ours && is_in_effect && self.undos.contains(&operation.id) == undos {
                 let touches = trace.map_or(Ok(true), |name| touches(repo, operation, name, &items))?;
                 found.extend(touches.then_some(operation));
@@ -132,6 +135,20 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
         }
     }
     Ok(false)
+}
+
+/// Whether an operation moved nothing but what was seen on remotes, and a later command saw something else.
+fn is_superseded(repo: &Repo, operation: &Operation) -> Result<bool, TraceError> {
+    for made in &operation.refs {
+        if !is_tracking(&made.refname) || value(repo, &made.refname)? == made.new {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_tracking(refname: &str) -> bool {
+    TRACKING.iter().any(|prefix| refname.starts_with(prefix))
 }
 
 /// The values of a move that are oids.
@@ -245,7 +262,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
             return Err(TraceError::Irreversible { operation: id, command, refname });
         } else {
             let first = net.get(refname).copied();
-            if first.is_some_and(|(.., new)| *new != made.old) {
+            if first.is_some_and(|(.., new)| *new != made.old) && !is_tracking(refname) {
                 return Err(moved_since(repo, operation, made, None)?);
             }
             net.insert(refname, (operation, first.map_or(&made.old, |(_, old, _)| old), &made.new));
@@ -263,7 +280,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         let lock = repo.lock(refname)?;
         let (old, new) = ends(repo, operation, &made)?;
         let seen = repo.find_ref(refname)?;
-        if seen == old {
+        if seen == old || (seen != new && is_tracking(refname)) {
             continue;
         }
         if seen != new {
