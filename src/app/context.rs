@@ -204,7 +204,7 @@ impl Context {
     }
 
     fn warn_of(&self, types: &Types) {
-        types.misnamed().iter().for_each(|warning| self.ui.note(warning));
+        types.warnings().iter().for_each(|warning| self.ui.note(warning));
     }
 
     /// Tells the user where git shows other content than ours.

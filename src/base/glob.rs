@@ -2,9 +2,12 @@
 
 const MAX_STEPS: u32 = 100_000;
 
+/// In bytes. Each sign takes a frame of the stack.
+const MAX_PATTERN: usize = 4096;
+
 /// Whether a pattern matches a complete path. `*` and `?` do not match a slash, and `**/` matches any number of folders.
 ///
-/// Returns false for a pattern that takes too many steps.
+/// Returns false for a pattern that is too long or takes too many steps.
 pub(crate) fn matches(pattern: &[u8], path: &[u8]) -> bool {
     glob(pattern, path, &mut MAX_STEPS.clone())
 }
@@ -17,7 +20,7 @@ pub(crate) fn matches_below(pattern: &[u8], path: &[u8]) -> bool {
 }
 
 fn glob(pattern: &[u8], text: &[u8], budget: &mut u32) -> bool {
-    let Some(rest) = budget.checked_sub(1) else { return false };
+    let Some(rest) = budget.checked_sub(1).filter(|_| pattern.len() <= MAX_PATTERN) else { return false };
     *budget = rest;
     match pattern {
         [] => text.is_empty(),

@@ -1,5 +1,6 @@
 //! Hostile text is data: it forges nothing, and reaches no terminal raw.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
@@ -201,4 +202,34 @@ fn batch_answers_each_line_before_the_next_one_is_sent() {
     }
     drop(stdin);
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_pattern_that_would_use_up_the_stack_matches_nothing() {
+    let repo = TestRepo::new();
+    fs::create_dir_all(repo.folder().join("checkpoints/active")).unwrap();
+    fs::write(repo.folder().join("checkpoints/active/chk-a.md"), "x\n").unwrap();
+    let config = format!("[trace]\n\tcheckpoints = {}\n", "*".repeat(95_000));
+    fs::write(repo.folder().join(".traceconfig"), config).unwrap();
+    repo.git(&["add", "."]);
+    for args in [&["checkpoint", "list"][..], &["check"]] {
+        let done = repo.run(args, b"");
+        assert!(done.status.code().is_some_and(|code| code < 3), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+#[test]
+fn a_total_that_cannot_be_is_counted_again() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    let tree = repo.git(&["rev-parse", "refs/traces/main^{tree}"]).trim().to_owned();
+    let message =
+        format!("note\n\nTrace-Op: export\nTrace-Tree: {tree}\nTrace-Total: {} o200k_base\nTrace-Next: 1\n", u64::MAX);
+    let forged = repo.git(&["commit-tree", &tree, "-p", "refs/traces/main", "-m", &message]);
+    repo.git(&["update-ref", "refs/traces/main", forged.trim()]);
+    repo.git(&["config", "trace.budget", "100000"]);
+    repo.say("two");
+    let total = repo.json(&["status", "--json"])["tokens"]["total"].as_u64();
+    assert!(total.is_some_and(|total| total < 100), "{total:?}");
+    repo.text(&["compress", "--keep", "0"]);
 }

@@ -1198,3 +1198,107 @@ fn tombstones_contain_no_text() {
     assert!(!text.contains(repo.git(&["rev-parse", "refs/traces/main"]).trim()));
     assert!(!text.contains(&id));
 }
+
+/// The remote has a trace of a colleague and newer commits of theirs, and this clone commits that were not pushed.
+#[test]
+fn a_purge_of_a_remote_keeps_the_work_of_colleagues_and_publishes_nothing() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("work of a colleague");
+        repo.text(&["switch", "-c", "theirs"]);
+        repo.say(&format!("again {SECRET}"));
+        repo.text(&["push", "origin", "main", "theirs"]);
+    });
+    repo.text(&["fetch"]);
+    repo.say("private draft");
+    purge(&repo, &["--yes"]);
+    let on_remote = || repo.git(&["ls-remote", "origin", "refs/traces/*"]);
+    let before = on_remote();
+    let planned = repo.trace(&["purge", "--push", "origin", "--dry-run"]);
+    for refname in ["refs/traces/main", "refs/traces/theirs"] {
+        assert!(planned.contains(&format!("{refname} → origin: would be replaced")), "{planned}");
+    }
+    assert_eq!(on_remote(), before, "a dry run changes nothing");
+    repo.text(&["purge", "--push", "origin"]);
+    repo.git(&["clone", "-q", "--no-local", "../origin.git", "../fresh"]);
+    let fresh = repo.home().join("fresh");
+    repo.within(&fresh, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "work of a colleague"]);
+        assert_eq!(repo.bodies("theirs").last().unwrap(), "again [purged: leaked]");
+        check(repo);
+    });
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "work of a colleague"]);
+    });
+}
+
+#[test]
+fn a_purge_names_refs_of_a_remote_that_moved_meanwhile() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("work of a colleague");
+        repo.text(&["push", "origin", "main"]);
+    });
+    purge(&repo, &["--yes"]);
+    let before = repo.git(&["ls-remote", "origin", "refs/traces/*"]);
+    let answer = repo.trace(&["purge", "--push", "origin"]);
+    assert!(answer.contains("refs/traces/main → origin: moved since it was fetched"), "{answer}");
+    assert!(answer.trim_end().ends_with("[exit 1]"), "{answer}");
+    assert_eq!(repo.git(&["ls-remote", "origin", "refs/traces/*"]), before);
+}
+
+#[test]
+fn a_tag_on_a_trace_does_not_stop_a_purge_of_the_remote() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| drop(repo.text(&["pull"])));
+    repo.git(&["tag", "keep", "refs/traces/main"]);
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]"]);
+    });
+    assert_ne!(repo.git(&["rev-parse", "keep"]), repo.git(&["rev-parse", "refs/traces/main"]));
+}
+
+#[test]
+fn a_purge_leaves_the_changes_that_a_rebase_stashed() {
+    let repo = TestRepo::new();
+    let root = repo.folder();
+    let commit = |file: &str, text: &str| {
+        fs::write(root.join(file), text).unwrap();
+        repo.git(&["add", file]);
+        repo.git(&["commit", "-q", "-m", file]);
+    };
+    commit("f", "base");
+    let main = repo.git(&["symbolic-ref", "--short", "HEAD"]).trim().to_owned();
+    repo.git(&["checkout", "-q", "-b", "side"]);
+    commit("f", "ours");
+    commit("g", "other");
+    repo.git(&["checkout", "-q", &main]);
+    commit("f", "theirs");
+    repo.git(&["checkout", "-q", "side"]);
+    let work = format!("my work {SECRET}");
+    fs::write(root.join("g"), &work).unwrap();
+    repo.say(&format!("It is {SECRET}"));
+    let stopped = crate::repo::run(repo.command("git").args(["rebase", "-q", "--autostash", &main]), b"");
+    assert!(!stopped.status.success());
+    purge(&repo, &["--yes"]);
+    repo.git(&["rebase", "--abort"]);
+    assert_eq!(fs::read_to_string(root.join("g")).unwrap(), work);
+    repo.git(&["fsck", "--no-dangling"]);
+}
+
+#[test]
+fn a_repository_with_precious_objects_is_not_purged() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    repo.git(&["config", "core.repositoryFormatVersion", "1"]);
+    repo.git(&["config", "extensions.preciousObjects", "true"]);
+    let refused = repo.refused(&["purge", "--pattern", "battery", "--yes"]);
+    assert!(refused.contains("`extensions.preciousObjects` forbids to remove objects"), "{refused}");
+    assert_eq!(repo.bodies("main"), [format!("It is {SECRET}")]);
+}

@@ -431,3 +431,29 @@ fn forward_crumbs_are_fetched_apart_and_pulled_by_name() {
     leave("bob", "three");
     assert_eq!(team.run("bob", &["pull", "origin", "refs/crumbs/azoth"]).0, Some(1), "they do not merge");
 }
+
+#[test]
+fn a_pull_names_the_items_that_others_edited_and_took_out() {
+    let mut repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), "../origin.git"]);
+    repo.git(&["remote", "add", "origin", "../origin.git"]);
+    for text in ["Never delete files.", "two", "three"] {
+        repo.say(text);
+    }
+    repo.git(&["push", "-q", "origin", "HEAD:refs/heads/code"]);
+    repo.text(&["push"]);
+    repo.git(&["clone", "-q", "../origin.git", "../clone"]);
+    let clone = repo.home().join("clone");
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["edit", "#0", "-m", "Always delete files."]);
+        repo.text(&["delete", "#1"]);
+        repo.say("four");
+        repo.text(&["push"]);
+    });
+    let pulled = repo.text(&["pull"]);
+    let listed = "main: edited by the pull: #0\nmain: taken out by the pull: #1\n";
+    assert!(pulled.starts_with("main: moved on, at ") && pulled.ends_with(listed), "{pulled}");
+}

@@ -195,6 +195,12 @@ fn bash_completes_through_gits_completion() {
     place.ok(&["branch", "idea/two"]);
     // A name that a shell would run if it were not quoted.
     place.git(&["update-ref", "refs/traces/$(touch${IFS}run);`touch${IFS}run`", "refs/traces/main"]);
+    for line in ["git trace switch \"", "git trace switch '", "git trace switch \"$"] {
+        assert!(
+            asked(line).iter().all(|name| !name.contains("touch")),
+            "the quotes of the line do not protect from such a name"
+        );
+    }
     place.ok(&["breadcrumb", "set", "auth.method", "JWT"]);
     place.ok(&["breadcrumb", "set", "auth.scope", "all"]);
     place.write("a b.crumb", "BEGIN CRUMB\n");

@@ -350,3 +350,18 @@ fn a_schema_may_refer_to_itself_and_to_its_parts() {
     fs::write(repo.folder().join("schema.json"), chain(480)).unwrap();
     assert_eq!(commit("{}"), Some(0));
 }
+
+#[test]
+fn a_shared_rule_of_a_built_in_type_is_told() {
+    let repo = TestRepo::new();
+    repo.commit(&["-t", "instruction", "-m", "Never push to production."]);
+    repo.say("hi");
+    fs::write(repo.folder().join(".traceconfig"), "[traceType \"instruction\"]\n\tpriority = skip\n").unwrap();
+    let warning = "warning: .traceconfig gives the built-in type instruction another `priority`; set `traceType.instruction.priority` in git config to decide yourself\n";
+    for args in [&["materialize"][..], &["commit", "-m", "more"]] {
+        assert!(repo.trace(args).contains(warning), "{args:?}");
+    }
+    repo.git(&["config", "traceType.instruction.priority", "normal"]);
+    let said = repo.trace(&["materialize", "--format", "text"]);
+    assert!(said.contains("Never push") && !said.contains("warning"), "{said}");
+}

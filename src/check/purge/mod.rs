@@ -150,16 +150,16 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         .collect();
     reflogs.sort();
     reflogs.dedup();
-    let mut removed = rewriter.replaced();
+    let replaced = rewriter.replaced();
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
-    let wanted = removed.union(&loose_ends).chain(&hits).copied().collect();
+    let wanted = replaced.union(&loose_ends).chain(&hits).copied().collect();
     let held = repo.held_by_code(&|refname| world.is_ours(refname), &wanted)?;
     let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();
-    removed.extend(loose_ends);
-    removed.retain(|oid| !held.contains_key(oid));
+    let removed: HashSet<Oid> = replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
-    let tombstones = rewriter.tombstones(&removed);
+    // A branch, a tag, or a reflog may lead to commits of a trace, too. They stay, but must not come back into a trace.
+    let tombstones = rewriter.tombstones(&replaced.union(&removed).copied().collect());
     let (refs_there, symbolic) = (repo.list_refs("refs/")?, repo.list_symbolic_refs("refs/")?);
     let names =
         refs_there.into_iter().map(|(refname, _)| refname).chain(symbolic.into_iter().map(|(refname, _)| refname));

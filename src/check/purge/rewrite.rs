@@ -252,7 +252,7 @@ impl<'r> Rewriter<'r> {
         self.commits.contains_key(oid) || self.seen.contains(oid)
     }
 
-    /// What must not come back, if these objects are removed. Trees are not listed: they contain no text.
+    /// What must not come back, if these objects are purged. Trees are not listed: they contain no text.
     pub(super) fn tombstones(&self, removed: &HashSet<Oid>) -> Removed {
         let trees: HashSet<Oid> =
             self.trees.keys().map(|(_, tree)| *tree).chain(self.archive_trees.0.iter().copied()).collect();

@@ -12,12 +12,24 @@ use crate::git::process::{git, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
-const PSEUDO_REFS: [&str; 8] =
-    ["HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "AUTO_MERGE"];
+const PSEUDO_REFS: [&str; 9] = [
+    "HEAD",
+    "ORIG_HEAD",
+    "FETCH_HEAD",
+    "MERGE_HEAD",
+    "MERGE_AUTOSTASH",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "AUTO_MERGE",
+];
+
+/// Where git keeps the state of a rebase or a series of picks, in files with oids: the stashed changes, and the commits to come.
+const STATE_FOLDERS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
 
 impl Repo {
-    /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, or an index leads to, in any worktree, with a path of
-    /// each; commits have an empty one.
+    /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, an index, or an unfinished rebase leads to, in any
+    /// worktree, with a path of each; commits have an empty one.
     pub(crate) fn held_by_code(
         &self,
         ours: &dyn Fn(&str) -> bool,
@@ -40,6 +52,11 @@ impl Repo {
             for name in PSEUDO_REFS {
                 let found = text_of(self.git("rev-parse").env("GIT_DIR", &git_dir).args(["--quiet", "--verify", name]));
                 roots.extend(found.ok().and_then(|oid| self.parse_oid(oid.trim_end()).ok()));
+            }
+            for path in files_below(STATE_FOLDERS.map(|folder| git_dir.join(folder)).into()) {
+                let text = fs::read(&path).map_err(|source| GitError::io("read", &path, source))?;
+                let text = String::from_utf8_lossy(&text);
+                roots.extend(text.split_whitespace().filter_map(|word| Oid::parse(word, self.object_format())));
             }
             let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));

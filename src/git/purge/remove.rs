@@ -84,6 +84,9 @@ impl Repo {
         if !self.shallow_commits()?.is_empty() {
             return Ok(Some("this is a shallow clone, whose history is incomplete".to_owned()));
         }
+        if self.config()?.boolean("extensions.preciousObjects")? == Some(true) {
+            return Ok(Some("`extensions.preciousObjects` forbids to remove objects".to_owned()));
+        }
         for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|extension| extension == "keep") {

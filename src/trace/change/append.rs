@@ -65,7 +65,7 @@ impl Trace<'_> {
     /// As [`Self::append`], with options.
     pub fn append_with(&self, draft: &Draft, options: AppendOptions<'_>) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
-        types.misnamed().iter().for_each(|warning| self.warn(warning));
+        types.warnings().iter().for_each(|warning| self.warn(warning));
         self.change_item(|change| {
             let mut draft = draft.clone();
             schema::complete(&mut draft.fields);

@@ -48,7 +48,7 @@ impl Trace<'_> {
     /// As [`Self::edit`], but ignores secrets and priorities.
     pub(crate) fn edit_unscanned(&self, id: ItemId, patch: &Patch) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
-        types.misnamed().iter().for_each(|warning| self.warn(warning));
+        types.warnings().iter().for_each(|warning| self.warn(warning));
         self.change_item(|change| {
             let (slot, old) = change.live_item(id)?;
             let mut draft =

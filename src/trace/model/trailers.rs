@@ -231,8 +231,12 @@ fn parse_total(value: &str) -> Option<Total> {
         "reported" => Basis::Reported,
         counter => Basis::Counted(counter.parse().ok()?),
     };
-    Some(Total { tokens: tokens.parse().ok()?, basis })
+    let tokens = tokens.parse().ok().filter(|tokens| *tokens <= MAX_TOTAL)?;
+    Some(Total { tokens, basis })
 }
+
+/// A commit of somebody else may say anything. Sums of totals up to this one do not overflow.
+const MAX_TOTAL: u64 = 1 << 48;
 
 pub(crate) fn parse_title(value: &str) -> Option<(ItemId, String)> {
     let (item, blob) = value.split_once(' ')?;

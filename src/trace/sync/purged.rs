@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use super::lines::{fetched_lines, fetched_ref, push_lines};
 use super::{is_private, tracking_ref};
-use crate::git::{Oid, PushedRef, Repo};
+use crate::git::{Oid, PushFate, PushedRef, Repo};
+use crate::trace::model::name::TRACES;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{HISTORY, Tombstones};
+use crate::trace::store::tombstone::{Fate, HISTORY, Tombstones};
 use crate::trace::{TraceError, TraceName};
 
 /// A ref of a remote as last fetched.
@@ -92,27 +93,61 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
     Ok(())
 }
 
-/// Replaces each ref on a remote whose tip was purged by the rewritten one, unless it moved meanwhile, and pushes the tombstones. A
-/// ref that was deleted here is deleted there.
-pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<PushedRef>, TraceError> {
+/// Replaces each ref on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and pushes the
+/// tombstones. Refs that cannot be replaced are returned as refused.
+pub(crate) fn replace(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    is_dry_run: bool,
+) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
-    // First: a pull between the two must not merge the purged state with the old one.
-    let rejected = push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected;
-    let (mut refspecs, mut options) = (Vec::new(), Vec::new());
+    let (mut refspecs, mut options, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
     for (refname, oid) in repo.list_remote(remote)? {
-        let ours = match refname.strip_prefix("refs/trace-records/") {
-            Some(shared) => format!("refs/trace-remote-records/{remote}/{shared}"),
-            None => refname.clone(),
+        let refused = |summary: &str| PushedRef {
+            refname: refname.clone(),
+            fate: PushFate::Refused,
+            summary: summary.to_owned(),
         };
-        if tombstones.of_object(oid).is_none() {
+        let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
+            Fate::Replaced(new) => new.to_string(),
+            Fate::Kept if is_ahead(repo, remote, &refname, oid)? => {
+                replaced.push(refused("moved since it was fetched, so it may still contain what was purged: have it purged where it was pushed from, with the same reason"));
+                continue;
+            }
+            Fate::Kept => continue,
+            // The next push sends the lines of a record again.
+            Fate::Removed if refname.starts_with("refs/trace-records/") => String::new(),
+            Fate::Removed | Fate::ReplacedElsewhere => {
+                replaced.push(refused("its replacement is not in this repository: `git trace pull` first"));
+                continue;
+            }
+        };
+        if is_dry_run {
+            let summary = if new.is_empty() { "would be deleted" } else { "would be replaced" }.to_owned();
+            replaced.push(PushedRef { refname, fate: PushFate::Moved, summary });
             continue;
         }
-        // Without a ref of ours, the remote's is deleted; the next push sends the lines of a record again.
-        let new = repo.find_ref(&ours)?.map(|new| new.to_string()).unwrap_or_default();
-        refspecs.push(format!("+{new}:{refname}").replace("+:", ":"));
         options.push(format!("--force-with-lease={refname}:{oid}"));
+        refspecs.push(format!("+{new}:{refname}").replace("+:", ":"));
     }
-    let mut replaced = if refspecs.is_empty() { Vec::new() } else { repo.push(remote, &refspecs, &options)? };
+    if is_dry_run {
+        return Ok(replaced);
+    }
+    // First: a pull between the two must not merge the purged state with the old one.
+    let rejected = push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected;
+    if !refspecs.is_empty() {
+        replaced.extend(repo.push(remote, &refspecs, &options)?);
+    }
     replaced.extend(rejected);
     Ok(replaced)
+}
+
+/// Whether somebody moved a trace or a private history of a remote that this repository knows to a commit that is not here.
+fn is_ahead(repo: &Repo, remote: &str, refname: &str, tip: Oid) -> Result<bool, TraceError> {
+    let is_known = match refname.strip_prefix(TRACES) {
+        Some(name) => repo.find_ref(refname)?.or(repo.find_ref(&tracking_ref(remote, name))?).is_some(),
+        None => is_private(refname) && repo.find_ref(refname)?.is_some(),
+    };
+    Ok(is_known && repo.read_commit(tip).is_err())
 }

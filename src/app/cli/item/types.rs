@@ -22,7 +22,7 @@ impl TypesArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let types = Types::read(context.repo()?)?;
         types.check_schemas(context.repo()?)?;
-        types.misnamed().iter().for_each(|warning| context.ui.note(warning));
+        types.warnings().iter().for_each(|warning| context.ui.note(warning));
         for setting in types.unknown() {
             context.ui.note(format!("warning: `{setting}` is not a known rule and has no effect"));
         }

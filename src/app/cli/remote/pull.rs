@@ -12,18 +12,21 @@ use crate::memory::crumb::archive;
 use crate::trace::change::merge::{FastForward, Outcome};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::trailers::one_line;
-use crate::trace::model::tree;
+use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{InForce, Level, RECORD};
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
 };
 use crate::trace::{Tip, TraceName};
 
+/// How many items a line names.
+const MAX_CHANGED: usize = 20;
+
 /// Fetch traces of a remote and merge them into the local ones
 ///
 /// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
 /// not exist locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged
-/// traces are merged too, and every change of a priority is listed. If somebody has purged content, local commits that contain it
+/// traces are merged too, and every change of a priority is listed, as is every item that was here and was edited or taken out. If somebody has purged content, local commits that contain it
 /// are rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
@@ -82,6 +85,7 @@ impl PullArgs {
                 answers.push(pulled_json(&arrival.name, &pulled));
             } else {
                 print_pulled(context, &remote, &arrival.name, &pulled)?;
+                print_changed(context, &arrival.name, &pulled)?;
             }
             complete &= pulled.is_complete();
             if pulled.is_complete() {
@@ -189,6 +193,33 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
             print_conflicts(context, conflicts, false)?;
         }
         Outcome::Diverged => writeln!(context.ui, "{name}: not moved, because it has commits that the remote lacks")?,
+    }
+    Ok(())
+}
+
+/// Prints which items that were here before the pull edited and took out.
+fn print_changed(context: &Context, name: &TraceName, pulled: &Pulled) -> Result<()> {
+    let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome)
+    else {
+        return Ok(());
+    };
+    let repo = context.repo()?;
+    let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(*after)?.tree);
+    let (mut edited, mut removed) = (Vec::new(), Vec::new());
+    for change in tree::changes(repo, Some(before), after)? {
+        match change {
+            Change::Changed(before, after) if before.blob != after.blob => edited.push(before.seq),
+            Change::Removed(before) => removed.push(before.seq),
+            Change::Added(_) | Change::Changed(..) => {}
+        }
+    }
+    for (what, seqs) in [("edited", edited), ("taken out", removed)] {
+        if !seqs.is_empty() {
+            let shown: Vec<_> = seqs.iter().take(MAX_CHANGED).map(|seq| format!("#{seq}")).collect();
+            let more = seqs.len().saturating_sub(MAX_CHANGED);
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            writeln!(context.ui, "{name}: {what} by the pull: {}{more}", shown.join(", "))?;
+        }
     }
     Ok(())
 }

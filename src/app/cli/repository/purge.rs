@@ -38,7 +38,7 @@ pub(crate) struct PurgeArgs {
     pattern: Option<String>,
     #[command(flatten)]
     reason: ReasonArgs,
-    /// Then replace the purged refs of this remote, unless somebody moved them; alone: replace what earlier purges rewrote
+    /// Then replace the purged refs of this remote, except those that somebody moved; alone: replace what earlier purges rewrote
     #[arg(long, value_name = "REMOTE", add = Values::Remotes)]
     push: Option<String>,
     /// Only show what would be rewritten
@@ -131,7 +131,7 @@ impl PurgeArgs {
 
     fn replace(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.push.as_deref())?;
-        let replaced = replace_purged(context.repo()?, &context.signature()?, &remote)?;
+        let replaced = replace_purged(context.repo()?, &context.signature()?, &remote, self.dry_run)?;
         for pushed in &replaced {
             context.ui.note(format!("{} → {remote}: {}", pushed.refname, pushed.summary));
         }

@@ -19,7 +19,8 @@ _git_trace ()
 		if [ -n "$value" ] && [ "$value" != / ]; then
 			value="${value#"$before"}"
 			if [ -n "$quote" ]; then
-				# Readline adds the closing quote.
+				# Readline adds the closing quote. A name from a remote may be a command for the shell.
+				[[ $value != *["\"'\\\`\$!"]* ]] || continue
 				text="$value"
 			else
 				printf -v text '%q ' "$value"

@@ -16,7 +16,7 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
     let shared = repo.shared_settings()?.iter().cloned().map(|pair| (SHARED_SETTINGS, pair));
     let own = repo.config()?.subsections(SECTION)?.into_iter().map(|pair| (GIT_CONFIG, pair));
     let mut declared: BTreeMap<ItemType, TypeRules> = BTreeMap::new();
-    let (mut unknown, mut misnamed) = (Vec::new(), Vec::new());
+    let (mut unknown, mut warnings, mut changed) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (place, (key, value)) in shared.chain(own) {
         let Some((name, variable)) =
             key.strip_prefix(SECTION).and_then(|rest| rest.strip_prefix('.')?.rsplit_once('.'))
@@ -25,12 +25,21 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
         };
         // A refusal would stop every command, also in the clones of others.
         let Ok(item_type) = name.parse::<ItemType>() else {
-            misnamed.push(format!(
+            warnings.push(format!(
                 "warning: ignored the type `{}` in {place}: expected a letter a-z, then at most 63 of a-z, 0-9 and _",
                 name.escape_debug()
             ));
             continue;
         };
+        if place == SHARED_SETTINGS && item_type.is_built_in() {
+            changed.insert(key.clone(), format!(
+                "warning: {place} gives the built-in type {item_type} another `{}`; set `traceType.{item_type}.{}` in git config to decide yourself",
+                spelled(variable),
+                spelled(variable)
+            ));
+        } else {
+            changed.remove(&key);
+        }
         let rules = declared.entry(item_type.clone()).or_insert_with(|| built_in::rules(&item_type).clone());
         let declared = set(rules, &item_type, variable, &value).map_err(|accepted| {
             let key = format!("traceType.{item_type}.{}", spelled(variable));
@@ -41,8 +50,9 @@ pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
         }
     }
     unknown.dedup();
-    misnamed.dedup();
-    Ok(Types { declared, unknown, misnamed })
+    warnings.dedup();
+    warnings.extend(changed.into_values());
+    Ok(Types { declared, unknown, warnings })
 }
 
 /// Sets one rule. Returns `false` if no rule has this name, and the accepted values if the value is invalid.

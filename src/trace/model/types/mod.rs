@@ -58,7 +58,7 @@ pub(crate) struct TypeRules {
 pub(crate) struct Types {
     declared: BTreeMap<ItemType, TypeRules>,
     unknown: Vec<String>,
-    misnamed: Vec<String>,
+    warnings: Vec<String>,
 }
 
 #[derive(Debug, Error)]
@@ -118,9 +118,10 @@ impl Types {
         &self.unknown
     }
 
-    /// A warning for each declared type that is ignored, because no type can have its name.
-    pub(crate) fn misnamed(&self) -> &[String] {
-        &self.misnamed
+    /// A warning for each declared type that is ignored, because no type can have its name, and for each rule of a built-in type that
+    /// the project's shared file changes.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The role of an item. A dialogue and a tool item have their own, which a declared role of the type overrides. In artifacts
