@@ -14,6 +14,7 @@ fn the_demo_cleans_a_session() {
     $ git trace import --trace work session.jsonl
     69 imported into trace `work`
     no content, not imported: 6 file-history-snapshot, 76 progress, 2 queue-operation, 3 system/stop_hook_summary, 2 system/turn_duration
+    the current trace is now `work`
 
     # See what fills the context.
     $ git trace top work -n 4

@@ -44,7 +44,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let main = imported.traces.first().map_or_else(TraceName::default_name, |(name, _)| name.clone());
     // An empty file makes no trace.
     let is_there = Tip::find(context.repo()?, &main)?.is_some();
-    let becomes_current = is_there && !has_current && context.named_trace()?.is_none() && current != main;
+    let becomes_current = is_there && !has_current && current != main;
     if becomes_current {
         head::switch(context.repo()?, &main, &context.mover())?;
     }
