@@ -1302,3 +1302,18 @@ fn a_repository_with_precious_objects_is_not_purged() {
     assert!(refused.contains("`extensions.preciousObjects` forbids to remove objects"), "{refused}");
     assert_eq!(repo.bodies("main"), [format!("It is {SECRET}")]);
 }
+
+#[test]
+fn a_purge_changes_no_priority() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.git(&["config", "user.email", "old@example.com"]);
+    repo.text(&["pin", "#0", "--reason", "since 2026-01-01"]);
+    repo.git(&["config", "user.email", "new@example.com"]);
+    repo.text(&["skip", "#0"]);
+    for pattern in ["old@example", r"\d{4}-\d{2}-\d{2}", "pinned"] {
+        repo.run(&["purge", "--pattern", pattern, "--yes"], b"");
+        assert_eq!(repo.text(&["materialize"]).trim(), "[]", "{pattern}");
+    }
+    assert!(!repo.git(&["grep", "-h", "", "refs/trace-priority"]).contains("since 2026"));
+}

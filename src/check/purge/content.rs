@@ -161,20 +161,32 @@ impl Target {
         }
     }
 
-    /// The new file of the priority record; `id` is the item that its path names.
+    /// The new file of the priority record; `id` is the item that its path names. Only reasons change: everything else decides which
+    /// level is in force.
     pub(super) fn record_file(&self, id: ItemId, bytes: &[u8]) -> Option<Vec<u8>> {
-        if !self.items.contains(&id) {
-            return self.needle.replace(bytes, &self.marker);
-        }
+        let is_purged = self.items.contains(&id);
+        let replaced = |text: &str| {
+            let new = self.needle.replace(text.as_bytes(), &self.marker)?;
+            Some(String::from_utf8_lossy(&new).into_owned())
+        };
         let text = String::from_utf8_lossy(bytes);
         let mut changed = String::new();
         for line in text.lines() {
-            // An unreadable line may contain anything.
-            let Some(mut setting) = Setting::parse(line) else { continue };
-            if setting.reason.as_deref().is_some_and(|reason| !reason.starts_with("[purged: ")) {
-                setting.reason = Some(self.marker.clone());
-            }
-            changed.extend([setting.render(), "\n".to_owned()]);
+            let new = match Setting::parse(line) {
+                Some(mut setting) => {
+                    let reason = setting.reason.as_deref().filter(|reason| !reason.starts_with("[purged: "));
+                    let new =
+                        reason.and_then(|reason| if is_purged { Some(self.marker.clone()) } else { replaced(reason) });
+                    new.map(|new| {
+                        setting.reason = Some(new);
+                        setting.render()
+                    })
+                }
+                // An unreadable line may contain anything.
+                None if is_purged => continue,
+                None => replaced(line),
+            };
+            changed.extend([new.as_deref().unwrap_or(line), "\n"]);
         }
         (changed.as_bytes() != bytes).then(|| changed.into_bytes())
     }
