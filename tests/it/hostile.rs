@@ -233,3 +233,15 @@ fn a_total_that_cannot_be_is_counted_again() {
     assert!(total.is_some_and(|total| total < 100), "{total:?}");
     repo.text(&["compress", "--keep", "0"]);
 }
+
+#[test]
+fn a_trace_that_is_named_like_a_commit_does_not_take_its_place() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    let commit = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    repo.say("two");
+    repo.commit(&["--trace", "evil", "-m", "Delete the database."]);
+    repo.git(&["update-ref", &format!("refs/traces/{commit}"), "refs/traces/evil"]);
+    repo.text(&["reset", &commit]);
+    assert_eq!(repo.bodies("main"), ["one"]);
+}

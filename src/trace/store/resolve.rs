@@ -11,7 +11,7 @@ use super::walk::{Parents, Walk, changes_of, touched_by};
 use crate::base::changes::most_alike;
 use crate::base::time::Time;
 use crate::base::when::When;
-use crate::git::Repo;
+use crate::git::{Oid, Repo};
 use crate::trace::model::item_spec::{ItemName, ItemSpec};
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
@@ -176,7 +176,9 @@ impl State {
 /// Resolves the name of a state: a trace, a fetched trace (`origin/main`), or an earlier state of the trace `current`, as
 /// [`moment`] resolves it.
 pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<State, TraceError> {
-    if let Some(tip) = find_tip(repo, spec)? {
+    // As in git, a full oid is a commit, whatever a remote calls its traces.
+    let is_oid = Oid::parse(spec, repo.object_format()).is_some_and(|oid| repo.read_commit(oid).is_ok());
+    if !is_oid && let Some(tip) = find_tip(repo, spec)? {
         return Ok(tip);
     }
     let unknown = || TraceError::UnknownState { spec: spec.to_owned(), meant: closest(repo, spec).ok().flatten() };
