@@ -64,7 +64,7 @@ impl Diagnostic for CrumbError {
             }
             Self::Conflict { .. } => "resolve the conflict",
             Self::Invalid { .. } => "`git trace crumb validate` shows all problems",
-            Self::NoSuchFile { .. } => "`git trace crumb new` creates it",
+            Self::NoSuchFile { .. } => "`git trace crumb new <FILE>` creates it",
             Self::Exists { .. } => "`git trace crumb note` adds to it",
             Self::NoSuchEntry { .. } => "`git trace crumb show` lists the entries with their lines",
             Self::Ambiguous { .. } => "give a line number, or more of the text",

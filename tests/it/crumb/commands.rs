@@ -147,7 +147,7 @@ fn refusals_give_a_hint_and_change_nothing() {
     [exit 1]
     --- stderr
     error: cannot change `none.crumb`: no such file: `none.crumb`
-    hint: `git trace crumb new` creates it
+    hint: `git trace crumb new <FILE>` creates it
     [exit 2]
     --- stderr
     error: `--letter <LETTER>`: one letter from A to Z is expected
