@@ -132,7 +132,7 @@ impl Ui {
     }
 
     fn deliver(&self, bytes: &[u8]) -> io::Result<()> {
-        // What is written here may contain a count.
+        // The content may include a token count.
         counter::check().map_err(io::Error::other)?;
         self.attempt(|writer| writer.write_all(bytes))
     }

@@ -96,7 +96,7 @@ fn first_line(body: &[u8]) -> &[u8] {
     body.trim_ascii().split(|byte| *byte == b'\n').next().unwrap_or_default()
 }
 
-/// What is left of an item without the reminders that occur again later; nothing if no other text remains.
+/// The item without the reminders that occur again later; nothing if no other text remains.
 fn without_reminders(entry: &Entry) -> Option<Replacement> {
     if entry.is_repeated {
         return Some(Replacement::Nothing);

@@ -22,7 +22,7 @@ pub(crate) const START: &str = "[cut by git-trace: ";
 /// The longest part of a target or of an error that a stub repeats, in characters.
 const MAX_TARGET: usize = 60;
 
-/// The longest path of which a stub repeats everything, in characters. The call, which stays, has the complete path.
+/// The longest path that a stub repeats in full, in characters. The call, which stays, has the complete path.
 const MAX_PATH: usize = 40;
 
 /// The longest text in the arguments of a call that stays, in characters.

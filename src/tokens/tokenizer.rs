@@ -1,6 +1,6 @@
 //! A tokenizer of Hugging Face: git config `trace.tokenizer` names its `tokenizer.json`.
 //!
-//! A command that counts reads the file once, because its digest tells whether stored counts are still valid. The tokenizer is loaded
+//! A command that counts reads the file once, because stored counts are valid for one digest only. The tokenizer is loaded
 //! at the first count. That needs the cargo feature `tokenizers`; without it, the setting is an error.
 
 use std::path::Path;

@@ -130,7 +130,7 @@ fn a_criss_cross_merge_has_a_base_of_records() {
     place.git(&["checkout", "-q", "main"]);
     // By hand, with the time that it had: only a base that knows the merged record tells that this is the change.
     place.write(STORE, sides.merged.replace(&line("api.a", "theirs", 2), &line("api.a", "0", 0)));
-    place.commit("back to what it was");
+    place.commit("restore the record");
     assert_eq!(place.git(&["merge-base", "--all", "main", "side"]).lines().count(), 2);
     place.git(&["merge", "-q", "side"]);
     let expected = sides.merged.replace(&line("api.a", "theirs", 2), &line("api.a", "0", 0)) + &line("api.z", "1", 1);

@@ -1041,7 +1041,7 @@ fn a_replacement_that_changes_more_than_was_purged_is_not_taken_over() {
         refused(&commit, &[]);
         refused(&commit, &[(&old, &new)]);
     }
-    // What a purge would leave is taken over.
+    // A text that a purge can leave is taken over.
     for text in ["Do not push to [purged: x].", "[purged: x]", "Do [purged: x] to two[purged: x]"] {
         let (commit, old, new) = with_other_text(&repo, text);
         repo.git(&["push", "-q", "origin", &format!("+{commit}:refs/traces/theirs")]);
@@ -1098,7 +1098,7 @@ fn a_remote_without_readable_tombstones_stops_nothing() {
 fn what_git_does_not_read_is_reported() {
     let repo = TestRepo::new();
     repo.say(&format!("It is {SECRET}"));
-    // What a killed `git repack` and a killed `git fetch` leave.
+    // Files that a killed `git repack` and a killed `git fetch` leave.
     let objects = repo.git_dir().join("objects");
     let left = ["00/tmp_obj_a1b2c3", "pack/pack-1234.pack", "pack/tmp_pack_Xy12ab", "tmp_objdir-incoming-a1"];
     fs::create_dir_all(objects.join("00")).unwrap();

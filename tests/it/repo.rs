@@ -258,7 +258,7 @@ impl TestRepo {
         assert_eq!(joined["tokens"]["total"], status, "materialize and status agree on `{name}`");
         assert_eq!(apart["tokens"]["total"], status, "however it is joined");
         if tokens["source"] == "counted" {
-            assert_eq!(apart["tokens"]["request"], status, "one message an item is what the total counts in `{name}`");
+            assert_eq!(apart["tokens"]["request"], status, "the total counts one message per item in `{name}`");
         }
         status
     }

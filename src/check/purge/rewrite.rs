@@ -20,7 +20,7 @@ use crate::trace::store::tombstone::Removed;
 use crate::trace::store::total::item_cost;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Role {
     /// `000002-tool_io-0be7719d3a2f61c8`, or anything else, which is searched as text.

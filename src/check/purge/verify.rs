@@ -80,7 +80,7 @@ impl<'r> Verifier<'r> {
     }
 
     pub(super) fn is_file(&mut self, old: Oid, new: Oid) -> Result<bool, TraceError> {
-        // A damaged file has no id of its own.
+        // For a damaged file, which has no readable id.
         let any: ItemId = "0000000000000000".parse().expect("16 digits are an id");
         let (before, after) = (read_item(any, &self.repo.read_blob(old)?), read_item(any, &self.repo.read_blob(new)?));
         let reasons = self.tombstones.reasons(self.repo, old);

@@ -18,7 +18,7 @@
 //! - `new` is the oid of the object that replaced a removed one, in exclusive or with another digest of the removed one's oid. Only
 //!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. An item with such an id is
-//!   refused unless it has the content that the purge left, of which `left` is the digest.
+//!   refused unless it has the content that the purge left; `left` is the digest of that content.
 //! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id.
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -64,7 +64,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("size", "`git trace status` shows the size of a trace, `git trace top` what fills it"),
     ("squash", "`git trace compress` replaces items with a summary"),
     ("start", "`git trace install --agent claude-code` records sessions, `git trace import` records a past one"),
-    ("stash", "`git trace switch -c NAME` keeps a state as a trace of its own"),
+    ("stash", "`git trace switch -c NAME` keeps a state as a separate trace"),
     ("stats", "`git trace status` shows the size of a trace, `git trace top` what fills it"),
     ("summarize", "`git trace compress` replaces items with a summary"),
     ("summary", "`git trace compress` replaces items with a summary"),

@@ -94,7 +94,7 @@ impl AgentArgs {
         let recording = settings::recording(repo)?;
         let is_shown = call.ends_turn() && !self.background;
         if matches!(recording, Recording::Unwanted | Recording::Ask) {
-            // What is written now is not looked for once the user changes the setting.
+            // If the user changes the setting later, no catch-up reads what sessions wrote until then.
             SeenFiles::restart(repo, format);
             if recording == Recording::Ask && is_shown {
                 messages.extend(tell_asking(repo)?);

@@ -132,7 +132,7 @@ impl AgentSetup {
         serde_json::from_slice(&fs::read(self.original_path()).ok()?).ok()
     }
 
-    /// Whether the settings call this program, whoever wrote that.
+    /// Whether the settings call this program. The user may have written the hook by hand.
     pub(crate) fn calls_us(&self) -> bool {
         let Some(text) = self.path().ok().and_then(|path| read_text(&path).ok().flatten()) else { return false };
         let commands = |event: &&str| settings::commands(&text, event).unwrap_or_default();

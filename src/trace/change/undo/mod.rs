@@ -26,7 +26,7 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 /// The namespaces whose refs go back. The others hold histories of lines, or belong to files that an undo does not restore.
 const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, TRACKING[0], TRACKING[1]];
 
-/// What was seen on remotes. If a later command saw something else, that stays.
+/// Remote-tracking refs. If a later command moved one, it stays there.
 const TRACKING: [&str; 2] = ["refs/trace-remotes/", "refs/trace-remote-records/"];
 
 /// A ref, a head, or a priority that a reversal changed.
@@ -137,7 +137,7 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
     Ok(false)
 }
 
-/// Whether an operation moved nothing but what was seen on remotes, and a later command saw something else.
+/// Whether an operation moved only remote-tracking refs, and later commands moved all of them again.
 fn is_superseded(repo: &Repo, operation: &Operation) -> Result<bool, TraceError> {
     for made in &operation.refs {
         if !is_tracking(&made.refname) || value(repo, &made.refname)? == made.new {

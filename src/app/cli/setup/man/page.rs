@@ -32,7 +32,7 @@ pub(super) fn text(command: &Command, name: &str) -> io::Result<String> {
     Ok(tidied(&text, name))
 }
 
-/// The command without the arguments that have a section of their own, and without `--help`, which git's pages do not name either.
+/// The command without the arguments that have a separate section, and without `--help`, which git's pages do not name either.
 fn options_only(command: &Command) -> Command {
     command.clone().mut_args(|arg| {
         let is_hidden = arg.is_hide_set() || arg.is_positional() || arg.get_id() == "help";
@@ -185,7 +185,7 @@ pub(super) fn escaped(text: &str) -> String {
 /// Date of the last review of the pages; `mandoc` requires one.
 const DATE: &str = "2026-11-23";
 
-/// The page without what `groff` and `mandoc` warn about: empty lines, breaks beside them, a title without quotes.
+/// The page without what `groff` and `mandoc` warn about: empty lines, breaks next to them, a title without quotes.
 fn tidied(page: &str, name: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let mut lines = page.lines().peekable();
