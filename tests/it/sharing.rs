@@ -453,6 +453,12 @@ fn a_pull_names_the_items_that_others_edited_and_took_out() {
         repo.say("four");
         repo.text(&["push"]);
     });
+    let pulled = repo.json(&["pull", "--json"]);
+    assert_eq!(
+        (&pulled["traces"][0]["edited"], &pulled["traces"][0]["removed"]),
+        (&serde_json::json!([0]), &serde_json::json!([1]))
+    );
+    repo.text(&["undo"]);
     let pulled = repo.text(&["pull"]);
     let listed = "main: edited by the pull: #0\nmain: taken out by the pull: #1\n";
     assert!(pulled.starts_with("main: moved on, at ") && pulled.ends_with(listed), "{pulled}");

@@ -7,7 +7,7 @@ use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
 use crate::check::purge::{Received, apply_received};
-use crate::git::short_oid;
+use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::change::merge::{FastForward, Outcome};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
@@ -82,10 +82,10 @@ impl PullArgs {
                 }
             };
             if self.json {
-                answers.push(pulled_json(&arrival.name, &pulled));
+                answers.push(pulled_json(repo, &arrival.name, &pulled)?);
             } else {
                 print_pulled(context, &remote, &arrival.name, &pulled)?;
-                print_changed(context, &arrival.name, &pulled)?;
+                print_changed(context, &arrival.name, changed(repo, &pulled)?)?;
             }
             complete &= pulled.is_complete();
             if pulled.is_complete() {
@@ -165,7 +165,7 @@ fn received_json(received: &Received) -> Value {
     json!({ "ref": refname, "old": old.to_string(), "new": new.to_string(), "own": own, "items": items, "cause": purge })
 }
 
-fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
+fn pulled_json(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Value> {
     let (result, commit) = match &pulled.outcome {
         Outcome::UpToDate => ("up_to_date", None),
         Outcome::FastForward(oid) => (if pulled.before.is_none() { "new" } else { "fast_forward" }, Some(*oid)),
@@ -173,7 +173,9 @@ fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    json!({ "name": name.as_str(), "result": result, "commit": commit.map(|oid| oid.to_string()) })
+    let Changed { edited, removed } = changed(repo, pulled)?;
+    let commit = commit.map(|oid| oid.to_string());
+    Ok(json!({ "name": name.as_str(), "result": result, "commit": commit, "edited": edited, "removed": removed }))
 }
 
 fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {
@@ -197,22 +199,29 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
     Ok(())
 }
 
-/// Prints which items that were here before the pull edited and took out.
-fn print_changed(context: &Context, name: &TraceName, pulled: &Pulled) -> Result<()> {
-    let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome)
-    else {
-        return Ok(());
-    };
-    let repo = context.repo()?;
-    let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(*after)?.tree);
-    let (mut edited, mut removed) = (Vec::new(), Vec::new());
-    for change in tree::changes(repo, Some(before), after)? {
-        match change {
-            Change::Changed(before, after) if before.blob != after.blob => edited.push(before.seq),
-            Change::Removed(before) => removed.push(before.seq),
-            Change::Added(_) | Change::Changed(..) => {}
+/// The positions of items that were here before, and that a pull edited or took out.
+#[derive(Default)]
+struct Changed {
+    edited: Vec<u32>,
+    removed: Vec<u32>,
+}
+
+fn changed(repo: &Repo, pulled: &Pulled) -> Result<Changed> {
+    let mut found = Changed::default();
+    if let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome) {
+        let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(*after)?.tree);
+        for change in tree::changes(repo, Some(before), after)? {
+            match change {
+                Change::Changed(before, after) if before.blob != after.blob => found.edited.push(before.seq),
+                Change::Removed(before) => found.removed.push(before.seq),
+                Change::Added(_) | Change::Changed(..) => {}
+            }
         }
     }
+    Ok(found)
+}
+
+fn print_changed(context: &Context, name: &TraceName, Changed { edited, removed }: Changed) -> Result<()> {
     for (what, seqs) in [("edited", edited), ("taken out", removed)] {
         if !seqs.is_empty() {
             let shown: Vec<_> = seqs.iter().take(MAX_CHANGED).map(|seq| format!("#{seq}")).collect();
