@@ -9,7 +9,7 @@ use crate::trace::model::trailers::Total;
 use crate::trace::store::session::{SESSIONS, continued_by};
 use crate::trace::store::view::View;
 use crate::trace::store::{settings, total};
-use crate::trace::{Time, Tip, TraceError, TraceName};
+use crate::trace::{ItemEntry, Time, Tip, TraceError, TraceName};
 use crate::transcript::continuation::recorded_by;
 use crate::transcript::format::Format;
 use crate::transcript::title::{records_session, title};
@@ -21,6 +21,7 @@ const MAX_SEARCHED: usize = 30;
 pub(crate) struct RecordedSession {
     pub name: TraceName,
     pub agent: Option<Format>,
+    /// The times of its first and its last item. A clean or an export makes a session no longer.
     pub began: Time,
     pub ended: Time,
     pub items: usize,
@@ -76,7 +77,8 @@ pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> 
     found.truncate(most);
     let bound = repo.list_symbolic_refs(SESSIONS)?;
     let mut families = Vec::new();
-    for (name, traces) in found {
+    for (name, mut traces) in found {
+        traces.sort_by_key(|(_, tip)| Reverse(tip.time()));
         let mut members = Vec::new();
         for (name, tip) in traces {
             let sessions = bound.iter().filter(|(_, target)| *target == name.refname());
@@ -87,7 +89,7 @@ pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> 
             members.push(read(repo, name, tip, sub_agents)?);
         }
         let first = continued_by(repo, &name)?;
-        members.sort_by_key(|member| (member.name != first, Reverse(member.ended)));
+        members.sort_by_key(|member| member.name != first);
         families.push(Family { name, members });
     }
     let oldest = families.iter().flat_map(|family| &family.members).map(|session| session.began.as_second()).min();
@@ -99,23 +101,28 @@ pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> 
     Ok(families)
 }
 
-fn read(repo: &Repo, name: TraceName, tip: Tip, sub_agents: usize) -> Result<RecordedSession, TraceError> {
-    let ended = tip.time();
-    let view = View::at(repo, tip, None)?;
-    let mut began = None;
-    for slot in view.slots.iter().filter(|slot| view.left_out(slot).is_none()).take(MAX_SEARCHED) {
-        began = total::read_item(repo, slot)?.fields.created;
-        if began.is_some() {
-            break;
+/// The time of the first item that has one.
+fn first_time<'s>(repo: &Repo, slots: impl Iterator<Item = &'s ItemEntry>) -> Result<Option<Time>, TraceError> {
+    for slot in slots.take(MAX_SEARCHED) {
+        if let Some(time) = total::read_item(repo, slot)?.fields.created {
+            return Ok(Some(time));
         }
     }
+    Ok(None)
+}
+
+fn read(repo: &Repo, name: TraceName, tip: Tip, sub_agents: usize) -> Result<RecordedSession, TraceError> {
+    let changed = tip.time();
+    let view = View::at(repo, tip, None)?;
+    let live = view.slots.iter().filter(|slot| view.left_out(slot).is_none());
+    let (began, ended) = (first_time(repo, live.clone())?, first_time(repo, live.rev())?);
     let counter = settings::counter(repo, Some(&name))?;
     Ok(RecordedSession {
         agent: recorded_by(repo, &name, &view)?,
         title: title(repo, &name, &view),
         name,
-        began: began.unwrap_or(ended),
-        ended,
+        began: began.unwrap_or(changed),
+        ended: ended.unwrap_or(changed),
         items: view.slots.len(),
         total: view.listed_total(repo, counter)?,
         sub_agents,
