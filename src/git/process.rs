@@ -87,7 +87,7 @@ impl Repo {
     /// Runs `git gc`. Its progress and messages go to stderr.
     pub(crate) fn collect(&self, options: &[String]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
-        self.remove_stale_keeps();
+        self.remove_stale_pack_files();
         // By default git keeps unreachable objects for two weeks. A writer's must not be removed between being written and being
         // reachable.
         let is_pruning = options.iter().any(|option| option.starts_with("--prune"));

@@ -221,6 +221,45 @@ fn a_repack_keeps_an_imported_pack_that_no_ref_holds_yet() {
 }
 
 #[test]
+fn temporary_files_of_killed_imports_are_removed_and_those_of_others_stay() {
+    let repo = TestRepo::new();
+    let files = ["tmp_pack_trace_a", "tmp_idx_trace_a", "tmp_pack_trace_b", "tmp_pack_a"];
+    let files = files.map(|name| repo.git_dir().join("objects/pack").join(name));
+    for path in &files {
+        fs::write(path, "PACK").unwrap();
+    }
+    let used = fs::File::open(&files[2]).unwrap();
+    used.lock().unwrap();
+    repo.run(&["import", "jsonl", "-"], lines("first", 40).as_bytes());
+    assert_eq!(files.each_ref().map(|path| path.exists()), [false, false, true, true]);
+    drop(used);
+    repo.text(&["gc", "--quiet"]);
+    assert_eq!(files.each_ref().map(|path| path.exists()), [false, false, false, true], "git waits for two weeks");
+}
+
+#[test]
+fn a_killed_import_leaves_no_pack_behind() {
+    let repo = TestRepo::new();
+    let mut import = repo.command("git-trace");
+    let mut import = import.args(["import", "jsonl", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    import.stdin.as_ref().unwrap().write_all(lines("killed", 40).as_bytes()).unwrap();
+    let temporary = || {
+        let files = fs::read_dir(repo.git_dir().join("objects/pack")).unwrap().flatten();
+        files.filter(|file| file.file_name().to_string_lossy().starts_with("tmp_")).count()
+    };
+    while temporary() == 0 {
+        assert!(import.try_wait().unwrap().is_none(), "the import waits for more lines");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    import.kill().unwrap();
+    import.wait().unwrap();
+    assert_eq!(temporary(), 1);
+    repo.run(&["import", "jsonl", "-"], lines("next", 40).as_bytes());
+    assert_eq!(temporary(), 0);
+    repo.fsck();
+}
+
+#[test]
 fn keep_files_of_killed_imports_are_removed_and_those_of_others_stay() {
     let repo = TestRepo::new();
     repo.run(&["import", "jsonl", "-"], lines("first", 40).as_bytes());

@@ -214,6 +214,30 @@ fn a_restored_item_of_a_skipped_type_is_not_added_to_a_reported_size() {
     assert_eq!(growing.repo.total("t"), 6010);
 }
 
+/// A session of two branches whose prompts take turns: each removes the messages of the other branch.
+fn alternating(prompts: usize) -> Vec<Value> {
+    let prompt = |number: usize| {
+        let parent = number.checked_sub(2).map_or("u".to_owned(), |parent| format!("u{parent}"));
+        record(&format!("u{number}"), Some(&parent), "user", &json!(format!("text {number}.")))
+    };
+    std::iter::once(record("u", None, "user", &json!("start."))).chain((0..prompts).map(prompt)).collect()
+}
+
+#[test]
+fn the_work_for_alternating_branches_is_linear() {
+    let commits = |prompts: usize| -> usize {
+        let growing = imported(Format::ClaudeCode, &file(&alternating(prompts)));
+        let context = growing.context();
+        for number in 0..prompts {
+            assert_eq!(context.contains(&format!("text {number}.")), number % 2 == 1, "message {number}");
+        }
+        growing.repo.git(&["rev-list", "--count", "refs/traces/t"]).trim().parse().unwrap()
+    };
+    let [half, all] = [200, 400].map(commits);
+    assert!(all < 1024 + 6 * 400, "{all} commits");
+    assert!(all - half < 6 * 200, "{half} and {all} commits");
+}
+
 /// The ids of the items that were deleted for a reason, oldest deletion first.
 fn deleted(growing: &Growing, reason: &str) -> Vec<String> {
     let lines = growing.repo.lines(&["export", "t"]);

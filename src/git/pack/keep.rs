@@ -1,16 +1,44 @@
-//! `.keep` files: packs with one are not deleted by `git repack -d`.
+//! The files of an import that is not finished: temporary files, and `.keep` files, with which `git repack -d` deletes no pack.
 //!
-//! A new pack has one from before git can see it until a ref holds its commits. Its owner holds a kernel lock on it, so a keep
-//! file that nobody has locked belongs to a process that was killed.
+//! A new pack has a keep file from before git can see it until a ref holds its commits. The owner of a file holds a kernel lock on
+//! it, so one that nobody has locked belongs to a process that was killed.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 use crate::git::open::Repo;
 
 /// The content of our keep files; those of others stay.
 const OWNER: &[u8] = b"git-trace import\n";
+
+/// How the names of our temporary files begin. `git prune` knows the prefix `tmp_`, and git's own begin with `tmp_pack_` as well.
+const TEMPORARY: [&str; 2] = ["tmp_pack_trace_", "tmp_idx_trace_"];
+
+#[derive(Clone, Copy)]
+pub(super) enum Temporary {
+    Pack,
+    Index,
+}
+
+impl Temporary {
+    /// A locked file with the permissions that git gives to packs.
+    pub(super) fn create(self, folder: &Path) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
+        loop {
+            let file = builder.prefix(TEMPORARY[self as usize]).tempfile_in(folder)?;
+            file.as_file().lock()?;
+            // Another import may have removed it before it was locked.
+            if is_at(file.as_file(), file.path()) {
+                return Ok(file);
+            }
+        }
+    }
+}
 
 /// Keeps a pack as long as it lives.
 #[derive(Debug)]
@@ -48,12 +76,12 @@ impl KeptPack {
 impl Drop for KeptPack {
     fn drop(&mut self) {
         let _ = self.file.unlock();
-        remove_unowned(&self.path);
+        remove_unowned(&self.path, is_ours);
     }
 }
 
-/// Removes a keep file of ours that no process has locked.
-fn remove_unowned(path: &Path) {
+/// Removes a file of ours that no process has locked.
+fn remove_unowned(path: &Path, is_ours: impl Fn(&mut File) -> bool) {
     let Ok(mut file) = File::open(path) else { return };
     if file.try_lock().is_ok() && is_at(&file, path) && is_ours(&mut file) {
         let _ = fs::remove_file(path);
@@ -83,12 +111,14 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 impl Repo {
-    /// Removes the keep files of imports that were killed.
-    pub(in crate::git) fn remove_stale_keeps(&self) {
+    /// Removes the keep files and temporary files of imports that were killed.
+    pub(in crate::git) fn remove_stale_pack_files(&self) {
         for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
-            let path = entry.path();
+            let (path, name) = (entry.path(), entry.file_name());
             if path.extension().is_some_and(|extension| extension == "keep") {
-                remove_unowned(&path);
+                remove_unowned(&path, is_ours);
+            } else if TEMPORARY.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes())) {
+                remove_unowned(&path, |_| true);
             }
         }
     }

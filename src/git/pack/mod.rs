@@ -25,8 +25,8 @@ use thread::{Packed, Sent};
 /// Number of objects that may wait for the other thread. They may be large.
 const WAITING: usize = 32;
 
-/// A pack whose objects are in the repository only after [`PackWriter::finish`]. A killed process leaves a `tmp_pack_…` file,
-/// which `git gc` removes.
+/// A pack whose objects are in the repository only after [`PackWriter::finish`]. A killed process leaves a temporary
+/// file, which the next one removes.
 pub(crate) struct PackWriter<'r> {
     repo: &'r Repo,
     running: RefCell<Option<Running>>,
@@ -39,7 +39,7 @@ struct Running {
 
 impl<'r> PackWriter<'r> {
     pub(crate) fn start(repo: &'r Repo) -> Result<Self, GitError> {
-        repo.remove_stale_keeps();
+        repo.remove_stale_pack_files();
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(&folder, repo.object_format(), repo.fsync()?, receiver)?;

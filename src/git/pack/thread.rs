@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::delta::{self, low_byte};
 use super::index::Index;
-use super::keep::KeptPack;
+use super::keep::{KeptPack, Temporary};
 use crate::git::error::GitError;
 use crate::git::fsync::{Component, Fsync};
 use crate::git::oid::Oid;
@@ -91,7 +91,7 @@ pub(super) fn lost() -> GitError {
 impl Pack {
     fn start(folder: &Path, format: ObjectFormat) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
-        let mut file = BufWriter::with_capacity(1 << 16, temporary(folder, "tmp_pack_")?);
+        let mut file = BufWriter::with_capacity(1 << 16, Temporary::Pack.create(folder)?);
         // The number of objects is written at the end.
         file.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
         let trees = VecDeque::with_capacity(TREES);
@@ -149,7 +149,7 @@ impl Pack {
         pack.write_all(&checksum)?;
         fsync.sync(Component::Pack, pack.as_file())?;
 
-        let mut index = BufWriter::new(temporary(&folder, "tmp_idx_")?);
+        let mut index = BufWriter::new(Temporary::Index.create(&folder)?);
         self.index.write(&mut index, &checksum)?;
         let mut index = index.into_inner().map_err(io::IntoInnerError::into_error)?;
         index.rewind()?;
@@ -183,14 +183,6 @@ impl Packed {
         }
         Ok(kept)
     }
-}
-
-/// A temporary file with the permissions that git gives to packs.
-fn temporary(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
-    builder.prefix(prefix).tempfile_in(folder)
 }
 
 fn kind_number(kind: ObjectType) -> u8 {

@@ -77,7 +77,7 @@ impl Repo {
 
     /// The reason why objects cannot be removed here, if there is one.
     pub(crate) fn find_obstacle_to_removal(&self) -> Result<Option<String>, GitError> {
-        self.remove_stale_keeps();
+        self.remove_stale_pack_files();
         if self.is_partial()? {
             return Ok(Some("this is a partial clone, which may fetch the objects again".to_owned()));
         }

@@ -64,6 +64,9 @@ pub(crate) trait RecordReader: Default + Serialize + DeserializeOwned {
 
     /// Converts a record, `bytes` in the file, to entries.
     fn read(&mut self, record: &Self::Record<'_>, bytes: &[u8], output: &mut Output) -> Outcome;
+
+    /// Passes on what waited for the end of the file, before the state is stored.
+    fn end(&mut self, _output: &mut Output) {}
 }
 
 #[derive(Serialize, Deserialize)]
@@ -200,7 +203,11 @@ impl<R: Read, S: RecordReader> Iterator for TranscriptReader<R, S> {
                 return None;
             }
             match self.read_record() {
-                Ok(more) => self.ended = !more,
+                Ok(true) => {}
+                Ok(false) => {
+                    self.ended = true;
+                    self.records.end(&mut self.output);
+                }
                 Err(error) => {
                     self.ended = true;
                     return Some(Err(error));

@@ -33,7 +33,7 @@ pub(crate) struct ClaudeCode {
     /// By thread: message id and usage of the last record that had one.
     usage: HashMap<String, (String, String)>,
     started: HashSet<Option<String>>,
-    /// The threads with a compaction that was not replayed. From then on, reported usage is not that of their traces.
+    /// The threads with a compaction that was not replayed, or with rewinds that were withheld. From then on, reported usage is not that of their traces.
     usage_differs: HashSet<Option<String>>,
     turns: Turns,
     /// Whether turns were removed or brought back since the last item.
@@ -69,6 +69,9 @@ impl RecordReader for ClaudeCode {
         let message_content = message.content.or(bare).or(record.content);
         if thread.is_none() {
             self.turns_changed |= self.turns.add_record(record, message_content, &mut output.rewound);
+            if self.turns.withholds() {
+                self.usage_differs.insert(None);
+            }
         }
         if let Some(compaction) = record.compaction {
             self.turns.announce(thread.as_deref(), compaction);
@@ -127,7 +130,7 @@ impl RecordReader for ClaudeCode {
         let mut entries = entries.builder.entries;
         let Some(first) = entries.first_mut() else { return Outcome::Ignored(format!("{kind}/empty")) };
         if is_summary && output.replays_compactions {
-            self.turns.replace(first);
+            self.turns.replace(first, &mut output.rewound);
         }
         self.turns.add_entries(record, &entries, &mut output.rewound);
         self.set_turn_and_usage(&mut entries, record, bytes, (&message, role), &output.usage);
@@ -136,6 +139,10 @@ impl RecordReader for ClaudeCode {
         }
         output.entries.extend(entries);
         Outcome::Imported
+    }
+
+    fn end(&mut self, output: &mut Output) {
+        self.turns.pass_on(&mut output.rewound);
     }
 }
 

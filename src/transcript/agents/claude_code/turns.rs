@@ -3,6 +3,9 @@
 //! A turn is a user's prompt and everything up to the next. Each record names its parent, so a turn that starts at an earlier
 //! record than the last one removes the turns between. A fork within a turn, as parallel calls create them, removes
 //! nothing, nor does an unknown parent, as in a file that lost a line.
+//!
+//! A file whose turns alternate between two branches rewinds half of its messages each time, and each is a commit. Once there were
+//! more of them than [`ALLOWANCE`] admits, only the outcome counts, at the end of the file, so that the work stays linear.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,6 +21,12 @@ use crate::transcript::read::active::Rewound;
 use crate::transcript::read::builder::hash;
 use crate::transcript::read::{json, packed};
 
+/// How many messages may be rewound and brought back: a number, and as many again per record. Real sessions need a tenth.
+const ALLOWANCE: (usize, usize) = (1024, 4);
+
+/// How many messages may be compared for the price of one that is rewound.
+const COMPARED: usize = 64;
+
 #[derive(Serialize, Deserialize)]
 pub(super) struct Turns {
     /// The turn of each record, by the hash of its uuid.
@@ -27,6 +36,15 @@ pub(super) struct Turns {
     all: Vec<Turn>,
     last: usize,
     threads: BTreeMap<String, Thread>,
+    /// What was spent of the allowance.
+    #[serde(default)]
+    spent: usize,
+    /// Whether turns changed since [`Self::update_rewound`].
+    #[serde(skip)]
+    is_stale: bool,
+    /// The outcome of the changes that were not passed on.
+    #[serde(skip)]
+    withheld: Rewound,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -45,7 +63,15 @@ struct Thread {
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { of_record: HashMap::new(), all: vec![Turn::default()], last: 0, threads: BTreeMap::new() }
+        Self {
+            of_record: HashMap::new(),
+            all: vec![Turn::default()],
+            last: 0,
+            threads: BTreeMap::new(),
+            spent: 0,
+            is_stale: false,
+            withheld: Rewound::new(),
+        }
     }
 }
 
@@ -73,8 +99,8 @@ impl Turns {
         if is_prompt(record, content) {
             turn = self.all.len();
             self.all.push(Turn { previous, ..Turn::default() });
-            if previous != self.last || self.all[previous].rewound {
-                changed = self.update_rewound(rewound);
+            if previous != turn - 1 {
+                changed = self.leave_turns(rewound);
             }
         }
         self.of_record.insert(uuid, turn as u64);
@@ -82,12 +108,44 @@ impl Turns {
         changed
     }
 
+    /// Passes on what the newest turn rewinds and brings back, if the allowance admits it. Returns whether there may be something.
+    fn leave_turns(&mut self, rewound: &mut Rewound) -> bool {
+        self.is_stale = true;
+        let allowance = ALLOWANCE.0 + ALLOWANCE.1 * self.of_record.len();
+        let compared = self.messages().len() / COMPARED;
+        if self.spent + compared > allowance {
+            return true;
+        }
+        self.update_rewound();
+        let changed = !self.withheld.is_empty();
+        self.spent += compared;
+        if self.spent + self.withheld.len() <= allowance {
+            self.spent += self.withheld.len();
+            self.pass_on(rewound);
+        }
+        changed
+    }
+
+    /// Passes on what was withheld.
+    pub(super) fn pass_on(&mut self, rewound: &mut Rewound) {
+        self.update_rewound();
+        rewound.extend(self.withheld.drain());
+    }
+
+    /// Whether the trace does not have the messages that the model sees now.
+    pub(super) fn withholds(&self) -> bool {
+        self.is_stale || !self.withheld.is_empty()
+    }
+
     fn turn_of(&self, record: u64) -> Option<usize> {
         self.of_record.get(&record).and_then(|turn| usize::try_from(*turn).ok()).filter(|turn| *turn < self.all.len())
     }
 
-    /// Marks the turns that the last one does not follow; returns whether that changed any message.
-    fn update_rewound(&mut self, rewound: &mut Rewound) -> bool {
+    /// Marks the turns that the newest one does not follow, and their messages.
+    fn update_rewound(&mut self) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
         let mut turn = self.all.len() - 1;
         self.all[1..].iter_mut().for_each(|turn| turn.rewound = true);
         // The previous turn has a smaller number, so this ends.
@@ -97,7 +155,11 @@ impl Turns {
         }
         let main = self.threads.entry(String::new()).or_default();
         let is_rewound = |turn: usize| self.all.get(turn).is_some_and(|turn| turn.rewound);
-        main.messages.set_rewound(|message| is_rewound(message.tag), rewound)
+        main.messages.set_rewound(|message| is_rewound(message.tag), &mut self.withheld);
+    }
+
+    fn messages(&mut self) -> &mut ActiveMessages<usize> {
+        &mut self.thread(None).messages
     }
 
     fn thread(&mut self, thread: Option<&str>) -> &mut Thread {
@@ -111,7 +173,8 @@ impl Turns {
     }
 
     /// The summary, an entry, replaces all active messages of its thread except the preserved ones.
-    pub(super) fn replace(&mut self, summary: &mut TranscriptEntry) {
+    pub(super) fn replace(&mut self, summary: &mut TranscriptEntry, rewound: &mut Rewound) {
+        self.update_rewound();
         let Thread { messages, preserved } = self.thread(summary.thread.as_deref());
         let preserved = preserved.take().and_then(|(head, tail)| {
             let (start, _) = messages.iter().find(|(_, message)| message.key == head)?;
@@ -120,6 +183,7 @@ impl Turns {
         });
         let is_preserved = |index| preserved.as_ref().is_some_and(|range| range.contains(&index));
         let items = messages.replace(|index, _| is_preserved(index));
+        rewound.extend(items.iter().filter_map(|item| self.withheld.remove_entry(item)));
         if !items.is_empty() {
             summary.replaces = Some(Replaced { items, at_end: false });
         }
