@@ -2,10 +2,12 @@
 //!
 //! Each line names the latest lines that its writer saw, by their digests. Lines that no other line knew of are the heads. Usually
 //! there is one, and its level applies. Several heads were written in clones that did not know of each other: the level that keeps
-//! more in the prompt applies, until a line names them all. The answer depends on the set of lines only, so all clones agree.
+//! more in the prompt applies, until a line names them all. The answer depends on the set of lines only, so all clones agree. It
+//! does not depend on their times, so one that is dated in the year 9999 does not rule.
 //!
 //! Lines of version 0.1 name none. They form one chain, ordered by time, then by bytes.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::record::Setting;
@@ -23,7 +25,7 @@ impl Setting {
     }
 }
 
-/// The indexes of the heads of an item's lines, which are in order of time, then bytes.
+/// The indexes of the heads of an item's lines, which are in order of time, then bytes. Takes linear time.
 pub(super) fn heads(settings: &[Setting]) -> Vec<usize> {
     if settings.len() < 2 || settings.iter().all(|setting| setting.after.is_none()) {
         return settings.len().checked_sub(1).into_iter().collect();
@@ -31,27 +33,56 @@ pub(super) fn heads(settings: &[Setting]) -> Vec<usize> {
     let digests: Vec<String> = settings.iter().map(Setting::digest).collect();
     // Of lines with one digest, the last represents all.
     let index: HashMap<&str, usize> = digests.iter().enumerate().map(|(at, digest)| (digest.as_str(), at)).collect();
-    let mut is_head: Vec<bool> = digests.iter().enumerate().map(|(at, digest)| index[digest.as_str()] == at).collect();
-    let mut chain: Option<usize> = None;
-    let mut chained = HashSet::new();
+    // The lines that the writer of each line knew. Times do not count: a clock, or a forger, may date a line in the far future.
+    let mut known = vec![Vec::new(); settings.len()];
+    let (mut chain, mut chained): (Option<usize>, _) = (None, HashSet::new());
     for (setting, digest) in settings.iter().zip(&digests) {
-        let Some(after) = &setting.after else {
-            let own = index[digest.as_str()];
-            if chained.insert(own)
-                && let Some(before) = chain.replace(own)
-            {
-                is_head[before] = false;
-            }
-            continue;
-        };
-        for seen in after.iter().filter_map(|digest| index.get(digest.as_str())) {
-            // A writer dates its line after all that it saw. The condition excludes forged cycles.
-            if settings[*seen].at < setting.at {
-                is_head[*seen] = false;
+        let own = index[digest.as_str()];
+        match &setting.after {
+            Some(after) => known[own].extend(after.iter().filter_map(|digest| index.get(digest.as_str()))),
+            None if chained.insert(own) => known[own].extend(chain.replace(own)),
+            None => {}
+        }
+    }
+    let mut by_level: Vec<usize> = (0..settings.len()).filter(|at| index[digests[*at].as_str()] == *at).collect();
+    by_level.sort_unstable_by_key(|at| Reverse((settings[*at].level, *at)));
+    let mut heads = unknown_to_others(&known, by_level);
+    heads.sort_unstable();
+    heads
+}
+
+/// The lines that no others knew. Only forged lines know each other in a circle: the first one in `order` represents such a circle.
+///
+/// In the order in which a search in depth leaves the lines, the last one is unknown to all but its own circle. What it knew is
+/// known; of the others, the last one is unknown, and so on.
+fn unknown_to_others(known: &[Vec<usize>], order: Vec<usize>) -> Vec<usize> {
+    let mut left = Vec::with_capacity(order.len());
+    let mut is_reached = vec![false; known.len()];
+    for start in order {
+        visit(known, start, &mut is_reached, |line| left.push(line));
+    }
+    is_reached.fill(false);
+    left.into_iter().rev().filter(|line| visit(known, *line, &mut is_reached, |_| ())).collect()
+}
+
+/// Visits what can be reached from `start`, and passes each line on after those that it knew. Returns false if `start` was reached
+/// before.
+fn visit(known: &[Vec<usize>], start: usize, is_reached: &mut [bool], mut leave: impl FnMut(usize)) -> bool {
+    if std::mem::replace(&mut is_reached[start], true) {
+        return false;
+    }
+    // Not recursive: a record may have any number of lines.
+    let mut path = vec![(start, known[start].iter())];
+    while let Some((line, rest)) = path.last_mut() {
+        match rest.find(|next| !std::mem::replace(&mut is_reached[**next], true)) {
+            Some(next) => path.push((*next, known[*next].iter())),
+            None => {
+                leave(*line);
+                path.pop();
             }
         }
     }
-    (0..settings.len()).filter(|at| is_head[*at]).collect()
+    true
 }
 
 /// The index of the line that applies; `None` if there are no lines.

@@ -88,7 +88,9 @@ fn with_requests(
     let files = by_item.into_iter().map(|(item, requests)| (path_of(item), (item, requests)));
     HISTORY.format.with_lines(repo, tree, files, |(item, requests), before| {
         let settings = parse(item, before)?;
-        let mut last = settings.last().map(|setting| setting.at);
+        // A line after one of the far future has its own time.
+        let is_plausible = |at: &Time| Signature::days_ahead(signature.clock.max(signature.at), *at).is_none();
+        let mut last = settings.iter().map(|setting| setting.at).rfind(is_plausible);
         let mut seen: Vec<String> = heads(&settings).into_iter().map(|head| settings[head].digest()).collect();
         let lines = requests.into_iter().map(|request| {
             let Request { level, seq, ref reason, .. } = *request;

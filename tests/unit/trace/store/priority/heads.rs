@@ -25,7 +25,9 @@ fn union(ours: &str, theirs: &str) -> String {
 fn set(text: &str, by: &str, level: Level, clock: i64) -> (String, Setting) {
     let settings = read(text);
     let after = heads(&settings).into_iter().map(|head| settings[head].digest()).collect();
-    let at = Time::from_second(clock).after(settings.last().map(|last| last.at));
+    // Lines of the far future do not count.
+    let at =
+        Time::from_second(clock).after(settings.iter().map(|line| line.at).filter(|at| at.as_second() < 1000).max());
     let setting = Setting { at, by: by.to_owned(), level, seq: None, reason: None, after: Some(after) };
     (union(text, &setting.render()), setting)
 }
@@ -87,8 +89,24 @@ fn forged_lines_leave_a_head() {
     // Two lines that name each other, and one that names itself.
     let forged = Setting { after: Some(vec![second.digest(), first.digest()]), ..first };
     let text = union(&forged.render(), &second.render());
-    assert_eq!(in_force(&text), (Level::Skip, vec![]));
+    assert_eq!(in_force(&text), (Level::Pinned, vec![]), "in a circle, the level that keeps more applies");
+    assert_eq!(in_force(&set(&text, "ada", Level::Skip, 30).0), (Level::Skip, vec![]), "until a line knows of it");
     assert_eq!(deciding(&[]), None);
+}
+
+#[test]
+fn a_line_of_the_far_future_does_not_rule() {
+    for after in [Some(vec![]), None] {
+        let at: Time = "9999-12-30T22:00:00.999999999Z".parse().unwrap();
+        let forged = Setting { at, by: "eve".to_owned(), level: Level::Skip, seq: None, reason: None, after };
+        assert_eq!(in_force(&forged.render()), (Level::Skip, vec![]));
+        let mut text = forged.render();
+        for level in [Level::Pinned, Level::Normal, Level::Skip] {
+            text = set(&text, "ada", level, 30).0;
+            assert_eq!(in_force(&text), (level, vec![]), "{text}");
+            assert!(text.lines().last().unwrap().contains("ada"), "{text}");
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -100,7 +118,11 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let level = prop::sample::select(vec![Level::Skip, Level::Normal, Level::Pinned]);
     prop_oneof![
-        (0..3_usize, level, 0..9_i64).prop_map(|(clone, level, clock)| Step::Set { clone, level, clock }),
+        (0..3_usize, level, prop_oneof![0..9_i64, Just(253_402_207_200)]).prop_map(|(clone, level, clock)| Step::Set {
+            clone,
+            level,
+            clock
+        }),
         (0..3_usize, 0..3_usize).prop_map(|(to, from)| Step::Pull { to, from }),
     ]
 }
