@@ -2,11 +2,10 @@
 
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
-use crate::base::finding::is_unprintable;
+pub(crate) use crate::base::escape::escaped;
 use crate::base::process::Process;
-use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Stderr, Stdout, Write};
 use std::path::Path;
@@ -329,25 +328,6 @@ pub(crate) fn confirmed(question: &str) -> Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).context("cannot read the answer")?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
-}
-
-/// `text` with each control character except tab and line break, and each character that changes the direction of text,
-/// as an escape: a terminal would obey it.
-pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    let dangerous = |c: char| is_unprintable(c) && !matches!(c, '\n' | '\t');
-    if !text.contains(dangerous) {
-        return Cow::Borrowed(text);
-    }
-    let mut visible = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if dangerous(c) {
-            // Writing to a String cannot fail. The escapes are those of JSON, so that escaped JSON stays JSON.
-            let _ = write!(visible, "\\u{:04x}", u32::from(c));
-        } else {
-            visible.push(c);
-        }
-    }
-    Cow::Owned(visible)
 }
 
 /// A number with a comma between thousands.

@@ -3,11 +3,11 @@
 //! A finding has a position, a rule, a weight, a message, and a remedy. It is printed as one line,
 //! `path:line:col: code: message; remedy`, and as an object with `--json`.
 
-use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
 
+use super::escape::Plain;
 use super::string_enum::string_enum;
 
 string_enum! {
@@ -51,27 +51,6 @@ impl Finding {
         let separator = if remedy.is_empty() { "" } else { "; " };
         format!("{}:{line}:{column}: {code}: {}{separator}{}", Plain(path), Plain(message), Plain(remedy))
     }
-}
-
-/// A text whose control characters are escaped: the content of files must not control a terminal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plain<'a>(pub &'a str);
-
-impl fmt::Display for Plain<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_unprintable(*c)) {
-            write!(f, "{}{}", &rest[..at], c.escape_default())?;
-            rest = &rest[at + c.len_utf8()..];
-        }
-        f.write_str(rest)
-    }
-}
-
-/// Whether a terminal obeys a character, or a line with it reads as something else.
-pub(crate) fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{061c}')
 }
 
 #[derive(Debug)]

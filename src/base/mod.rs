@@ -3,6 +3,7 @@ pub(crate) mod cancel;
 pub(crate) mod changes;
 pub(crate) mod effect;
 pub(crate) mod error;
+pub(crate) mod escape;
 pub(crate) mod finding;
 pub(crate) mod glob;
 pub(crate) mod members;

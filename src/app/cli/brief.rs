@@ -11,9 +11,10 @@ use crate::trace::AgentName;
 ///
 /// Use it to start a session; `forward get` and `checkpoint prime` print single parts in full.
 ///
-/// The brief combines the agent's crumb file and forward crumbs, the next actions of the current checkpoint, the inbox, the
-/// team file, the requested breadcrumbs, and the end of the trace. If it exceeds the budget, the last parts are left out, and
-/// the brief says how much is missing.
+/// The brief combines the agent's crumb file and forward crumbs, the current checkpoint, the inbox, the team file, the requested
+/// breadcrumbs, and the end of the trace. Each has a share of the budget and may use what others leave. Rules, constraints, and
+/// directives come first. The brief says how much is left out, and where it is. Inbox, team file, and imported text are marked
+/// as data.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BriefArgs {
     /// Agent to write the brief for [default: `$GITTRACE_AGENT`, or git config `trace.agent`]
@@ -58,8 +59,7 @@ impl BriefArgs {
             return context.ui.json(&brief.to_json(&request));
         }
         if brief.text.is_empty() {
-            let is_empty = brief.left_out.is_empty();
-            context.ui.note(if is_empty { "there is nothing to tell yet" } else { "nothing fits the budget" });
+            context.ui.note(brief.empty_note());
         }
         context.ui.write_content(brief.text.as_bytes())
     }

@@ -2,6 +2,7 @@
 //!
 //! Markup is a literal of this program by type; [`Html::put`] escapes all values in it.
 
+use crate::base::escape::marked;
 use std::fmt::{Display, Write as _};
 
 use crate::trace::Time;
@@ -65,14 +66,15 @@ impl Html {
     /// Writes a text. An invisible character is written as its number: as an element, or as text where there can be none.
     fn escape(&mut self, text: &str) {
         let (before, after) = if self.in_tag { ("", "") } else { ("<span class=\"hid\">", "</span>") };
-        for c in text.chars() {
+        for (c, is_unprintable) in marked(text) {
             match c {
+                '\n' | '\t' => self.page.push(c),
                 '&' => self.page.push_str("&amp;"),
                 '<' => self.page.push_str("&lt;"),
                 '>' => self.page.push_str("&gt;"),
                 '"' => self.page.push_str("&quot;"),
                 '\'' => self.page.push_str("&#39;"),
-                c if is_unseen(c) => self.page.extend([before, &format!("U+{:04X}", u32::from(c)), after]),
+                c if is_unprintable => self.page.extend([before, &format!("U+{:04X}", u32::from(c)), after]),
                 c => self.page.push(c),
             }
         }
@@ -87,26 +89,6 @@ pub(crate) fn number(number: impl Display) -> String {
         is_start.then_some(',').into_iter().chain([digit])
     });
     separated.collect()
-}
-
-/// Whether a character affects a text without being visible: controls, those that change the direction, and those without a
-/// width, in which instructions for a model can be hidden. Joiners are needed by scripts and emoji, so they are not included.
-fn is_unseen(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{feff}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        c => c.is_control(),
-    }
 }
 
 /// The class that gives a type its color. Custom types share one.

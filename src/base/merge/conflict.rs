@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use thiserror::Error;
 
 use super::merged::ConflictText;
-use crate::base::finding::Plain;
+use crate::base::escape::Plain;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Markers {

@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::base::finding::{Plain, Weight};
+use crate::base::escape::Plain;
+use crate::base::finding::Weight;
 use crate::git::{GitError, Oid, short_oid};
 use crate::trace::store::priority::Level;
 use crate::trace::{ItemId, TraceName};

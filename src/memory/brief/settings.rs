@@ -1,8 +1,10 @@
 //! The brief that the configuration of a repository asks for.
 
+use std::fs;
 use std::path::Path;
 
 use super::{BriefRequest, DEFAULT_BUDGET, SourcePath};
+use crate::base::escape::escaped;
 use crate::base::worktree_path::resolve;
 use crate::git::Repo;
 use crate::memory::forward::{ForwardError, resolve_agent};
@@ -28,8 +30,7 @@ impl BriefRequest {
         let breadcrumbs = config.text("trace.briefBreadcrumbs")?.unwrap_or_default();
         let agent = resolve_agent(repo, agent)?;
         // By convention, an agent's crumb file has its name and is in the root.
-        let default_crumb =
-            agent.as_ref().map(|agent| format!("{agent}.crumb")).filter(|path| root.join(path).is_file());
+        let default_crumb = agent.as_ref().and_then(|agent| find_ignoring_case(&root, &format!("{agent}.crumb")));
         let trace = head::current(repo)?;
         Ok(Self {
             agent,
@@ -41,6 +42,53 @@ impl BriefRequest {
             breadcrumbs: breadcrumbs.split_whitespace().map(str::to_owned).collect(),
             trace: Some(trace),
             folder: folder.to_owned(),
+            root,
         })
     }
+
+    /// A path of a source as the user knows it: relative to the root of the work tree.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    /// Which agents and files the request looks for, one line each.
+    pub(crate) fn searched(&self) -> Vec<String> {
+        let agent = self.agent.as_ref().map_or_else(
+            || "no agent: name one with --agent, GITTRACE_AGENT, or git config trace.agent".to_owned(),
+            |agent| format!("forward crumbs of agent `{agent}`"),
+        );
+        let file = |what: &str, path: &Option<SourcePath>, setting: &str| match path {
+            Some(Ok(path)) => format!("{what} `{}`", self.shown(path)),
+            Some(Err(error)) => format!("{what}: {error}"),
+            None => format!("no {what}: git config {setting} is not set"),
+        };
+        let crumb = match (&self.crumb, &self.agent) {
+            (None, Some(agent)) => {
+                format!("crumb file `{agent}.crumb`, or the one that git config trace.briefCrumb names")
+            }
+            (crumb, _) => file("crumb file", crumb, "trace.briefCrumb"),
+        };
+        let keys = self.breadcrumbs.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        let breadcrumbs = if keys.is_empty() {
+            "no breadcrumbs: git config trace.briefBreadcrumbs is not set".to_owned()
+        } else {
+            format!("breadcrumbs {keys}")
+        };
+        let inbox = file("inbox", &self.inbox, "trace.briefInbox");
+        let team = file("team file", &self.team, "trace.briefTeam");
+        let trace = self.trace.iter().map(|trace| format!("trace `{trace}`"));
+        let sources = [agent, crumb, "the current checkpoint".to_owned(), inbox, team, breadcrumbs];
+        let lines = sources.into_iter().chain(trace);
+        lines.map(|line| escaped(&line).into_owned()).collect()
+    }
+}
+
+/// The file of a folder with this name, else the first one whose name differs only by case.
+fn find_ignoring_case(folder: &Path, name: &str) -> Option<String> {
+    if folder.join(name).is_file() {
+        return Some(name.to_owned());
+    }
+    let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let same = names.filter(|other| other.eq_ignore_ascii_case(name) && folder.join(other).is_file());
+    same.min()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::base::escape::marked;
 use crate::base::finding::{Finding, Findings};
 use crate::memory::crumb::grammar::document::{
     BadHeader, CrumbFile, HEADER, Header, Line, LineKind, is_conflict_marker, parse_section,
@@ -121,9 +122,15 @@ impl Check<'_> {
         let mut state = State { header: crumb.header(), mark: None, section: None, seen: HashMap::new(), failures: 0 };
         for (index, line) in crumb.lines.iter().enumerate().skip(first) {
             let text = &*line.text;
-            if let Some((at, c)) = text.char_indices().find(|(_, c)| c.is_control() && *c != '\t') {
-                let message = format!("the line contains the control character {}", c.escape_default());
-                self.warn("control-character", &text[at..at + c.len_utf8()], message, "remove it");
+            let mut at = 0;
+            let found = marked(text).find(|(c, is_unprintable)| {
+                at += c.len_utf8();
+                *is_unprintable && *c != '\t'
+            });
+            if let Some((c, _)) = found {
+                let (kind, shown) = (if c.is_control() { "control" } else { "invisible" }, c.escape_default());
+                let message = format!("the line contains the {kind} character {shown}");
+                self.warn("control-character", &text[at - c.len_utf8()..at], message, "remove it");
             }
             match line.kind {
                 LineKind::Blank => {}

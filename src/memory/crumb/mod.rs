@@ -26,7 +26,7 @@ pub(crate) mod grammar;
 pub(crate) mod merge;
 mod select;
 
-pub(crate) use check::{FAILURE_LIMIT, FAILURES, TOKEN_LIMIT, check};
+pub(crate) use check::{FAILURES, TOKEN_LIMIT, check};
 pub(crate) use compress::expand::expand;
 pub(crate) use compress::score::triage;
 pub(crate) use compress::tier::Tier;

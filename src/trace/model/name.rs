@@ -6,7 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
-use crate::base::finding::is_unprintable;
+use crate::base::escape::is_unprintable;
 use crate::git::Repo;
 
 /// The symbolic ref, one per worktree, that names the current trace.

@@ -24,11 +24,6 @@ fn a_finding_is_one_line_without_control_characters() {
 }
 
 #[test]
-fn what_turns_the_direction_of_a_line_is_shown() {
-    assert_eq!(Plain("a\u{202e}b\u{2066}c").to_string(), r"a\u{202e}b\u{2066}c");
-}
-
-#[test]
 fn positions_count_characters_and_lines() {
     let index = LineIndex::new(b"\xffab\n\nx");
     let places = [0, 1, 3, 4, 5, 6, 99].map(|offset| {

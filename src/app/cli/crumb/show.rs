@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{parse, read};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, json};
-use crate::base::finding::Plain;
+use crate::base::escape::Plain;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
 
 /// Show a crumb file with line numbers and the age of its notes

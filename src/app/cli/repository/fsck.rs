@@ -3,7 +3,8 @@
 use indicatif::ProgressBar;
 
 use crate::app::cli::{Context, ExitStatus, Result, Value, json};
-use crate::base::finding::{Plain, Weight};
+use crate::base::escape::Plain;
+use crate::base::finding::Weight;
 use crate::check::fsck::{self, Problem, Repaired, Report};
 use crate::trace::TraceName;
 

@@ -33,7 +33,7 @@ fn brief(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let now = query_time(repo, context.now())?;
     fit(budget, request.counter, |allowed| {
         let brief = compile(repo, &BriefRequest { budget: allowed, ..request.clone() }, now);
-        let text = if brief.text.is_empty() { "there is nothing to tell yet".to_owned() } else { brief.text };
+        let text = if brief.text.is_empty() { brief.empty_note() } else { brief.text };
         let warnings: Vec<_> = brief.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         Ok([text].into_iter().chain(warning_lines(&warnings)).collect())
     })

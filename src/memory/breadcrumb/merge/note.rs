@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::base::finding::Plain;
+use crate::base::escape::Plain;
 use crate::base::merge::Side;
 use crate::memory::breadcrumb::LineError;
 

@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use super::document::Timestamp;
 use super::document::markdown::{cells, render_row};
-use crate::base::finding::Plain;
+use crate::base::escape::Plain;
 use crate::base::merge::conflict;
 use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged};
 use align::MergedChunk;

@@ -1,6 +1,6 @@
 //! A crumb file as `git diff` shows it: one line per entry, with its section.
 
-use crate::base::finding::Plain;
+use crate::base::escape::Plain;
 use crate::memory::crumb::Entry;
 use crate::memory::crumb::grammar::document::{CrumbFile, Header, LineKind, parse_section};
 

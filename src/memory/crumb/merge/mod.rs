@@ -26,7 +26,7 @@ use super::edit::STANDARD;
 use super::file::check_editable;
 use super::grammar::document::{BOM, CrumbFile, Header, LineEnding};
 use super::grammar::entry::{Entry, EntryKind};
-use crate::base::finding::Plain;
+use crate::base::escape::Plain;
 use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side, conflict};
 
 /// A file with more sections is not the notes of an agent. Git merges it by lines.

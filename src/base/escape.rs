@@ -1,0 +1,78 @@
+//! Text of files and of others as it is shown: characters that act without being seen become escapes.
+//!
+//! These are control characters, which a terminal obeys; characters that change the direction of text, which make a line read
+//! as something else; and characters without a width, in which instructions for a model can be hidden. A joiner without a width
+//! is shown as it is after a character that is not ASCII, because scripts and emoji need it there.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+
+/// Whether a character acts on text without being seen. Line breaks and tabs do too.
+pub(crate) fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{feff}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// The characters of a text, each with whether it must be escaped.
+pub(crate) fn marked(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let mut is_after_ascii = true;
+    text.chars().map(move |c| {
+        let is_stray_joiner = is_after_ascii && matches!(c, '\u{200c}' | '\u{200d}');
+        is_after_ascii = c.is_ascii();
+        (c, is_stray_joiner || is_unprintable(c))
+    })
+}
+
+/// `text` as a terminal and a model may be given it: with line breaks and tabs, and every other unprintable character as an
+/// escape of JSON, so that escaped JSON stays JSON.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)) {
+        return Cow::Borrowed(text);
+    }
+    let is_escaped = |(c, is_unprintable): (char, bool)| is_unprintable && !matches!(c, '\n' | '\t');
+    if !marked(text).any(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len() + 16);
+    for (c, is_unprintable) in marked(text) {
+        if is_escaped((c, is_unprintable)) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(visible, "\\u{unit:04x}");
+            }
+        } else {
+            visible.push(c);
+        }
+    }
+    Cow::Owned(visible)
+}
+
+/// A text as part of one line: line breaks and tabs are escaped too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain<'a>(pub &'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (c, is_unprintable) in marked(self.0) {
+            if is_unprintable { write!(f, "{}", c.escape_default())? } else { f.write_char(c)? }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/unit/base/escape.rs"]
+mod tests;
