@@ -1,6 +1,7 @@
 //! Finding a text in bytes, in each form in which it may be stored, and replacing it.
 
 mod base64;
+mod decoded;
 mod forms;
 mod lines;
 
@@ -10,6 +11,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::Regex;
 
 use crate::trace::model::trailers::one_line;
+use decoded::Decoded;
 use forms::{Encoding, Form, forms_of};
 use lines::Joined;
 
@@ -73,9 +75,15 @@ impl Needle {
     pub(crate) fn replace(&self, bytes: &[u8], marker: &str) -> Option<Vec<u8>> {
         let mut changed = None;
         if let Some(literal) = &self.literal {
-            changed = splice(bytes, literal.replacements(bytes, marker));
-            let bytes = changed.as_deref().unwrap_or(bytes);
-            changed = splice(bytes, literal.replacements_on_lines(bytes, marker)).or(changed);
+            for depth in 0..=DEPTH {
+                for find in [Literal::replacements, Literal::replacements_on_lines] {
+                    let bytes = changed.as_deref().unwrap_or(bytes);
+                    let Some(layers) = Layers::new(bytes, depth) else { break };
+                    let found = find(literal, layers.innermost(bytes), marker);
+                    let spans = found.into_iter().map(|(span, new)| (layers.original(span), new));
+                    changed = splice(bytes, spans.collect()).or(changed);
+                }
+            }
         }
         if let Some(pattern) = &self.pattern {
             let bytes = changed.as_deref().unwrap_or(bytes);
@@ -121,10 +129,39 @@ impl Needle {
     }
 }
 
+/// How often a text is decoded. Each time, all forms are searched.
+const DEPTH: usize = 2;
+
+/// Bytes that were decoded several times.
+struct Layers(Vec<Decoded>);
+
+impl Layers {
+    /// `None` if there is nothing to decode so often.
+    fn new(bytes: &[u8], depth: usize) -> Option<Self> {
+        let mut layers = Self(Vec::new());
+        for _ in 0..depth {
+            let next = Decoded::new(layers.innermost(bytes))?;
+            layers.0.push(next);
+        }
+        Some(layers)
+    }
+
+    fn innermost<'b>(&'b self, bytes: &'b [u8]) -> &'b [u8] {
+        self.0.last().map_or(bytes, |decoded| &decoded.bytes)
+    }
+
+    fn original(&self, span: Range<usize>) -> Range<usize> {
+        self.0.iter().rfold(span, |span, layer| layer.original(&span))
+    }
+}
+
 impl Literal {
     fn is_in(&self, bytes: &[u8]) -> bool {
-        self.finder.is_match(bytes)
-            || Joined::new(bytes).is_some_and(|joined| self.joined_finder.is_match(&joined.bytes))
+        (0..=DEPTH).map_while(|depth| Layers::new(bytes, depth)).any(|layers| {
+            let bytes = layers.innermost(bytes);
+            self.finder.is_match(bytes)
+                || Joined::new(bytes).is_some_and(|joined| self.joined_finder.is_match(&joined.bytes))
+        })
     }
 
     fn replacements(&self, bytes: &[u8], marker: &str) -> Vec<(Range<usize>, Vec<u8>)> {

@@ -34,6 +34,17 @@ fn a_text_is_found_in_each_form() {
         "pass+%22w%c3%b6rd%22%2f%27x%27".to_owned(),
         "pass \"wörd\"/'\"'\"'x'\"'\"'".to_owned(),
         "pass \"wörd\"/\\'x\\'".to_owned(),
+        // As Python's `quote`, JavaScript's `encodeURI`, and a program that escapes every character.
+        "pass%20%22w%C3%B6rd%22/%27x%27".to_owned(),
+        "pass%20%22w%C3%B6rd%22/'x'".to_owned(),
+        "%70%61%73%73%20%22%77%c3%b6%72%64%22%2f%27%78%27".to_owned(),
+        "&#112;&#97;&#115;&#115;&#32;&#34;&#x77;&#XF6;rd&#34;&#47;&apos;x&apos;".to_owned(),
+        "pass \\\"w\\303\\266rd\\\"/\\x27x\\x27".to_owned(),
+        // Escaped twice, also in two ways.
+        "pass%2520%2522w%25C3%25B6rd%2522/%2527x%2527".to_owned(),
+        "pass &amp;quot;w&amp;#246;rd&amp;quot;/&amp;#39;x&amp;#39;".to_owned(),
+        "pass%20%26quot%3Bw%C3%B6rd%26quot%3B/%26%2339%3Bx%26%2339%3B".to_owned(),
+        "pass \\\\u0022w\\\\u00f6rd\\\\u0022/'x'".to_owned(),
     ] {
         assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
     }
@@ -80,6 +91,53 @@ fn a_text_is_found_in_base64_of_other_forms() {
 }
 
 #[test]
+fn base64_that_is_escaped_is_found_and_stays_valid() {
+    let text = "pass??>>~~~word~~~?>";
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    for before in ["", "a", "ab"] {
+        let encoded = BASE64_STANDARD.encode(format!("{before}{text} and more"));
+        assert!(encoded.contains('/'), "{encoded}");
+        let lines = encoded.as_bytes().chunks(8).map(|line| std::str::from_utf8(line).unwrap()).collect::<Vec<_>>();
+        for written in [encoded.replace('/', "\\/"), lines.join("\\n").replace('/', "\\/")] {
+            let json = format!("{{\"data\":\"{written}\"}}");
+            let changed = needle.replace(json.as_bytes(), MARKER).unwrap();
+            assert!(!needle.is_in(&changed));
+            let changed: serde_json::Value = serde_json::from_slice(&changed).unwrap();
+            let decoded = BASE64_STANDARD.decode(changed["data"].as_str().unwrap().replace('\n', "")).unwrap();
+            assert!(decoded.starts_with(format!("{before}{MARKER}").as_bytes()), "{changed}");
+            assert!(decoded.ends_with(b" and more"), "{changed}");
+        }
+    }
+}
+
+#[test]
+fn what_only_looks_escaped_stays() {
+    let needle = Needle::new(Some(b"pass\"word"), None);
+    for bytes in [
+        "%",
+        "%4",
+        "&",
+        "&#;",
+        "&#x;",
+        "&#99999999999;",
+        "&#xD800;",
+        "\\",
+        "\\u",
+        "\\ud800",
+        "\\ud800\\u0041",
+        "\\x",
+        "\\40",
+        "%zz%",
+        "&quot",
+        "é%C3",
+    ] {
+        assert!(!needle.is_in(bytes.as_bytes()), "{bytes}");
+        let escaped = format!("{bytes} pass&quot;word {bytes}");
+        assert_eq!(replaced("pass\"word", escaped.as_bytes()), format!("{bytes} {MARKER} {bytes}"));
+    }
+}
+
+#[test]
 fn scanning_takes_linear_time() {
     // A break after each character, and a form that begins at each group.
     let text = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -88,6 +146,9 @@ fn scanning_takes_linear_time() {
     let start = std::time::Instant::now();
     assert!(needle.is_in(&bytes));
     assert!(!needle.is_in(&needle.replace(&bytes, MARKER).unwrap()));
+    // An escape that decodes to the start of another one, again and again.
+    let bytes = "%25&amp;\\\\".repeat(400_000).into_bytes();
+    assert!(!needle.is_in(&bytes) && needle.replace(&bytes, MARKER).is_none());
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
@@ -109,6 +170,34 @@ fn a_subject_that_was_cut_off_within_the_text_loses_its_beginning() {
 }
 
 proptest! {
+    /// Whichever bytes of it are escaped, in whatever way, once or twice, and whatever is around it.
+    #[test]
+    fn an_escaped_text_is_replaced(
+        before in "[ -~é\n]{0,12}", after in "[ -~é\n]{0,12}", text in "[ -~é\n]{6,20}",
+        ways in prop::collection::vec(0..6_usize, 20), outer in 0..4_usize,
+    ) {
+        let escape = |c: char, way: usize| match way {
+            0 => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+            1 => format!("&#{};", c as u32),
+            2 => format!("&#x{:x};", c as u32),
+            3 => format!("\\u{:04x}", c as u32),
+            // Only what cannot be taken for an escape, or complete one.
+            _ if c.is_ascii_alphanumeric() || "%&\\;#".contains(c) => format!("%{:02x}", c as u32),
+            _ => c.to_string(),
+        };
+        let all = |text: &str, way: usize| text.chars().map(|c| escape(c, way)).collect::<String>();
+        let once: String = text.chars().zip(&ways).map(|(c, way)| escape(c, *way)).collect();
+        for form in [once.clone(), all(&once, outer)] {
+            let (before, after) = (all(&before, outer), all(&after, outer));
+            let needle = Needle::new(Some(text.as_bytes()), None);
+            let written = format!("{before}{form}{after}");
+            prop_assert!(needle.is_in(written.as_bytes()), "{written}");
+            let changed = String::from_utf8(needle.replace(written.as_bytes(), MARKER).unwrap()).unwrap();
+            prop_assert!(changed.contains(MARKER), "{changed}");
+            prop_assert!(!needle.is_in(changed.as_bytes()), "{changed}");
+        }
+    }
+
     /// Around the text, the decoded data stays as it was.
     #[test]
     fn base64_stays_valid(before in prop::collection::vec(any::<u8>(), 0..20), after in prop::collection::vec(any::<u8>(), 0..20), text in "[a-zA-Z0-9 ]{10,30}") {
