@@ -118,6 +118,8 @@ pub enum TraceError {
     NotText { item: ItemId },
     #[error("no trace is named `{}`", pattern.escape_debug())]
     NoMatch { pattern: String },
+    #[error("`{}` has no trace `{}`", remote.escape_debug(), pattern.escape_debug())]
+    NoRemoteMatch { remote: String, pattern: String },
     #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
     Changed { item: ItemId, trace: TraceName },
     #[error("trace `{trace}` was changed while this command ran; nothing was done")]
@@ -217,6 +219,9 @@ impl Diagnostic for TraceError {
             Self::NoSuchTurn { .. } => "`git trace top --by turn` lists turns; `@-1` is the last one",
             Self::TraceExists { name } => return Some(format!("`git trace switch {name}` makes it the current trace")),
             Self::NoMatch { .. } => "`git trace branch` lists traces",
+            Self::NoRemoteMatch { remote, .. } => {
+                return Some(format!("`git trace fetch {remote}` fetches and lists all of its traces"));
+            }
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
                 "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"

@@ -463,3 +463,19 @@ fn a_pull_names_the_items_that_others_edited_and_took_out() {
     let listed = "main: edited by the pull: #0\nmain: taken out by the pull: #1\n";
     assert!(pulled.starts_with("main: moved on, at ") && pulled.ends_with(listed), "{pulled}");
 }
+
+#[test]
+fn a_glob_that_matches_nothing_is_refused_as_a_name_is() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["push"]);
+    for act in ["fetch", "pull"] {
+        for glob in ["nosuch*", "refs/traces/*such"] {
+            let (code, said) = team.run("bob", &[act, "origin", glob]);
+            let hint = "hint: `git trace fetch origin` fetches and lists all of its traces";
+            assert_eq!((code, said), (Some(2), format!("error: `origin` has no trace `{glob}`\n{hint}\n")));
+        }
+    }
+    assert!(team.git("bob", &["for-each-ref", "refs/traces/"]).is_empty());
+    team.ok("bob", &["pull", "origin", "ma*"]);
+}

@@ -64,6 +64,16 @@ pub(crate) fn fetch(
         }
     }
     repo.fetch(remote, &refspecs, options)?;
+    // Git refuses a name that the remote does not have, but no glob.
+    let prefix = tracking_ref(remote, "");
+    let there =
+        if patterns.iter().any(|pattern| pattern.contains('*')) { repo.list_refs(&prefix)? } else { Vec::new() };
+    for pattern in patterns.iter().filter(|pattern| pattern.contains('*')) {
+        let wanted = pattern.strip_prefix(TRACES).unwrap_or(pattern);
+        if !there.iter().any(|(refname, _)| refname.strip_prefix(&prefix).is_some_and(|name| matches(wanted, name))) {
+            return Err(TraceError::NoRemoteMatch { remote: remote.to_owned(), pattern: pattern.clone() });
+        }
+    }
     let mut skipped = refuse_fetched(repo, remote)?;
     skipped.extend(lines::unreadable(repo, remote)?);
     Ok(skipped)
