@@ -44,6 +44,7 @@ mod places;
 mod plain_git;
 mod playground;
 mod purge;
+mod purge_sharing;
 mod recording;
 mod reftable;
 mod refusals;

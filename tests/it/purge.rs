@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::repo::{TestRepo, run};
 
-const SECRET: &str = "correct-horse-\"battery\"-staple";
+pub(crate) const SECRET: &str = "correct-horse-\"battery\"-staple";
 const JSON: &str = "correct-horse-\\\"battery\\\"-staple";
 
 /// The forms of the text. None may remain.
@@ -34,7 +34,7 @@ fn contains(bytes: &[u8], form: &[u8]) -> bool {
 }
 
 /// Every place where the text is found: objects, files in the git folder, and reflogs.
-fn places(repo: &TestRepo) -> Vec<String> {
+pub(crate) fn places(repo: &TestRepo) -> Vec<String> {
     let mut found = Vec::new();
     let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
     let mut folders = vec![repo.git_dir().canonicalize().unwrap()];
@@ -118,14 +118,14 @@ fn plant_archive(repo: &TestRepo) {
     fs::remove_file(repo.folder().join("a.crumb")).unwrap();
 }
 
-fn purge(repo: &TestRepo, args: &[&str]) -> serde_json::Value {
+pub(crate) fn purge(repo: &TestRepo, args: &[&str]) -> serde_json::Value {
     let output =
         repo.run(&[&["purge", "--json", "--text", "-", "--reason", "leaked"], args].concat(), SECRET.as_bytes());
     assert!(!output.stdout.is_empty(), "{}", repo.exact(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn check(repo: &TestRepo) {
+pub(crate) fn check(repo: &TestRepo) {
     assert_eq!(places(repo), Vec::<String>::new());
     repo.fsck();
     insta::allow_duplicates! {
@@ -441,7 +441,7 @@ fn a_purge_that_was_killed_can_be_repeated() {
 }
 
 /// A repository, its remote, and a second clone that has pulled.
-fn shared() -> (TestRepo, std::path::PathBuf) {
+pub(crate) fn shared() -> (TestRepo, std::path::PathBuf) {
     let repo = TestRepo::new();
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     let format = repo.git(&["rev-parse", "--show-object-format"]);

@@ -9,6 +9,7 @@ use crate::memory::forward;
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::{Draft, ItemId, ItemType};
 
@@ -20,6 +21,8 @@ pub(crate) struct ItemFacts {
     /// Tokens as a separate message, if they were asked for.
     pub(crate) cost: Option<(u64, CounterId)>,
     pub(crate) source: Option<ItemId>,
+    /// The purge that removed this content.
+    pub(crate) purge: Option<Box<str>>,
     pub(crate) at_tip: Option<Box<TipFacts>>,
 }
 
@@ -32,8 +35,11 @@ pub(crate) struct TipFacts {
 }
 
 /// The item files that were read; `None` could not be read.
-#[derive(Default)]
-pub(crate) struct Blobs(HashMap<Oid, Option<ItemFacts>>);
+pub(crate) struct Blobs {
+    known: HashMap<Oid, Option<ItemFacts>>,
+    /// `None` if there are none, or if they are damaged.
+    pub(crate) tombstones: Option<Tombstones>,
+}
 
 #[derive(Clone, Copy)]
 pub(crate) struct Depth<'a> {
@@ -43,6 +49,15 @@ pub(crate) struct Depth<'a> {
 }
 
 impl Blobs {
+    pub(crate) fn new(tombstones: Option<Tombstones>) -> Self {
+        Self { known: HashMap::new(), tombstones }
+    }
+
+    /// The purge that removed the content of a file, if the file was read before.
+    pub(crate) fn purge_of(&self, blob: Oid) -> Option<String> {
+        Some(self.known.get(&blob)?.as_ref()?.purge.as_ref()?.to_string())
+    }
+
     /// The facts about an item's file, which is read at most once per depth. An error is returned only once, then `None`.
     pub(crate) fn facts(
         &mut self,
@@ -54,11 +69,13 @@ impl Blobs {
             let has_cost = depth.cost.is_none_or(|counter| facts.cost.is_some_and(|(_, known)| known == counter.id()));
             has_cost && (depth.types.is_none() || facts.at_tip.is_some())
         };
-        let facts = match self.0.entry(entry.blob) {
+        let tombstones = self.tombstones.as_ref();
+        let facts = match self.known.entry(entry.blob) {
             hash_map::Entry::Occupied(known) if known.get().as_ref().is_none_or(is_enough) => known.into_mut(),
             slot => {
                 let read = repo.read_blob(entry.blob);
-                let facts = slot.insert_entry(read.as_ref().ok().map(|bytes| ItemFacts::read(entry, bytes, depth)));
+                let facts = read.as_ref().ok().map(|bytes| ItemFacts::read(entry, bytes, depth, tombstones));
+                let facts = slot.insert_entry(facts);
                 read?;
                 facts.into_mut()
             }
@@ -68,11 +85,12 @@ impl Blobs {
 }
 
 impl ItemFacts {
-    fn read(entry: &ItemEntry, bytes: &[u8], depth: Depth<'_>) -> Self {
+    fn read(entry: &ItemEntry, bytes: &[u8], depth: Depth<'_>, tombstones: Option<&Tombstones>) -> Self {
         let Reading { item, damage } = Reading::of(entry, bytes);
         let damage = damage.map(|damage| damage.to_string().into());
         let source = item.fields.source.as_ref().map(ItemId::of_source);
         let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());
+        let purge = tombstones.and_then(|all| Some(all.of_content(&item)?.to_string().into()));
         let cost = depth.cost.map(|counter| (item_cost(&item, counter), counter.id()));
         let at_tip = depth.types.map(|types| {
             let mut at_tip = TipFacts::default();
@@ -92,7 +110,7 @@ impl ItemFacts {
             }
             Box::new(at_tip)
         });
-        Self { damage, id, item_type, revision, cost, source, at_tip }
+        Self { damage, id, item_type, revision, cost, source, purge, at_tip }
     }
 }
 

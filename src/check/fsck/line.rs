@@ -88,8 +88,6 @@ impl Inspection<'_> {
                 return;
             }
         };
-        let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
-        self.note_purged_objects(line, commit, blobs);
         let mut revisions = Vec::new();
         for change in &changes {
             let (before, Some(entry)) = change.sides() else { continue };
@@ -98,6 +96,8 @@ impl Inspection<'_> {
                 revisions.push((entry.id, self.revision(line, oid, before), after));
             }
         }
+        let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
+        self.note_purged_objects(line, commit, blobs);
         self.introduced(commit, &changes);
         if !commit.is_ours() {
             return;

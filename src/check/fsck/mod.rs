@@ -142,8 +142,6 @@ struct Inspection<'r> {
     /// Whether part of the record could not be read, so that it may hold levels that are unknown here.
     is_record_partial: bool,
     introductions: HashMap<ItemId, Vec<Oid>>,
-    /// `None` if there are none, or if they are damaged.
-    tombstones: Option<Tombstones>,
     purged: BTreeMap<String, Purged>,
     problems: Vec<Problem>,
 }
@@ -159,7 +157,7 @@ impl<'r> Inspection<'r> {
             is_partial: repo.is_partial()?,
             prefix: String::new(),
             trees: Trees::new(repo),
-            blobs: Blobs::default(),
+            blobs: Blobs::new(Tombstones::find(repo).unwrap_or_default()),
             commits: HashSet::new(),
             shallow: repo.shallow_commits()?.clone(),
             reported: HashSet::new(),
@@ -168,7 +166,6 @@ impl<'r> Inspection<'r> {
             levels: HashMap::new(),
             is_record_partial: false,
             introductions: HashMap::new(),
-            tombstones: Tombstones::find(repo).unwrap_or_default(),
             purged: BTreeMap::new(),
             problems: Vec::new(),
         })

@@ -34,19 +34,21 @@ impl Inspection<'_> {
         self.ancestors(&line, commit)
     }
 
-    /// Notes the purged objects that a commit has brought. A backup keeps them until the operation log forgets it.
+    /// Notes the purged objects and contents that a commit has brought; its files were read before. A backup keeps them until the operation log forgets it.
     pub(crate) fn note_purged_objects(&mut self, line: &Line, commit: &Tip, blobs: impl Iterator<Item = Oid>) {
-        if line.refname.starts_with(BACKUP_REFS) || self.tombstones.is_none() {
+        if line.refname.starts_with(BACKUP_REFS) || self.blobs.tombstones.is_none() {
             return;
         }
         let oid = commit.commit.oid;
         for object in blobs.chain([oid]) {
-            self.note_purged(line, oid, |tombstones| Some(tombstones.of_object(object)?.to_string()));
+            let of_content = self.blobs.purge_of(object);
+            let find = |tombstones: &Tombstones| tombstones.of_object(object).map(ToString::to_string).or(of_content);
+            self.note_purged(line, oid, find);
         }
     }
 
-    pub(crate) fn note_purged(&mut self, line: &Line, commit: Oid, find: impl Fn(&Tombstones) -> Option<String>) {
-        if let Some(purge) = self.tombstones.as_ref().and_then(find) {
+    pub(crate) fn note_purged(&mut self, line: &Line, commit: Oid, find: impl FnOnce(&Tombstones) -> Option<String>) {
+        if let Some(purge) = self.blobs.tombstones.as_ref().and_then(find) {
             let noted = self.purged.entry(line.label.clone()).or_insert(Purged { commit, purge, count: 0 });
             noted.count += 1;
         }

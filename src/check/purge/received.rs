@@ -150,9 +150,10 @@ impl<'r> Survey<'r> {
             let parents = &commit.commit.parents;
             commits.extend(parents.iter().filter(|parent| !listed.contains(parent)).map(|parent| (*parent, *parent)));
             let changes = changes_of(repo, &commit)?;
-            let mut blobs_after = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
-            let is_clean = parents.iter().all(|parent| commits.get(parent) == Some(parent))
-                && !blobs_after.any(|blob| tombstones.of_object(blob).is_some());
+            let mut is_clean = parents.iter().all(|parent| commits.get(parent) == Some(parent));
+            for entry in changes.iter().filter_map(|change| change.sides().1) {
+                is_clean = is_clean && tombstones.of_file(repo, entry)?.is_none();
+            }
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
@@ -180,8 +181,7 @@ impl<'r> Survey<'r> {
                     Fate::Kept if !is_ours => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
-                        let of_item =
-                            tombstones.of_body(&item.body).or_else(|| tombstones.of_item(entry.id, &item.body));
+                        let of_item = tombstones.of_content(&item).or_else(|| tombstones.of_item(entry.id, &item.body));
                         let Some(of_item) = of_item else { continue };
                         purge = purge.or(Some(of_item));
                         self.revisions.push((entry.id, entry.blob));

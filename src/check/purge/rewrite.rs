@@ -264,12 +264,16 @@ impl<'r> Rewriter<'r> {
         let lines = self.changed_lines.iter().cloned().collect();
         let mut changed: Vec<_> = self.items.iter().filter(|(blob, _)| removed.contains(blob)).collect();
         changed.sort_unstable_by_key(|(blob, _)| **blob);
-        let text = changed.iter().filter(|(_, (before, after))| before.body != after.body);
-        let text = text
-            .filter(|(_, (before, _))| !self.target.items.contains(&before.id) || before.body.len() >= SHORTEST_COPY);
-        let bodies = text.map(|(_, (before, _))| before.body.clone()).collect();
+        let is_known_by_text = |before: &Item, after: &Item| {
+            let is_long = || !self.target.items.contains(&before.id) || before.body.len() >= SHORTEST_COPY;
+            before.body != after.body && is_long()
+        };
+        let (texts, others): (Vec<_>, Vec<_>) =
+            changed.iter().map(|(_, sides)| *sides).partition(|(before, after)| is_known_by_text(before, after));
+        let bodies = texts.into_iter().map(|(before, _)| before.body.clone()).collect();
+        let contents = others.into_iter().map(|(before, _)| before.clone()).collect();
         let left = changed.iter().map(|(_, (_, after))| after.clone()).collect();
-        Removed { objects, items: items.into_iter().collect(), lines, bodies, left }
+        Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, left }
     }
 
     /// The objects that no rewritten history needs any more.

@@ -112,7 +112,7 @@ fn put_back(
     live: Option<ItemEntry>,
     Found { newest, wanted: (slot, mut item) }: Found,
 ) -> Result<(Item, u32, Option<String>), TraceError> {
-    let purge = tombstones.and_then(|all| all.of_object(slot.blob).or_else(|| all.of_body(&item.body)));
+    let purge = tombstones.and_then(|all| all.of_object(slot.blob).or_else(|| all.of_content(&item)));
     if let Some(purge) = purge {
         return Err(purge.refusal(format!("that revision of item {}", item.id)));
     }

@@ -6,6 +6,7 @@
 //! ```text
 //! {"at":"2026-02-10T09:00:00Z","by":"A <a@b>","reason":"leaked","salt":"0f…"}
 //! {"body":"1e…"}
+//! {"content":"d2…"}
 //! {"item":"3a…"}
 //! {"left":"90…"}
 //! {"line":"77…"}
@@ -19,19 +20,21 @@
 //!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. An item with such an id is
 //!   refused unless it has the content that the purge left; `left` is the digest of that content.
-//! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id.
+//! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id, and because a file
+//!   with the same text may have another oid. `content` is that of an item with its id, if the text is not enough to recognize it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
 use serde::{Deserialize, Serialize};
 
 use super::commit::CommitBuilder;
-use super::line_history::{LineFormat, LineHistory, list_files};
+use super::line_history::{LineFormat, LineHistory, find_file, list_files};
 use super::signature::Signature;
+use super::total::{Reading, read_item};
 use super::walk::changes_of;
 use crate::git::{Mode, Oid, Repo, TreeStore as _, short_oid};
-use crate::trace::{Fields, Item, ItemId, Tip, TraceError};
+use crate::trace::{Fields, Item, ItemEntry, ItemId, Tip, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
 
@@ -63,6 +66,9 @@ enum Line {
     },
     Body {
         body: String,
+    },
+    Content {
+        content: String,
     },
     Left {
         left: String,
@@ -123,6 +129,8 @@ pub(crate) struct Removed {
     pub items: Vec<ItemId>,
     pub lines: Vec<String>,
     pub bodies: Vec<Vec<u8>>,
+    /// Items whose bodies do not identify them.
+    pub contents: Vec<Item>,
     /// What remains of items.
     pub left: Vec<Item>,
 }
@@ -155,6 +163,7 @@ pub(crate) struct Tombstones {
     /// The digests, each with its purges, and with the replacement of an object. Anybody can copy a digest to a purge with another
     /// salt, where it means nothing.
     digests: HashMap<String, Vec<(usize, Option<String>)>>,
+    names_items: bool,
 }
 
 impl Tombstones {
@@ -177,6 +186,17 @@ impl Tombstones {
         Ok(tombstones)
     }
 
+    /// Those of one purge of this repository.
+    fn of_purge(repo: &Repo, id: &str) -> Result<Self, TraceError> {
+        let mut one = Self::default();
+        if let Some(tip) = repo.find_ref(PURGED)?
+            && let Some(file) = find_file(repo, repo.read_commit(tip)?.tree, id)?
+        {
+            one.read(&String::from_utf8_lossy(&repo.read_blob(file)?));
+        }
+        Ok(one)
+    }
+
     fn read(&mut self, text: &str) {
         let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let purge = |line: &Line| if let Line::Purge(purge) = line { Some(purge.clone()) } else { None };
@@ -186,12 +206,14 @@ impl Tombstones {
         self.salts.insert(purge.salt.clone());
         self.purges.push(purge);
         for line in lines {
+            self.names_items |= matches!(line, Line::Item { .. });
             let (digest, new) = match line {
                 Line::Purge(_) => continue,
                 Line::Object { object, new } => (object, new),
                 Line::Item { item: digest }
                 | Line::Text { line: digest }
                 | Line::Body { body: digest }
+                | Line::Content { content: digest }
                 | Line::Left { left: digest } => (digest, None),
             };
             self.digests.entry(digest).or_default().push((at, new));
@@ -260,16 +282,24 @@ impl Tombstones {
         self.of_id(id).filter(|_| memchr::memmem::find(body, b"[purged: ").is_none())
     }
 
-    /// The purge that removed a text.
-    pub(crate) fn of_body(&self, body: &[u8]) -> Option<&Purge> {
-        self.find_digest("body", body)
+    /// The purge that removed a text, or the content of an item, whatever file it is in.
+    pub(crate) fn of_content(&self, item: &Item) -> Option<&Purge> {
+        self.find_digest("body", &item.body).or_else(|| self.find_digest("content", &content(item)))
+    }
+
+    /// The purge that removed a file of an item, or its content.
+    pub(crate) fn of_file(&self, repo: &Repo, entry: &ItemEntry) -> Result<Option<&Purge>, TraceError> {
+        match self.of_object(entry.blob) {
+            None => Ok(self.of_content(&read_item(repo, entry)?)),
+            found => Ok(found),
+        }
     }
 
     /// The purge that refuses an item which is not from this repository: it removed this text, or it left something else of this
     /// item.
     pub(crate) fn of_incoming(&self, item: &Item) -> Option<&Purge> {
         let of_id = || self.of_id(item.id).filter(|_| self.find_digest("left", &content(item)).is_none());
-        self.of_body(&item.body).or_else(of_id)
+        self.of_content(item).or_else(of_id)
     }
 
     /// The purge that removed an item, or text from one of its revisions.
@@ -277,20 +307,32 @@ impl Tombstones {
         self.find_digest("item", id.to_string().as_bytes())
     }
 
-    /// The purged commits and files in the history of `tip` that the history of `known` does not have.
+    /// The purged commits and files in the history of `tip` that the history of `known` does not have, and those with purged content.
+    /// Reads each file once.
     pub(crate) fn in_history(
         &self,
         repo: &Repo,
         tip: Oid,
         known: Option<Oid>,
     ) -> Result<Vec<(Oid, &Purge)>, TraceError> {
-        let mut found = Vec::new();
+        let (mut found, mut files) = (Vec::new(), BTreeMap::new());
         for oid in repo.commits_beyond(tip, known)? {
-            let commit = Tip::read(repo, oid)?;
-            let changes = changes_of(repo, &commit)?;
-            let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
-            found.extend([oid].into_iter().chain(blobs).filter_map(|oid| Some((oid, self.of_object(oid)?))));
+            found.extend(self.of_object(oid).map(|purge| (oid, purge)));
+            for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+                let Some(entry) = change.sides().1 else { continue };
+                match self.of_object(entry.blob) {
+                    Some(purge) => found.push((entry.blob, purge)),
+                    None => files.entry(entry.blob).or_insert_with(|| (entry.clone(), Vec::new())).1.push(oid),
+                }
+            }
         }
+        // The same text may be stored with another count of tokens, or written again.
+        repo.for_each_blob(files.into_iter().map(|(blob, file)| (file, blob)), |(entry, commits), blob, bytes| {
+            if let Some(purge) = self.of_content(&Reading::of(&entry, bytes).item) {
+                found.extend(commits.into_iter().chain([blob]).map(|oid| (oid, purge)));
+            }
+            Ok::<_, TraceError>(())
+        })?;
         Ok(found)
     }
 
@@ -314,6 +356,12 @@ impl Tombstones {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a purge of this repository named one of these items; `None` if it named no item at all, as one that changed only reasons.
+pub(crate) fn names_any(repo: &Repo, id: &str, items: &BTreeSet<ItemId>) -> Result<Option<bool>, TraceError> {
+    let purge = Tombstones::of_purge(repo, id)?;
+    Ok(purge.names_items.then(|| items.iter().any(|item| purge.of_id(*item).is_some())))
 }
 
 /// As [`Tombstones::refuse`], for a state on which a trace is to continue; `known` may be damaged.
@@ -361,9 +409,11 @@ pub(crate) fn write(
         removed.items.iter().map(|id| Line::Item { item: digest(&purge.salt, "item", id.to_string().as_bytes()) });
     let lines = removed.lines.iter().map(|line| Line::Text { line: digest(&purge.salt, "line", line.as_bytes()) });
     let bodies = removed.bodies.iter().map(|body| Line::Body { body: digest(&purge.salt, "body", body) });
-    let left = removed.left.iter().map(|item| Line::Left { left: digest(&purge.salt, "left", &content(item)) });
-    let lines =
-        [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines).chain(bodies).chain(left);
+    let of_item = |kind: &str, item: &Item| digest(&purge.salt, kind, &content(item));
+    let contents = removed.contents.iter().map(|item| Line::Content { content: of_item("content", item) });
+    let left = removed.left.iter().map(|item| Line::Left { left: of_item("left", item) });
+    let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);
+    let lines = lines.chain(bodies).chain(contents).chain(left);
     let lines: Vec<String> =
         lines.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>().unwrap_or_default();
     let before = old.map(|oid| repo.read_commit(oid)).transpose()?.map(|commit| commit.tree);

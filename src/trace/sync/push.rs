@@ -41,7 +41,7 @@ impl Delivery {
     }
 }
 
-/// Pushes traces, then the priority record's lines of the items of accepted traces.
+/// Pushes traces, then the priority record's lines of the items of accepted traces, and the tombstones of purges of these items.
 ///
 /// A trace that has new commits on the remote is rejected, as in git: pull it first. That stops no other trace.
 pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
@@ -89,6 +89,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     let accepted: BTreeSet<&str> =
         delivery.refs.iter().filter(|pushed| pushed.is_accepted()).map(|pushed| pushed.refname.as_str()).collect();
     outgoing.retain(|trace| accepted.contains(trace.name.refname().as_str()));
+    let accepted_others: Vec<String> = others.into_iter().filter(|name| accepted.contains(name.as_str())).collect();
     let mut items = None;
     let pushed = push_lines(repo, signature, remote, &priority::HISTORY, |path| {
         let items = match &mut items {
@@ -107,7 +108,21 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         Err(error) => return Err(error),
     };
     if delivery.record.is_none() {
-        delivery.refs.extend(push_lines(repo, signature, remote, &tombstone::HISTORY, |_| Ok(true))?.rejected);
+        let is_complete = delivery.is_complete();
+        let mut tips: Vec<Oid> = outgoing.iter().map(|trace| trace.tip.commit.oid).collect();
+        for refname in accepted_others {
+            tips.extend(repo.find_ref(&refname)?);
+        }
+        // Items that were deleted long ago may be purged, too.
+        let mut items = None;
+        let pushed = push_lines(repo, signature, remote, &tombstone::HISTORY, |purge| {
+            let items = match &mut items {
+                Some(items) => items,
+                none => none.insert(items_of(repo, tips.iter().map(|tip| (*tip, None)))?),
+            };
+            Ok(tombstone::names_any(repo, purge, items)?.unwrap_or(is_complete))
+        })?;
+        delivery.refs.extend(pushed.rejected);
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
     for trace in &outgoing {
