@@ -17,7 +17,7 @@ fn options<'c>(command: &'c Command, path: &str, found: &mut Vec<(String, &'c Ar
 
 /// Calls `check` with each option and the path of its command.
 fn for_each_option(mut check: impl FnMut(&str, &Arg)) {
-    let mut command = Cli::command();
+    let mut command = complete_command();
     command.build();
     let mut found = Vec::new();
     options(&command, "", &mut found);
@@ -110,8 +110,30 @@ fn content_is_m_and_a_reason_is_reason() {
 fn each_command_says_how_it_treats_an_unknown_name_of_a_trace() {
     let mut listed: Vec<&str> = [READING, CREATING, CHANGING].into_iter().flat_map(str::split_whitespace).collect();
     listed.sort_unstable();
-    let command = Cli::command();
+    let command = complete_command();
     let mut names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     names.sort_unstable();
     assert_eq!(listed, names);
+}
+
+/// The long help of a command, and of all commands below it.
+fn helps(command: &Command) -> Vec<String> {
+    let own = command.clone().render_long_help().to_string();
+    [own].into_iter().chain(command.get_subcommands().flat_map(helps)).collect()
+}
+
+#[test]
+fn a_command_that_is_built_alone_is_the_one_of_the_complete_command_line() {
+    let mut complete = complete_command();
+    complete.build();
+    for command in complete.get_subcommands() {
+        let mut alone = needed_command(&["git-trace".into(), command.get_name().into()]);
+        alone.build();
+        let [alone] = alone.get_subcommands().collect::<Vec<_>>()[..] else {
+            panic!("{} is not alone", command.get_name())
+        };
+        assert_eq!(helps(alone), helps(command));
+        assert_eq!(alone.get_all_aliases().collect::<Vec<_>>(), command.get_all_aliases().collect::<Vec<_>>());
+    }
+    assert_eq!(needed_command(&["git-trace".into(), "--version".into()]).render_version(), complete.render_version());
 }

@@ -28,16 +28,21 @@ fn print_lines(message: &str, hint: Option<&str>) {
 
 /// Prints clap's answer to the command line `args`, and returns the exit status. Help and version go to stdout.
 pub(crate) fn print_usage(error: &clap::Error, args: &[OsString]) -> u8 {
-    let usage = Usage { error, command: command_of(args) };
+    // What clap prints itself needs no definition of all commands.
+    let usage = || Usage { error, command: command_of(args) };
     match error.kind() {
         // Without a command, clap answers with the help.
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if usage.command != "git trace" => {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand if command_of(args) != "git trace" => {
+            let usage = usage();
             print_lines(&format!("`{}` needs a command", usage.command), Some(&usage.help()));
         }
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
         }
-        _ => print_lines(&usage.message(), Some(&usage.hint())),
+        _ => {
+            let usage = usage();
+            print_lines(&usage.message(), Some(&usage.hint()));
+        }
     }
     u8::try_from(error.exit_code()).unwrap_or(2)
 }

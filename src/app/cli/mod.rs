@@ -14,7 +14,9 @@ macro_rules! commands {
     ($(#[$meta:meta])* $vis:vis $name:ident($context:ty) {
         $($(#[$variant_meta:meta])* $variant:ident($args:ty),)*
     }) => {
+        // The arguments of a command are built only if it is called.
         #[derive(clap::Subcommand, Debug)]
+        #[command(defer = true)]
         $(#[$meta])*
         $vis enum $name {
             $($(#[$variant_meta])* $variant($args),)*
@@ -27,6 +29,28 @@ macro_rules! commands {
                 }
             }
         }
+    };
+}
+
+/// Defines the commands of `git trace` as [`COMMANDS`], with lines as in [`commands!`]. Each is an enum of its own, so that one
+/// can be built without the others: building all took a tenth of a process.
+macro_rules! table {
+    ($($(#[$meta:meta])* $name:ident($args:ty),)*) => {
+        const COMMANDS: &[Entry] = &[$({
+            #[derive(clap::Subcommand)]
+            enum One {
+                $(#[$meta])*
+                $name($args),
+            }
+            Entry {
+                is_named: One::has_subcommand,
+                define: One::augment_subcommands,
+                read: |matches| {
+                    let One::$name(args) = One::from_arg_matches_mut(matches)?;
+                    Ok(Box::new(move |context| args.run(context).map(ExitStatus::from)))
+                },
+            }
+        },)*];
     };
 }
 
@@ -51,7 +75,7 @@ use std::iter::successors;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 
 use crate::git::Env;
 use crate::tokens::counter;
@@ -97,98 +121,104 @@ impl ExitStatus {
 /// skip items, view any earlier state, and turn a trace into messages for a model's API.
 #[derive(Parser, Debug)]
 #[command(name = "git-trace", bin_name = "git trace", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
     /// Trace to work on [default: `$GITTRACE_NAME`, or the current trace]
     #[arg(long, global = true, value_name = "NAME", display_order = 900)]
     trace: Option<TraceName>,
-    #[command(subcommand)]
-    command: Command,
 }
 
-commands! {
-    // The arguments of a command are built only if it is called: building all of them took a quarter of a process.
-    #[command(defer = true)]
-    Command(&Context) {
-        // Items
-        Commit(item::commit::CommitArgs),
-        Edit(item::edit::EditArgs),
-        #[command(alias = "rm")]
-        Delete(item::delete::DeleteArgs),
-        Restore(item::delete::RestoreArgs),
-        Show(item::show::ShowArgs),
-        Grep(item::grep::GrepArgs),
-        Blame(item::blame::BlameArgs),
-        Pin(item::priority::PinArgs),
-        Skip(item::priority::SkipArgs),
-        #[command(alias = "unskip")]
-        Unpin(item::priority::UnpinArgs),
-        Priority(item::priority::PriorityArgs),
-        Compress(item::compress::CompressArgs),
-        Expand(item::compress::ExpandArgs),
-        Types(item::types::TypesArgs),
+/// What a command does with its arguments.
+type Run = Box<dyn FnOnce(&Context) -> Result<ExitStatus>>;
 
-        // Traces
-        Init(trace::branch::InitArgs),
-        Switch(trace::branch::SwitchArgs),
-        Branch(trace::branch::BranchArgs),
-        Log(trace::log::LogArgs),
-        Status(trace::status::StatusArgs),
-        Top(trace::top::TopArgs),
-        Clean(trace::clean::CleanArgs),
-        Materialize(trace::materialize::MaterializeArgs),
-        View(trace::view::ViewArgs),
-        Diff(trace::diff::DiffArgs),
-        Merge(trace::merge::MergeArgs),
-        CherryPick(trace::pick::CherryPickArgs),
-        Revert(trace::pick::RevertArgs),
-        Rebase(trace::pick::RebaseArgs),
-        Reset(trace::reset::ResetArgs),
-        Undo(trace::undo::UndoArgs),
-        Redo(trace::undo::RedoArgs),
-        #[command(subcommand)]
-        Bisect(trace::bisect::BisectCommand),
+/// A command of `git trace`.
+struct Entry {
+    is_named: fn(&str) -> bool,
+    /// Adds it to the command line.
+    define: fn(Command) -> Command,
+    read: fn(&mut ArgMatches) -> Result<Run, clap::Error>,
+}
 
-        // Sessions of agents, and exchange with other formats
-        Import(session::import::ImportArgs),
-        Export(session::export::ExportArgs),
-        Resume(session::resume::ResumeArgs),
-        Sessions(session::sessions::SessionsArgs),
+table! {
+    // Items
+    Commit(item::commit::CommitArgs),
+    Edit(item::edit::EditArgs),
+    #[command(alias = "rm")]
+    Delete(item::delete::DeleteArgs),
+    Restore(item::delete::RestoreArgs),
+    Show(item::show::ShowArgs),
+    Grep(item::grep::GrepArgs),
+    Blame(item::blame::BlameArgs),
+    Pin(item::priority::PinArgs),
+    Skip(item::priority::SkipArgs),
+    #[command(alias = "unskip")]
+    Unpin(item::priority::UnpinArgs),
+    Priority(item::priority::PriorityArgs),
+    Compress(item::compress::CompressArgs),
+    Expand(item::compress::ExpandArgs),
+    Types(item::types::TypesArgs),
 
-        // Remotes
-        Push(remote::PushArgs),
-        Fetch(remote::FetchArgs),
-        Pull(remote::PullArgs),
-        Remote(remote::RemoteArgs),
+    // Traces
+    Init(trace::branch::InitArgs),
+    Switch(trace::branch::SwitchArgs),
+    Branch(trace::branch::BranchArgs),
+    Log(trace::log::LogArgs),
+    Status(trace::status::StatusArgs),
+    Top(trace::top::TopArgs),
+    Clean(trace::clean::CleanArgs),
+    Materialize(trace::materialize::MaterializeArgs),
+    View(trace::view::ViewArgs),
+    Diff(trace::diff::DiffArgs),
+    Merge(trace::merge::MergeArgs),
+    CherryPick(trace::pick::CherryPickArgs),
+    Revert(trace::pick::RevertArgs),
+    Rebase(trace::pick::RebaseArgs),
+    Reset(trace::reset::ResetArgs),
+    Undo(trace::undo::UndoArgs),
+    Redo(trace::undo::RedoArgs),
+    #[command(subcommand)]
+    Bisect(trace::bisect::BisectCommand),
 
-        // Memory
-        Breadcrumb(breadcrumb::BreadcrumbArgs),
-        #[command(subcommand)]
-        Crumb(crumb::CrumbCommand),
-        Checkpoint(checkpoint::CheckpointArgs),
-        Forward(forward::ForwardArgs),
-        Brief(brief::BriefArgs),
+    // Sessions of agents, and exchange with other formats
+    Import(session::import::ImportArgs),
+    Export(session::export::ExportArgs),
+    Resume(session::resume::ResumeArgs),
+    Sessions(session::sessions::SessionsArgs),
 
-        // Repository
-        Check(repository::check::CheckArgs),
-        Fsck(repository::fsck::FsckArgs),
-        Gc(repository::gc::GcArgs),
-        #[command(subcommand)]
-        Op(repository::op::OpCommand),
-        Purge(repository::purge::PurgeArgs),
-        Count(repository::count::CountArgs),
+    // Remotes
+    Push(remote::PushArgs),
+    Fetch(remote::FetchArgs),
+    Pull(remote::PullArgs),
+    Remote(remote::RemoteArgs),
 
-        // Setup
-        Demo(setup::demo::DemoArgs),
-        Install(setup::install::InstallArgs),
-        Uninstall(setup::install::UninstallArgs),
-        Doctor(setup::install::DoctorArgs),
-        Mcp(setup::mcp::McpArgs),
-        Hook(hook::HookArgs),
-        MergeDriver(setup::merge_driver::MergeDriverArgs),
-        Help(help::HelpArgs),
-        #[command(hide = true)]
-        CompleteWords(setup::complete::CompleteWordsArgs),
-    }
+    // Memory
+    Breadcrumb(breadcrumb::BreadcrumbArgs),
+    #[command(subcommand)]
+    Crumb(crumb::CrumbCommand),
+    Checkpoint(checkpoint::CheckpointArgs),
+    Forward(forward::ForwardArgs),
+    Brief(brief::BriefArgs),
+
+    // Repository
+    Check(repository::check::CheckArgs),
+    Fsck(repository::fsck::FsckArgs),
+    Gc(repository::gc::GcArgs),
+    #[command(subcommand)]
+    Op(repository::op::OpCommand),
+    Purge(repository::purge::PurgeArgs),
+    Count(repository::count::CountArgs),
+
+    // Setup
+    Demo(setup::demo::DemoArgs),
+    Install(setup::install::InstallArgs),
+    Uninstall(setup::install::UninstallArgs),
+    Doctor(setup::install::DoctorArgs),
+    Mcp(setup::mcp::McpArgs),
+    Hook(hook::HookArgs),
+    MergeDriver(setup::merge_driver::MergeDriverArgs),
+    Help(help::HelpArgs),
+    #[command(hide = true)]
+    CompleteWords(setup::complete::CompleteWordsArgs),
 }
 
 /// Runs the command line `args` in the environment `env`.
@@ -208,10 +238,25 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Parses the command line. Help and errors may describe all commands, so their arguments are built then. Returns the name of the
-/// command as well, with those of its subcommands.
-fn parse(args: &[OsString]) -> Result<(Cli, String), clap::Error> {
-    let mut command = Cli::command();
+fn entry(name: &str) -> Option<&'static Entry> {
+    COMMANDS.iter().find(|entry| (entry.is_named)(name))
+}
+
+/// The command line with all commands.
+fn complete_command() -> Command {
+    COMMANDS.iter().fold(Cli::command(), |command, entry| (entry.define)(command))
+}
+
+/// The command line with only the command that its first word names.
+fn needed_command(args: &[OsString]) -> Command {
+    let named = args.get(1).and_then(|word| entry(word.to_str()?));
+    named.map_or_else(Cli::command, |entry| (entry.define)(Cli::command()))
+}
+
+/// Parses the command line. Help and errors may describe all commands, so these are built then. Returns the trace that the command
+/// line names, what to run, and the name of the command with those of its subcommands.
+fn parse(args: &[OsString]) -> Result<(Option<TraceName>, Run, String), clap::Error> {
+    let mut command = needed_command(args);
     let mut matches = command.try_get_matches_from_mut(args).or_else(|error| {
         if error.kind() == ErrorKind::DisplayVersion {
             return Err(error);
@@ -222,8 +267,10 @@ fn parse(args: &[OsString]) -> Result<(Cli, String), clap::Error> {
     let names: Vec<&str> =
         successors(matches.subcommand(), |(_, sub)| sub.subcommand()).map(|(name, _)| name).collect();
     let name = names.join(" ");
-    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
-    Ok((cli, name))
+    let entry = names.first().and_then(|name| entry(name)).ok_or(clap::Error::new(ErrorKind::MissingSubcommand))?;
+    let read = |matches: &mut ArgMatches| Ok((Cli::from_arg_matches_mut(matches)?.trace, (entry.read)(matches)?));
+    let (trace, run) = read(&mut matches).map_err(|error: clap::Error| error.format(&mut command))?;
+    Ok((trace, run, name))
 }
 
 /// The command line with `-n5` for the `-5` of `log -5`, which clap does not know.
@@ -238,14 +285,14 @@ fn with_counts(args: &[OsString]) -> Vec<OsString> {
 }
 
 fn status(args: &[OsString], env: Env) -> u8 {
-    let (cli, name) = match parse(args) {
+    let (trace, run, name) = match parse(args) {
         Ok(parsed) => parsed,
         Err(error) => {
             return error::print_usage(&error, args);
         }
     };
-    let context = Context::new(env.with_command(name).with_notices(note), cli.trace);
-    let status = cli.command.run(&context).and_then(|status| {
+    let context = Context::new(env.with_command(name).with_notices(note), trace);
+    let status = run(&context).and_then(|status| {
         context.ui.finish()?;
         Ok(status)
     });

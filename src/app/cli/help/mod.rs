@@ -5,9 +5,9 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 
-use super::{Cli, Context, ExitStatus, Result, error, parse};
+use super::{Context, ExitStatus, Result, complete_command, error, parse};
 
 /// A group of commands: the job, the commands for it, and those that only `--all` lists.
 struct Group {
@@ -77,7 +77,7 @@ const ALL: &str = "--all";
 
 /// All commands with their arguments, groups, and examples, for a command line that asks for help or is wrong.
 pub(crate) fn described(args: &[OsString]) -> Command {
-    let mut command = Cli::command();
+    let mut command = complete_command();
     command.build();
     let groups = groups(&command, args.iter().any(|word| word == ALL));
     command.mut_subcommands(with_examples).help_template(

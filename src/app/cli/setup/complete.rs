@@ -10,10 +10,10 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use clap::builder::ArgExt;
-use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use clap::{Arg, Command, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, ValueCompleter, complete};
 
-use crate::app::cli::Cli;
+use crate::app::cli::complete_command;
 use crate::app::context::Context;
 use crate::app::install::client::Client;
 use crate::app::install::completions::Shell;
@@ -63,7 +63,7 @@ impl CompleteWordsArgs {
             }
         }
         words.push(word);
-        let mut command = Cli::command();
+        let mut command = complete_command();
         command.build();
         if words.get(1) == Some(&"help") && words.len() > 2 {
             // `help` takes the same names; clap's copies of the commands below it have no descriptions.

@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 
-use crate::app::cli::{Cli, ErrorContext as _, Result, help};
+use crate::app::cli::{ErrorContext as _, Result, complete_command, help};
 use crate::app::install::owned::{self, OwnedFile};
 use crate::app::install::{Action, Mode, Step};
 
@@ -49,7 +49,7 @@ fn is_page(name: &str) -> bool {
 }
 
 fn pages(folder: &Path) -> io::Result<Vec<OwnedFile>> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let mut root = complete_command().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
     add_pages(&root, None, &mut pages)?;
