@@ -20,7 +20,9 @@ pub(crate) struct Change {
 
 /// How alike two words are, from 0 to 1: the share of characters that both have in this order.
 pub(crate) fn likeness(one: &str, other: &str) -> f32 {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    // As texts of one character, as lines are compared: the algorithm is large, and is compiled for each type.
+    let (one, other): (Vec<&str>, Vec<&str>) =
+        (one.split_inclusive(|_| true).collect(), other.split_inclusive(|_| true).collect());
     diff_ratio(&capture_diff_slices(Algorithm::Myers, &one, &other), one.len(), other.len())
 }
 

@@ -161,6 +161,23 @@ impl Process {
         write: impl FnOnce(ChildStdin) + Send,
         read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
     ) -> Result<Result<T, E>, ProcessError> {
+        let mut answer = None;
+        let read = Box::new(|stdout| {
+            let read = read(stdout);
+            let is_done = read.is_ok();
+            answer = Some(read);
+            is_done
+        });
+        self.stream_both(Box::new(write), read)?;
+        Ok(answer.unwrap_or_else(|| unreachable!("a program that was started is read")))
+    }
+
+    /// The same for any types, so that it is compiled once. `read` returns false if it failed.
+    fn stream_both(
+        &mut self,
+        write: Box<dyn FnOnce(ChildStdin) + Send + '_>,
+        read: Box<dyn FnOnce(BufReader<ChildStdout>) -> bool + '_>,
+    ) -> Result<(), ProcessError> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let (mut child, _cancelable) = self.start().map_err(|source| self.cannot_start(source))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -171,11 +188,11 @@ impl Process {
             // `read` owns stdout: when it returns early, a blocked child gets a broken pipe, and `write` ends with it.
             Ok(read(BufReader::with_capacity(1 << 16, stdout)))
         });
-        if !matches!(result, Ok(Ok(_))) {
+        if !matches!(result, Ok(true)) {
             let _ = child.kill();
         }
         let _ = child.wait();
-        result.map_err(|source| self.cannot_start(source))
+        result.map(drop).map_err(|source| self.cannot_start(source))
     }
 
     /// Starts it beside this process, to answer lines with lines. Its stderr is shown.

@@ -31,29 +31,43 @@ impl Repo {
         mut visit: impl FnMut(T, Oid, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let (with, oids): (Vec<T>, Vec<Oid>) = blobs.into_iter().unzip();
+        let mut with = with.into_iter();
+        let mut done = Ok(());
+        self.visit_blobs(&oids, &mut |oid, bytes| {
+            if let Some(with) = with.next() {
+                done = visit(with, oid, bytes);
+            }
+            done.is_ok()
+        })?;
+        done
+    }
+
+    /// Calls `visit` with the bytes of each blob, in order, until it returns false.
+    fn visit_blobs(&self, oids: &[Oid], visit: &mut dyn FnMut(Oid, &[u8]) -> bool) -> Result<(), GitError> {
         let odb = self.odb()?;
-        self.fetch_promised(&odb, &oids)?;
+        self.fetch_promised(&odb, oids)?;
         if oids.len() < AHEAD_FROM {
-            for (with, oid) in with.into_iter().zip(oids) {
-                visit(with, oid, read_as(&odb, &self.loose, oid, ObjectType::Blob, "blob")?.data())?;
+            for oid in oids {
+                if !visit(*oid, read_as(&odb, &self.loose, *oid, ObjectType::Blob, "blob")?.data()) {
+                    break;
+                }
             }
             return Ok(());
         }
-        let work = &Work { oids: &oids, next: AtomicUsize::new(0), loose: &self.loose };
+        let work = &Work { oids, next: AtomicUsize::new(0), loose: &self.loose };
         let (sender, done) = mpsc::sync_channel(BATCHES_AHEAD);
         let place = self.place.as_deref();
         thread::scope(|scope| {
             // Without a second thread or a second handle, this thread takes every batch.
             let _ = thread::Builder::new().spawn_scoped(scope, move || work.read_ahead(place, &sender));
             let mut waiting = HashMap::new();
-            let mut with = with.into_iter();
             for index in 0..oids.len().div_ceil(BATCH) {
                 let batch = work.wait_for(index, &odb, &done, &mut waiting)?;
-                for (blob, with) in batch.iter().zip(with.by_ref()) {
-                    visit(with, blob.0, blob.1)?;
+                if !batch.iter().all(|(oid, bytes)| visit(oid, bytes)) {
+                    break;
                 }
             }
-            // An early return drops `done`, which ends the other thread.
+            // `done` is dropped, which ends the other thread.
             drop(done);
             Ok(())
         })

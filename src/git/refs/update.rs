@@ -25,30 +25,44 @@ impl Repo {
         who: &Ident,
         mut build: impl FnMut(Option<Oid>) -> Result<RefUpdate<T>, E>,
     ) -> Result<T, E> {
-        let refname = lock.refname();
         let mut wait = Wait::new(self, LOCK_PATIENCE);
         loop {
-            let old = self.find_ref(refname)?;
-            if old.is_none() && self.has_vanished(refname)? {
-                return Err(GitError::RefGone { refname: refname.to_owned() }.into());
-            }
+            let old = self.present_oid(lock.refname())?;
             let (to, log, value) = match build(old)? {
                 RefUpdate::Keep(value) => return Ok(value),
                 RefUpdate::Move { to, log, value } => (to, log, value),
             };
-            let commit = self.read_commit(to)?;
-            self.tree(commit.tree)?;
-            // A commit on top of the old one keeps it, so the usual move costs no more than this comparison.
-            let left = old.filter(|old| !commit.parents.contains(old) && !self.is_ancestor(*old, to).unwrap_or(false));
-            match self.move_ref((refname, old, to), left, LogLine { who, why: &log }) {
-                Ok(()) => return Ok(value),
-                Err(error @ (GitError::RefMoved { .. } | GitError::RefLocked { .. })) => {
-                    if !wait.go_on(PAUSE, || error.to_string()) {
-                        return Err(error.into());
-                    }
-                }
-                Err(error) => return Err(error.into()),
+            if self.try_move((lock.refname(), old, to), LogLine { who, why: &log }, &mut wait)? {
+                return Ok(value);
             }
+        }
+    }
+
+    fn present_oid(&self, refname: &str) -> Result<Option<Oid>, GitError> {
+        let oid = self.find_ref(refname)?;
+        if oid.is_none() && self.has_vanished(refname)? {
+            return Err(GitError::RefGone { refname: refname.to_owned() });
+        }
+        Ok(oid)
+    }
+
+    /// Moves a ref; false if somebody else has moved it meanwhile and there is time to try again.
+    fn try_move(
+        &self,
+        (refname, old, to): (&str, Option<Oid>, Oid),
+        line: LogLine,
+        wait: &mut Wait,
+    ) -> Result<bool, GitError> {
+        let commit = self.read_commit(to)?;
+        self.tree(commit.tree)?;
+        // A commit on top of the old one keeps it, so the usual move costs no more than this comparison.
+        let left = old.filter(|old| !commit.parents.contains(old) && !self.is_ancestor(*old, to).unwrap_or(false));
+        match self.move_ref((refname, old, to), left, line) {
+            Ok(()) => Ok(true),
+            Err(error @ (GitError::RefMoved { .. } | GitError::RefLocked { .. })) => {
+                if wait.go_on(PAUSE, || error.to_string()) { Ok(false) } else { Err(error) }
+            }
+            Err(error) => Err(error),
         }
     }
 
