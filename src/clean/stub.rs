@@ -1,7 +1,7 @@
 //! What takes the place of content that is cut.
 //!
 //! ```text
-//! [cut by git-trace: Read src/app.go, 4812 tokens, edited later; read it again before changing it, or: git trace show 3fa9c1d2 --revision 1]
+//! [git-trace cut Read src/app.go, 4812 tokens, edited later; read it again before editing, or git trace show 3fa9c1d2 --revision 1]
 //! ```
 //!
 //! A stub is one line. It names the tool, its target, the size, and the command that prints the content.
@@ -17,13 +17,13 @@ use crate::trace::Item;
 use crate::trace::model::trailers::one_line;
 
 /// How every stub begins.
-pub(crate) const START: &str = "[cut by git-trace: ";
+pub(crate) const START: &str = "[git-trace cut ";
 
 /// The longest part of a target or of an error that a stub repeats, in characters.
 const MAX_TARGET: usize = 60;
 
 /// The longest path that a stub repeats in full, in characters. The call, which stays, has the complete path.
-const MAX_PATH: usize = 40;
+const MAX_PATH: usize = 24;
 
 /// The longest text in the arguments of a call that stays, in characters.
 const MAX_ARGUMENT: usize = 200;
@@ -56,7 +56,7 @@ fn line(entry: &Entry, size: &str, why: &str) -> String {
     let parts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
     // A later read has the content, or has this advice.
     let needs_read = entry.is_read() && entry.stale != Some(READ_LATER);
-    let again = if needs_read { "read it again before changing it, or: " } else { "" };
+    let again = if needs_read { "read it again before editing, or " } else { "" };
     let (id, revision) = (entry.slot.id.short(), entry.item.revision);
     format!("{START}{}; {again}git trace show {id} --revision {revision}]", parts.join(", "))
 }

@@ -242,14 +242,14 @@ fn each_preset_leaves_its_stub() {
     insta::assert_snapshot!(exact(&["clean", "--dry-run", "--preset", "aggressive,safe", "--keep", "10"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      204
-     edit-echoes        1      243      209
-     failures           1      253      204
+     stale-reads        1      243      206
+     edit-echoes        1      243      211
+     failures           1      253      206
      thinking           1        7        7
-     edited-reads       1      243      198
-     old-results        1    2,403    2,366
-     old-reads          1      303      261
-     before 5,349  after 1,885  saved 3,464 (65%)
+     edited-reads       1      243      202
+     old-results        1    2,403    2,368
+     old-reads          1      303      265
+     before 5,349  after 1,869  saved 3,480 (65%)
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     dry run; nothing was changed
@@ -280,13 +280,13 @@ fn each_preset_leaves_its_stub() {
     insta::assert_snapshot!(exact(&["clean"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      204
-     edit-echoes        1      243      209
-     failures           1      253      204
+     stale-reads        1      243      206
+     edit-echoes        1      243      211
+     failures           1      253      206
      thinking           1        7        7
-     edited-reads       1      243      198
-     old-results        1    2,403    2,366
-     before 5,349  after 2,146  saved 3,203 (60%)
+     edited-reads       1      243      202
+     old-results        1    2,403    2,368
+     before 5,349  after 2,134  saved 3,215 (60%)
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     dry run, because there is no terminal: --yes writes; nothing was changed
@@ -295,15 +295,15 @@ fn each_preset_leaves_its_stub() {
     insta::assert_snapshot!(exact(&["clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      204
-     edit-echoes        1      243      209
-     failures           1      253      204
+     stale-reads        1      243      206
+     edit-echoes        1      243      211
+     failures           1      253      206
      thinking           1        7        7
-     edited-reads       1      243      198
-     old-results        1    2,403    2,366
-     old-reads          1      303      261
-     before 5,349  after 1,885  saved 3,464 (65%)   back: git trace undo
-    [main.clean] a7a7ead
+     edited-reads       1      243      202
+     old-results        1    2,403    2,368
+     old-reads          1      303      265
+     before 5,349  after 1,869  saved 3,480 (65%)   back: git trace undo
+    [main.clean] 388e571
     `main` stays as it was; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
@@ -311,14 +311,15 @@ fn each_preset_leaves_its_stub() {
     [exit 0]
     ");
     let cut = repo.text(&["materialize", "main.clean", "--format", "text"]);
-    let cut: String = cut.lines().filter(|line| line.contains("[cut by")).flat_map(|line| [line, "\n"]).collect();
+    let cut: String =
+        cut.lines().filter(|line| line.contains("[git-trace cut")).flat_map(|line| [line, "\n"]).collect();
     insta::assert_snapshot!(cut, @"
-    [cut by git-trace: Read src/lock.rs, 243 tokens, edited later; read it again before changing it, or: git trace show 83892c32 --revision 1]
-    [cut by git-trace: Edit src/lock.rs, 243 tokens; git trace show 3833ebc3 --revision 1]
-    [cut by git-trace: Read src/main.rs 10-29, 243 tokens, read again later; git trace show be862b03 --revision 1]
-    [cut by git-trace: Read src/main.rs, 303 tokens; read it again before changing it, or: git trace show 907f3dcb --revision 1]
-    [cut by git-trace: Bash cargo test --all, 253 tokens, failed, later successful: error[E0425]: no value `x`; git trace show 15ae1f44 --revision 1]
-    [cut by git-trace: Bash cd /work && cargo test, 2403 tokens; git trace show 74800a7d --revision 1]
+    [git-trace cut Read src/lock.rs, 243 tokens, edited later; read it again before editing, or git trace show 83892c32 --revision 1]
+    [git-trace cut Edit src/lock.rs, 243 tokens; git trace show 3833ebc3 --revision 1]
+    [git-trace cut Read src/main.rs 10-29, 243 tokens, read again later; git trace show be862b03 --revision 1]
+    [git-trace cut Read src/main.rs, 303 tokens; read it again before editing, or git trace show 907f3dcb --revision 1]
+    [git-trace cut Bash cargo test --all, 253 tokens, failed, later successful: error[E0425]: no value `x`; git trace show 15ae1f44 --revision 1]
+    [git-trace cut Bash cd /work && cargo test, 2403 tokens; git trace show 74800a7d --revision 1]
     ");
     insta::assert_snapshot!(exact(&["clean", "main.clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
     nothing to cut
@@ -423,11 +424,11 @@ fn the_list_in_the_editor_decides() {
     // Only the cuts of shell results stay, and a pair is deleted by one of its halves.
     insta::assert_snapshot!(exact("sed -i '/ Bash /!d;s/^keep/delete/'"), @"
      preset         items   tokens    saves
-     failures           1      253      204
-     old-results        1    2,403    2,366
+     failures           1      253      206
+     old-results        1    2,403    2,368
      by hand            2      312      312
-     before 5,349  after 2,467  saved 2,882 (54%)   back: git trace undo
-    [main.clean] 94a728a
+     before 5,349  after 2,463  saved 2,886 (54%)   back: git trace undo
+    [main.clean] 6253eac
     `main` stays as it was; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
@@ -457,21 +458,21 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     insta::assert_snapshot!(exact(&["--in-place"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      204
-     edit-echoes        1      243      209
-     failures           1      253      204
+     stale-reads        1      243      206
+     edit-echoes        1      243      211
+     failures           1      253      206
      thinking           1        7        7
-     edited-reads       1      243      198
-     old-results        1    2,403    2,366
-     before 5,349  after 2,146  saved 3,203 (60%)   back: git trace undo
-    [main] 03b63fc
+     edited-reads       1      243      202
+     old-results        1    2,403    2,368
+     before 5,349  after 2,134  saved 3,215 (60%)   back: git trace undo
+    [main] c4ebddc
     --- stderr
     note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
     [exit 0]
     ");
     assert_eq!(repo.git(&["rev-parse", "refs/traces/main~1"]), first);
     insta::assert_snapshot!(repo.git(&["log", "-1", "--format=%B", "refs/traces/main"]).lines().filter(|line| !line.starts_with("Trace-T")).flat_map(|line| [line, "\n"]).collect::<String>(), @"
-    clean 7 items: 5349 → 2146 tokens
+    clean 7 items: 5349 → 2134 tokens
 
     Trace-Op: clean
     Trace-Item: af4b362339e04c03

@@ -621,7 +621,7 @@ fn beginnings_of_the_text_in_stubs_and_summaries_are_removed() {
     let summary = repo.bodies("main").concat();
     assert!(summary.contains("battery\"-sta") && summary.contains('…'), "{summary}");
     for cut in ["correct-hor…", "correct-horse-\"ba…", "correct-horse-\\\"ba…"] {
-        repo.say(&format!("[cut by git-trace: bash echo {cut}, 2000 tokens; git trace show 0123]"));
+        repo.say(&format!("[git-trace cut bash echo {cut}, 2000 tokens; git trace show 0123]"));
     }
     assert_eq!(purge(&repo, &["--yes"])["left"], serde_json::json!([]));
     let bodies = repo.bodies("main");
@@ -631,9 +631,9 @@ fn beginnings_of_the_text_in_stubs_and_summaries_are_removed() {
     #1 dialogue user: The password is [purged: leaked] and more,…
     #2 dialogue user: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[purged: leaked]
     #3 dialogue user: {"command":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [purged: leaked]
-    [cut by git-trace: bash echo [purged: leaked], 2000 tokens; git trace show 0123]
-    [cut by git-trace: bash echo [purged: leaked], 2000 tokens; git trace show 0123]
-    [cut by git-trace: bash echo [purged: leaked], 2000 tokens; git trace show 0123]
+    [git-trace cut bash echo [purged: leaked], 2000 tokens; git trace show 0123]
+    [git-trace cut bash echo [purged: leaked], 2000 tokens; git trace show 0123]
+    [git-trace cut bash echo [purged: leaked], 2000 tokens; git trace show 0123]
     "#);
     let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
     assert!(!contains(&objects, b"correct"), "{}", String::from_utf8_lossy(&objects));
