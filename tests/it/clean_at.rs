@@ -77,19 +77,19 @@ fn each_crossing_is_told_once() {
     for _ in 0..12 {
         session.step("ok");
     }
-    assert_eq!(session.answer(15_800, "Stop"), "", "79 % is not enough");
+    assert_eq!(session.answer(15_800, "Stop"), "", "79% is not enough");
     assert_eq!(session.answer(16_400, "SessionEnd"), "", "nobody would read it");
-    insta::assert_snapshot!(message(&session.answer(16_400, "Stop")), @"git-trace: this session fills ≈ 82 % of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 32 %; `git trace resume claude-code/s1.clean` continues there.");
+    insta::assert_snapshot!(message(&session.answer(16_400, "Stop")), @"git-trace: this session fills ≈ 82% of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 32%; `git trace resume claude-code/s1.clean` continues there.");
     assert_eq!(session.answer(17_000, "Stop"), "", "it was told");
     assert_eq!(session.answer(9_000, "Stop"), "", "the agent compacted the session");
-    insta::assert_snapshot!(message(&session.answer(18_000, "Stop")), @"git-trace: this session fills ≈ 90 % of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 40 %; `git trace resume claude-code/s1.clean` continues there.");
+    insta::assert_snapshot!(message(&session.answer(18_000, "Stop")), @"git-trace: this session fills ≈ 90% of the context window. `git trace clean claude-code/s1 --yes` would save ≈ 10k tokens, which leaves ≈ 40%; `git trace resume claude-code/s1.clean` continues there.");
     assert_eq!(hook(&repo, "claude-code", "Stop"), "", "nothing is new");
 
     // The commands of the message are complete.
     repo.text(&["clean", "claude-code/s1", "--yes"]);
     let resumed = repo.run(&["resume", "claude-code/s1.clean", "--print"], b"");
     let said = String::from_utf8(resumed.stderr).unwrap();
-    assert!(said.contains(", ≈ 40 % of the context window; its first request costs the full input"), "{said}");
+    assert!(said.contains(", ≈ 40% of the context window; its first request costs the full input"), "{said}");
     assert!(!said.contains("hardly worth"), "{said}");
     repo.text(&[
         "clean",
@@ -114,7 +114,7 @@ fn a_setting_moves_the_limit_or_turns_it_off() {
     repo.git(&["config", "trace.cleanAt", "96"]);
     assert_eq!(session.answer(19_000, "Stop"), "");
     repo.git(&["config", "trace.cleanAt", "90%"]);
-    insta::assert_snapshot!(message(&session.answer(19_000, "Stop")), @"git-trace: this session fills ≈ 95 % of the context window. `git trace clean` would save only ≈ 0 tokens, which is not worth losing the prompt cache.");
+    insta::assert_snapshot!(message(&session.answer(19_000, "Stop")), @"git-trace: this session fills ≈ 95% of the context window. `git trace clean` would save only ≈ 0 tokens, which is not worth losing the prompt cache.");
     repo.git(&["config", "trace.cleanAt", "nearly"]);
     assert!(message(&session.answer(19_000, "Stop")).contains("failed: git config `trace.cleanAt` is `nearly`"));
     let log = fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap();

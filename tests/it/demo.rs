@@ -23,16 +23,16 @@ fn the_demo_cleans_a_session() {
       2623   20.4     1.3  #48    ef227081 turn 3    tool_io result Bash  diff --git a/cmd/entire/cli/integration_test/ma…
        977    7.6     0.5  #31    14c0c7e9 turn 2    tool_io result Bash  diff --git a/.gitignore b/.gitignore index 79d3…
        655    5.1     0.3  #65    689ffe6a turn 4    dialogue  Base directory for this skill: /Users/dev/.clau…
-     12827  100.0          total; ≈ 26 % of the window is full; 65 more rows: -n 69
+     12827  100.0          total; ≈ 26% of the window is full; 65 more rows: -n 69
 
     # Cut what the session no longer needs, on a new trace.
     $ git trace clean work --yes
     note: the provider's prompt cache is lost once
      preset         items   tokens    saves
      thinking           8      832      832
-     old-results        5    5,425    5,205
-     oversize           1    2,623    1,608
-     before 12,827 [≈ 26 %]  after 5,182 [≈ 23 %]  saved 7,645 (60%)   back: git trace undo
+     old-results        5    5,425    5,215
+     oversize           1    2,623    1,610
+     before 12,827 [≈ 26%]  after 5,170 [≈ 23%]  saved 7,657 (60%)   back: git trace undo
     [work.clean] 815b4b3
     `work` stays as it was; `git trace diff work work.clean` shows what was cut
     `git trace resume work.clean` continues with the result

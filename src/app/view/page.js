@@ -70,7 +70,7 @@
     const told = parts.map(([band, tokens]) => `${band} ${figure(tokens)}`);
     if (point.reported !== null) told.push(`reported ${figure(point.reported)}`);
     const full = point.reported ?? point.total;
-    if (budget) told.push(`${Math.round((full / budget) * 100)} % of the budget`);
+    if (budget) told.push(`${Math.round((full / budget) * 100)}% of the budget`);
     readout.textContent = `${point.at.slice(0, 19).replace("T", " ").replace("Z", "")} · ${figure(point.total)} tokens: ${told.join(", ")}`;
   };
   if (points.length) {

@@ -100,10 +100,10 @@ impl ContextSize {
         Some(u64::try_from(percent).unwrap_or(u64::MAX))
     }
 
-    /// As `≈ 22 %`, or `22 % (content only)` if no provider reported a size.
+    /// As `≈ 22%`, or `22% (content only)` if no provider reported a size.
     pub(crate) fn percent_text(&self, tokens: u64) -> Option<String> {
         let percent = self.percent(tokens)?;
-        Some(if self.is_reported() { format!("≈ {percent} %") } else { format!("{percent} % (content only)") })
+        Some(if self.is_reported() { format!("≈ {percent}%") } else { format!("{percent}% (content only)") })
     }
 
     /// The members of `tokens` in the JSON of `status`.
