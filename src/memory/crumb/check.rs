@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::base::escape::marked;
-use crate::base::finding::{Finding, Findings};
+use crate::base::finding::{Finding, Findings, Weight};
 use crate::memory::crumb::grammar::document::{
-    BadHeader, CrumbFile, HEADER, Header, Line, LineKind, is_conflict_marker, parse_section,
+    BadHeader, CrumbFile, HEADER, Header, Line, LineEnding, LineKind, is_conflict_marker, is_same_section,
+    parse_section,
 };
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange};
 use crate::tokens::Counter;
@@ -40,7 +41,9 @@ struct State<'p> {
     header: Option<Header<'p>>,
     mark: Option<(char, usize)>,
     section: Option<&'p str>,
-    seen: HashMap<&'p str, usize>,
+    seen: HashMap<String, usize>,
+    /// The summaries of the section: agent, sessions, line.
+    summaries: Vec<(Option<char>, SessionRange, usize)>,
     failures: usize,
 }
 
@@ -64,6 +67,7 @@ impl Check<'_> {
             let message = "the file starts with a byte order mark";
             self.findings.warning("byte-order-mark", 0..3, message, "save it as UTF-8 without one");
         }
+        self.check_endings(&crumb.lines);
         if let Some(first) = self.check_header(&crumb.lines) {
             self.check_lines(crumb, first);
         }
@@ -119,7 +123,14 @@ impl Check<'_> {
     }
 
     fn check_lines(&mut self, crumb: &CrumbFile<'_>, first: usize) {
-        let mut state = State { header: crumb.header(), mark: None, section: None, seen: HashMap::new(), failures: 0 };
+        let mut state = State {
+            header: crumb.header(),
+            mark: None,
+            section: None,
+            seen: HashMap::new(),
+            summaries: Vec::new(),
+            failures: 0,
+        };
         for (index, line) in crumb.lines.iter().enumerate().skip(first) {
             let text = &*line.text;
             let mut at = 0;
@@ -137,7 +148,7 @@ impl Check<'_> {
                 LineKind::Section => self.check_section(index + 1, text, &mut state),
                 LineKind::Entry => {
                     if let Some(entry) = line.entry() {
-                        self.check_entry(text, &entry, &mut state);
+                        self.check_entry(index + 1, text, &entry, &mut state);
                     }
                 }
                 LineKind::Header | LineKind::Unknown => self.check_unknown(text),
@@ -153,19 +164,24 @@ impl Check<'_> {
         let Some((mark, name)) = parse_section(text) else { return };
         state.section = Some(name);
         state.failures = 0;
+        state.summaries.clear();
         let (first_mark, first_line) = *state.mark.get_or_insert((mark, line));
         if first_mark != mark {
             let message =
                 format!("line {line} marks a section with `{mark}`, and line {first_line} with `{first_mark}`");
             self.error("mixed-marks", text, message, "use only one of the two");
         }
-        if let Some(first) = state.seen.insert(name, line) {
+        if let Some(first) = state.seen.insert(name.to_lowercase(), line) {
             let message = format!("the section `{}` already starts on line {first}", excerpt(name));
             self.warn("section-twice", text, message, "merge the two");
         }
+        if !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')) {
+            let message = format!("the section name `{}` is not one word of letters and digits", excerpt(name));
+            self.warn("odd-section-name", text, message, "write it as in `§core`, with `-` between words");
+        }
     }
 
-    fn check_entry(&mut self, line: &str, entry: &Entry<'_>, state: &mut State<'_>) {
+    fn check_entry(&mut self, number: usize, line: &str, entry: &Entry<'_>, state: &mut State<'_>) {
         let Some(section) = state.section else {
             let message = "the entry is before the first section";
             self.error("entry-before-section", line, message, "put it below a line such as `§core`");
@@ -175,10 +191,11 @@ impl Check<'_> {
             let message = "the mark `f` is for shared files, whose sections are marked with `=`";
             self.warn("shared-mark", line, message, "write `.` with the agent's letter");
         }
-        if section == FAILURES && entry.kind != EntryKind::Lesson {
+        let is_in_failures = is_same_section(section, FAILURES);
+        if is_in_failures && entry.kind != EntryKind::Lesson {
             let message = format!("an entry of `{FAILURES}` starts with `{}`", entry.kind.mark());
             self.warn("failure-mark", line, message, "write `~`, or put it into another section");
-        } else if section == FAILURES {
+        } else if is_in_failures {
             state.failures += 1;
             if state.failures == FAILURE_LIMIT + 1 {
                 let message = format!("the section has more than {FAILURE_LIMIT} failures");
@@ -190,6 +207,31 @@ impl Check<'_> {
             self.warn("empty-entry", line, "the entry has no text", "add text or delete it");
         }
         self.check_sessions(line, entry, state);
+        self.check_overlap(number, line, entry, state);
+    }
+
+    fn check_overlap(&mut self, number: usize, line: &str, entry: &Entry<'_>, state: &mut State<'_>) {
+        let Some(range) = entry.reference.filter(|_| entry.kind == EntryKind::Summary) else { return };
+        let mut others = state.summaries.iter();
+        if let Some((_, other, at)) = others.find(|(agent, other, _)| *agent == entry.agent && other.overlaps(&range)) {
+            let message = format!("the summary of {range} overlaps that of {other} on line {at}");
+            self.warn("overlapping-summaries", line, message, "keep one, or run `git trace crumb compress`");
+        }
+        state.summaries.push((entry.agent, range, number));
+    }
+
+    /// Warns of line endings other than line feeds, once.
+    fn check_endings(&mut self, lines: &[Line<'_>]) {
+        let Some(first) = lines.iter().find(|line| line.ending == LineEnding::CrLf) else { return };
+        let is_mixed = lines.iter().any(|line| line.ending == LineEnding::Lf);
+        // Git makes all of them CR and LF where it is asked to, so these alone are no reason to refuse a file.
+        let (weight, code, message) = if is_mixed {
+            (Weight::Warning, "mixed-line-endings", "some lines end with CR and LF, others with LF")
+        } else {
+            (Weight::Advice, "crlf", "the lines end with CR and LF")
+        };
+        let end = self.span(&first.text).end;
+        self.findings.add(weight, code, end..end + 2, message, "`git trace crumb fmt` makes them LF");
     }
 
     fn check_sessions(&mut self, line: &str, entry: &Entry<'_>, state: &State<'_>) {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::check::FAILURES;
 use super::error::CrumbError;
-use super::grammar::document::{CrumbFile, Header, Line, LineEnding, LineKind, parse_section};
-use super::grammar::entry::{Counter, DASH, Entry, EntryKind, SessionForm, SessionRef, is_key};
+use super::grammar::document::{CrumbFile, Header, Line, LineEnding, LineKind, is_same_section, parse_section};
+use super::grammar::entry::{Counter, DASH, Entry, EntryKind, SEPARATOR, SessionForm, SessionRef, is_key};
 use crate::trace::model::trailers::one_line;
 
 pub(crate) const STANDARD: [&str; 5] = ["core", "rules", FAILURES, "active", "volatile"];
@@ -61,7 +61,7 @@ impl CrumbFile<'_> {
     }
 
     /// Counts a failure: increments the counter of the agent's failure `key`, or adds it with `text`. An existing failure keeps
-    /// its text. Returns the line.
+    /// its text, to which other words are added. Returns the line.
     pub(crate) fn add_failure(&mut self, key: &str, text: &str, agent: Option<char>) -> Result<String, CrumbError> {
         if !is_key(key) || key.contains(char::is_control) || key.starts_with('@') {
             let expected = "`area:topic` without spaces";
@@ -69,18 +69,30 @@ impl CrumbFile<'_> {
         }
         let session = self.header().ok_or(CrumbError::NoHeader)?.session;
         let known = self.entries().find(|(_, section, entry)| {
-            *section == FAILURES && entry.kind == EntryKind::Lesson && entry.agent == agent && entry.key() == Some(key)
+            is_same_section(section, FAILURES)
+                && entry.kind == EntryKind::Lesson
+                && entry.agent == agent
+                && entry.key() == Some(key)
         });
+        let text = if text.trim().is_empty() { String::new() } else { clean_text(text)? };
         if let Some((index, _, entry)) = known {
             let count = entry.counter.map_or(1, |counter| counter.count).saturating_add(1);
             let form = entry.counter.map(|counter| counter.last.form).filter(|form| *form == SessionForm::Session);
             let form = form.unwrap_or(SessionForm::Plain);
             let counter = Counter { count, last: SessionRef { number: session, form } };
-            let line = with_counter(&self.lines[index].text, counter);
+            let mut line = with_counter(&self.lines[index].text, counter);
+            if !entry.text.contains(&text) {
+                let is_bare = entry.key() == Some(entry.text);
+                let more = format!("{}{}{text}", entry.text, if is_bare { " " } else { SEPARATOR });
+                if more.len() > MAX_TEXT_LEN {
+                    return Err(CrumbError::TextTooLong { len: more.len() });
+                }
+                line = Entry { text: &more, counter: Some(counter), ..entry }.render();
+            }
             self.lines[index].text = Cow::Owned(line.clone());
             return Ok(line);
         }
-        let text = if text.trim().is_empty() { String::new() } else { format!(" {}", clean_text(text)?) };
+        let text = if text.is_empty() { text } else { format!(" {text}") };
         let counter = Counter { count: 1, last: SessionRef::plain(session) };
         let agent = agent.map(String::from).unwrap_or_default();
         let line = format!("{}{agent} {key}{text}{DASH}{counter}", EntryKind::Lesson.mark());
@@ -96,7 +108,11 @@ impl CrumbFile<'_> {
 
     pub(crate) fn append(&mut self, section: &str, text: String) -> Result<(), CrumbError> {
         let find = |crumb: &CrumbFile<'_>| {
-            crumb.sections().iter().find(|found| found.name == section).map(|found| (found.start, found.end))
+            crumb
+                .sections()
+                .iter()
+                .find(|found| is_same_section(found.name, section))
+                .map(|found| (found.start, found.end))
         };
         if find(self).is_none() {
             self.add_section(section)?;
@@ -109,16 +125,16 @@ impl CrumbFile<'_> {
         Ok(())
     }
 
-    /// Adds an empty section: a standard one in its order, another at the end.
+    /// Adds an empty section at its place.
     fn add_section(&mut self, name: &str) -> Result<(), CrumbError> {
         let text = format!("{}{name}", self.mark());
         if !is_word(name) || parse_section(&text).is_none_or(|(_, parsed)| parsed != name) {
             return Err(bad_name("section name", name));
         }
-        let order = |name: &str| STANDARD.iter().position(|standard| *standard == name).unwrap_or(STANDARD.len());
         let ending = self.ending();
-        let next =
-            self.sections().iter().find(|section| order(section.name) > order(name)).map(|section| section.start);
+        let sections = self.sections();
+        let names: Vec<&str> = sections.iter().map(|section| section.name).collect();
+        let next = sections.get(section_place(&names, name)).map(|section| section.start);
         if let Some(index) = next {
             self.lines.splice(index..index, [Line::new(text, ending), Line::new("", ending)]);
         } else {
@@ -139,6 +155,16 @@ impl CrumbFile<'_> {
             line.ending = ending;
         }
     }
+}
+
+/// The place of a new section among the others: a standard one follows the last one that comes before it in the standard order,
+/// or else precedes the first one that comes after it. The section `volatile`, and any other one, is the last.
+pub(crate) fn section_place(names: &[&str], new: &str) -> usize {
+    let order = |name: &str| STANDARD.iter().position(|standard| is_same_section(standard, name));
+    let Some(own) = order(new).filter(|own| own + 1 < STANDARD.len()) else { return names.len() };
+    let earlier = names.iter().rposition(|name| order(name).is_some_and(|other| other < own)).map(|index| index + 1);
+    let later = || names.iter().position(|name| order(name).is_some_and(|other| other > own));
+    earlier.or_else(later).unwrap_or(names.len())
 }
 
 fn is_word(name: &str) -> bool {

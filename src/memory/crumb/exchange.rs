@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::memory::crumb::check::FAILURES;
 use crate::memory::crumb::edit::with_counter;
 use crate::memory::crumb::error::CrumbError;
-use crate::memory::crumb::grammar::document::{CrumbFile, LineKind};
+use crate::memory::crumb::grammar::document::{CrumbFile, LineKind, is_same_section};
 use crate::memory::crumb::grammar::entry::{Counter, Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
@@ -36,12 +36,14 @@ fn letter(identity: &str) -> Option<char> {
 pub(crate) fn send(crumb: &CrumbFile<'_>, sections: &[String], agent: Option<char>) -> Result<String, CrumbError> {
     let header = crumb.header().ok_or(CrumbError::NoHeader)?;
     let all = crumb.sections();
-    if let Some(missing) = sections.iter().find(|name| !all.iter().any(|section| section.name == **name)) {
+    if let Some(missing) = sections.iter().find(|name| !all.iter().any(|section| is_same_section(section.name, name))) {
         return Err(CrumbError::NoSuchSection { name: missing.clone() });
     }
     let agent = agent.or_else(|| letter(header.identity));
     let mut text = format!("{header}\n");
-    for section in all.iter().filter(|section| sections.is_empty() || sections.iter().any(|name| name == section.name))
+    for section in all
+        .iter()
+        .filter(|section| sections.is_empty() || sections.iter().any(|name| is_same_section(name, section.name)))
     {
         text.extend(["\n", &section.mark.to_string(), section.name, "\n"]);
         for index in section.start + 1..section.end {
@@ -111,10 +113,10 @@ fn receive_line(
     received: &mut Received,
 ) -> Result<(), CrumbError> {
     let Some(entry) = Entry::parse(line) else { return Ok(()) };
-    let is_failure = section == FAILURES && entry.kind == EntryKind::Lesson && entry.key().is_some();
+    let is_failure = is_same_section(section, FAILURES) && entry.kind == EntryKind::Lesson && entry.key().is_some();
     let known = crumb.entries().find(|(at, name, known)| {
         let is_same_failure = is_failure && known.agent == entry.agent && known.key() == entry.key();
-        *name == section && (is_same_failure || identity_of(&crumb.lines[*at].text) == identity_of(line))
+        is_same_section(name, section) && (is_same_failure || identity_of(&crumb.lines[*at].text) == identity_of(line))
     });
     let Some((at, ..)) = known else {
         let line = localized(line, session);
@@ -143,7 +145,7 @@ fn identity_of(line: &str) -> String {
 }
 
 /// The tag with the sender's sessions: that of the reference, then that of the counter.
-const FROM: &str = "FROM";
+pub(crate) const FROM: &str = "FROM";
 
 /// The line with future sessions replaced by `session`.
 fn localized(line: &str, session: u64) -> String {

@@ -47,7 +47,7 @@ fn a_session_is_noted_from_start_to_end() {
     ! never force-push
 
     §failures
-    ~ api:rate-limit hit 429 — 2x @2
+    ~ api:rate-limit hit 429 / other words — 2x @2
     ~E api:rate-limit — 1x @2
 
     §active
@@ -67,7 +67,7 @@ fn a_session_is_noted_from_start_to_end() {
      6      §rules
      7      ! never force-push
      9      §failures
-    10      ~ api:rate-limit hit 429 — 2x @2
+    10      ~ api:rate-limit hit 429 / other words — 2x @2
     11      ~E api:rate-limit — 1x @2
     13      §active
     14      * key expires in April
@@ -78,7 +78,7 @@ fn a_session_is_noted_from_start_to_end() {
     21      .S built it
     ");
     insta::assert_snapshot!(place.trace(&["crumb", "triage", FILE]), @"
-    85   10 ~ api:rate-limit hit 429 — 2x @2
+    85   10 ~ api:rate-limit hit 429 / other words — 2x @2
             a failure 60 + happened 2 times 10 + hot, 0 sessions ago 15
     80   11 ~E api:rate-limit — 1x @2
             a failure 60 + happened 1 times 5 + hot, 0 sessions ago 15
@@ -188,8 +188,8 @@ fn validate_takes_files_stdin_and_the_published_request() {
     [exit 2]
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "validate", "-"], "∴CRUMB2 TEST s1\n§core\n? what\u{1b}[31m\n"), @r"
-    stdin:3:1: unknown-mark: `?` is not the mark of an entry; start it with one of `. ! ~ * > n c` and a space
-    stdin:3:7: control-character: the line contains the control character \u{1b}; remove it
+    error: stdin:3:1: unknown-mark: `?` is not the mark of an entry; start it with one of `. ! ~ * > n c` and a space
+    warning: stdin:3:7: control-character: the line contains the control character \u{1b}; remove it
     --- stderr
     stdin: not valid, errors: 1, warnings: 1
     [exit 1]
@@ -474,4 +474,43 @@ fn git_shows_a_crumb_file_whose_name_is_an_option() {
     @@ -7,0 +8 @@ core: . one
     +volatile: n @1 two
     ");
+}
+
+#[test]
+fn two_branches_that_both_compressed_merge_into_one_summary() {
+    let mut place = started();
+    let file = |session: u32| {
+        let notes: String = (1..=20).map(|session| format!("n @{session} did {session}\n")).collect();
+        format!("∴CRUMB2 AGENT s{session}\n\n§volatile\n{notes}")
+    };
+    place.write(FILE, file(20));
+    place.commit("notes");
+    place.git(&["worktree", "add", "-q", "-b", "side", "../linked"]);
+    for (folder, session) in [("repo", 30), ("linked", 31)] {
+        place.cd(folder);
+        place.write(FILE, file(session));
+        place.ok(&["crumb", "compress", FILE]);
+        place.commit(folder);
+    }
+    place.cd("repo");
+    let said = place.try_git(&["merge", "-q", "side"]);
+    assert!(said.contains("agent.crumb: `c @16 did 16` is part of `c @1-16 "), "{said}");
+    let merged = place.read(FILE);
+    let summaries: Vec<_> = merged.lines().filter_map(|line| line.strip_prefix("c ")?.split(' ').next()).collect();
+    assert_eq!(summaries, ["@1-16", "@17", "@18", "@19", "@20"], "{merged}");
+    assert!(!place.trace(&["crumb", "validate", "--strict", FILE]).contains("[exit"));
+    assert_eq!(place.ok(&["crumb", "compress", FILE]), "");
+    place.ok(&["crumb", "expand", FILE, "@1-16"]);
+    let expanded = place.read(FILE);
+    let notes = expanded.lines().filter(|line| line.starts_with("n @")).count();
+    assert_eq!((notes, expanded.lines().filter(|line| line.starts_with("c @")).count()), (16, 4), "{expanded}");
+}
+
+#[test]
+fn a_known_failure_keeps_new_words() {
+    let place = started();
+    place.ok(&["crumb", "fail", FILE, "api:limit", "hit 429"]);
+    place.ok(&["crumb", "fail", FILE, "api:limit", "hit 429"]);
+    place.ok(&["crumb", "fail", FILE, "api:limit", "only on upload"]);
+    assert!(place.read(FILE).contains("~ api:limit hit 429 / only on upload — 3x @1\n"), "{}", place.read(FILE));
 }

@@ -83,6 +83,10 @@ enum Deed {
     Fail(&'static str),
     Remove(usize),
     Add(EntryKind, &'static str, &'static str),
+    /// Summarize the sessions up to a number.
+    Summarize(&'static str),
+    /// Add words and a tag to a failure that the base has.
+    Reword(&'static str, &'static str),
 }
 
 fn deeds() -> impl Strategy<Value = Vec<Deed>> {
@@ -92,6 +96,9 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
         (0..6_usize).prop_map(Deed::Remove),
         (kind, select(SECTIONS.to_vec()), select(vec!["x", "y", "z"]))
             .prop_map(|(kind, to, text)| Deed::Add(kind, to, text)),
+        select(vec!["c @1-2 a", "c @1-3 a", "c @1-3 b", "c @2-4 a", "c @3 a"]).prop_map(Deed::Summarize),
+        (select(vec!["slow", "slower", "red / blue", ""]), select(vec![" [T: u]", " [T: v]", " [S] [T]", ""]))
+            .prop_map(|(words, tags)| Deed::Reword(words, tags)),
     ];
     vec(deed, 0..6)
 }
@@ -110,6 +117,12 @@ fn after(base: &str, sessions: usize, deeds: &[Deed]) -> Vec<u8> {
     for deed in deeds {
         match deed {
             Deed::Fail(_) => {}
+            Deed::Summarize(line) => crumb.append("volatile", (*line).to_owned()).unwrap(),
+            Deed::Reword(words, tags) => {
+                for line in crumb.lines.iter_mut().filter(|line| line.text.starts_with("~ a:b it")) {
+                    line.text = format!("~ a:b it {words} — 1x @3{tags}").into();
+                }
+            }
             Deed::Remove(n) => {
                 let at = crumb.entries().map(|(at, ..)| at).nth(*n);
                 at.map(|at| crumb.remove(at));

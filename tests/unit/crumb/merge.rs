@@ -110,3 +110,57 @@ fn new_sections_end_in_the_same_order() {
     assert_eq!(merged(&base, &both, &own_last), both);
     assert_eq!(merged(&base, &merged(&base, &own_last, &team), &own), both);
 }
+
+#[test]
+fn a_wider_summary_takes_the_place_of_narrower_ones() {
+    let base = file(20, "§volatile\nn @15 a\nn @16 b\n");
+    let ours = file(30, "§volatile\nc @1-15 a\nc @16 b\ncS @16 theirs\n");
+    let theirs = file(31, "§volatile\nc @1-16 a; b\nc @14-17 other\n");
+    insta::assert_snapshot!(merged(&base, &ours, &theirs), @"
+    `c @1-15 a` is part of `c @1-16 a; b`
+    `c @16 b` is part of `c @1-16 a; b`
+    ∴CRUMB2 A s31
+
+    §volatile
+    c @1-16 a; b
+    cS @16 theirs
+    c @14-17 other
+    ");
+}
+
+#[test]
+fn words_and_tags_of_a_failure_are_kept_from_both_sides() {
+    let base = file(7, "§failures\n~ a:b hit 429 — 2x @3 [T: u]\n");
+    let ours = file(8, "§failures\n~ a:b hit 429 when batched — 3x @8 [T: u] [FIX: retry]\n");
+    let theirs = file(9, "§failures\n~ a:b hit 429 / on upload — 3x @9 [T: u] [OWNER: S]\n");
+    insta::assert_snapshot!(merged(&base, &ours, &theirs), @"
+    ∴CRUMB2 A s9
+
+    §failures
+    ~ a:b hit 429 when batched / on upload — 4x @9 [T: u] [FIX: retry] [OWNER: S]
+    ");
+}
+
+#[test]
+fn sections_merge_without_case_and_a_new_one_has_its_place() {
+    let base = file(7, "§core\n. a\n");
+    let ours = file(8, "§Core\n. a\n. b\n\n§volatile\nn @8 b\n");
+    let theirs = file(9, "§core\n. a\n. c\n\n§rules\n! c\n\n§team\n. c\n");
+    insta::assert_snapshot!(merged(&base, &ours, &theirs), @"
+    ∴CRUMB2 A s9
+
+    §Core
+    . a
+    . b
+    . c
+
+    §rules
+    ! c
+
+    §team
+    . c
+
+    §volatile
+    n @8 b
+    ");
+}

@@ -40,7 +40,7 @@ fn published_files_round_trip_byte_for_byte() {
 
 #[test]
 fn headers_have_version_1_or_2() {
-    for good in ["∴CRUMB1 A s1\n§a\n", "∴CRUMB2 A s1\r\n§a", "∴CRUMB2  Ä\ts007\n=a\n"] {
+    for good in ["∴CRUMB1 A s1\n§a\n", "∴CRUMB2 A s1\n§a", "∴CRUMB2  Ä\ts007\n=a\n"] {
         assert_eq!(verdict(good), "", "{good:?}");
     }
     let all = [
@@ -103,6 +103,7 @@ fn every_rule_reports_its_violation() {
     f:5:1: backward-range: the range @4-2 runs backwards; put the earlier session first
     f:6:1: future-session: session 6 is later than session 5 of the header; correct it, or `git trace crumb start` the session
     f:7:1: future-session: session 7 is later than session 5 of the header; correct it, or `git trace crumb start` the session
+    f:7:1: overlapping-summaries: the summary of @1-7 overlaps that of @4-2 on line 5; keep one, or run `git trace crumb compress`
     f:8:1: future-session: session 8 is later than session 5 of the header; correct it, or `git trace crumb start` the session
     ! f:9:13: bad-reference: `2x @then` does not name a session; write `@15`, `@10-13`, `@s8` or `@pre122`
     ");
@@ -154,4 +155,18 @@ fn a_line_that_is_a_header_after_trimming_is_formatted_as_one() {
     let once = format(&CrumbFile::parse(" ∴CRUMB2  ADA s15\u{b}\n\n§core\n. x\n".as_bytes()).unwrap());
     assert_eq!(String::from_utf8(once.clone()).unwrap(), "∴CRUMB2 ADA s15\n\n§core\n. x\n");
     assert_eq!(format(&CrumbFile::parse(&once).unwrap()), once);
+}
+
+#[test]
+fn overlapping_summaries_odd_names_and_line_endings_are_found() {
+    let text = "∴CRUMB2 A s40\r\n§core\n§odd name!\n§Core\n§volatile\nc @1-15 a\nc @10-16 b\ncS @16 b\nc @17 c\nn @16 \u{200b}x\n";
+    insta::assert_snapshot!(verdict(text), @r"
+    f:1:14: mixed-line-endings: some lines end with CR and LF, others with LF; `git trace crumb fmt` makes them LF
+    f:3:1: odd-section-name: the section name `odd name!` is not one word of letters and digits; write it as in `§core`, with `-` between words
+    f:4:1: section-twice: the section `Core` already starts on line 2; merge the two
+    f:7:1: overlapping-summaries: the summary of @10-16 overlaps that of @1-15 on line 6; keep one, or run `git trace crumb compress`
+    f:10:7: control-character: the line contains the invisible character \u{200b}; remove it
+    ");
+    assert_eq!(format(&CrumbFile::parse(text.as_bytes()).unwrap()).iter().filter(|byte| **byte == b'\r').count(), 0);
+    insta::assert_snapshot!(verdict("∴CRUMB2 A s1\r\n§core\r\n. a\r\n"), @"f:1:13: crlf: the lines end with CR and LF; `git trace crumb fmt` makes them LF");
 }

@@ -65,7 +65,9 @@ fn validate(path: &Path, args: &ValidateArgs, counter: Counter, ui: &Ui) -> Resu
         }))?;
         return Ok(is_valid);
     }
-    findings.iter().try_for_each(|finding| ui.write_content(format!("{}\n", finding.in_file(&name))))?;
+    findings
+        .iter()
+        .try_for_each(|finding| ui.write_content(format!("{}: {}\n", finding.weight, finding.in_file(&name))))?;
     let word = if is_valid { "valid" } else { "not valid" };
     ui.note(format!("{name}: {word}, errors: {errors}, warnings: {warnings}"));
     Ok(is_valid)

@@ -15,7 +15,10 @@ use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail};
 use crate::base::bounded;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::base::process::Process;
+use crate::memory::crumb::merge::MergeNote;
+use crate::memory::crumb::{CrumbError, CrumbFile, archive};
 use crate::memory::{breadcrumb, checkpoint, crumb};
+use crate::trace::store::signature::Signature;
 
 /// The exit status of a merge that could not be made.
 const FAILED: u8 = 129;
@@ -107,7 +110,7 @@ impl MergeDriverArgs {
         let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
         let path = self.path.as_deref().unwrap_or_default();
         match self.kind.or_else(|| FileKind::of_path(path.as_encoded_bytes())) {
-            Some(kind) => merge_kind(self, &context.ui, kind, &mut markers),
+            Some(kind) => merge_kind(self, context, kind, &mut markers),
             None => merge_text(self, &markers),
         }
     }
@@ -120,13 +123,15 @@ fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
 }
 
 /// Merges by meaning. A version that cannot be read as a file of the kind is merged as text.
-fn merge_kind(args: &MergeDriverArgs, ui: &Ui, kind: FileKind, markers: &mut Markers) -> Result<ExitStatus> {
+fn merge_kind(args: &MergeDriverArgs, context: &Context, kind: FileKind, markers: &mut Markers) -> Result<ExitStatus> {
+    let ui = &context.ui;
     let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
     let input = MergeInput { base: &base, ours: &ours, theirs: &theirs };
     match kind {
         FileKind::Breadcrumbs => return write_merged(args, ui, markers, &breadcrumb::merge(input), "breadcrumbs"),
         FileKind::Crumb => {
             if let Some(merged) = crumb::merge(input) {
+                keep_subsumed(context, &ours, &merged.notes);
                 return write_merged(args, ui, markers, &merged, "crumb");
             }
         }
@@ -139,6 +144,26 @@ fn merge_kind(args: &MergeDriverArgs, ui: &Ui, kind: FileKind, markers: &mut Mar
         }
     }
     merge_text(args, markers)
+}
+
+/// Archives the summaries that the merge of a crumb file dropped. The merge succeeds without the archive.
+fn keep_subsumed(context: &Context, ours: &[u8], notes: &[MergeNote]) {
+    let subsumed: Vec<(&str, &str)> = notes
+        .iter()
+        .filter_map(|note| match note {
+            MergeNote::Subsumed { kept, dropped } => Some((kept.as_str(), dropped.as_str())),
+            _ => None,
+        })
+        .collect();
+    let (Ok(repo), Ok(crumb), false) = (context.repo(), CrumbFile::parse(ours), subsumed.is_empty()) else { return };
+    let Some(header) = crumb.header() else { return };
+    let signature = Signature::take(repo, context.now());
+    let stored = signature
+        .map_err(CrumbError::from)
+        .and_then(|signature| archive::store_subsumed(repo, header.identity, &subsumed, &signature));
+    if let Err(error) = stored {
+        context.ui.note(format!("warning: cannot archive what the merge dropped: {error}"));
+    }
 }
 
 /// Prints the notes of a merge and writes its result. `unnamed` replaces a path that git did not pass.

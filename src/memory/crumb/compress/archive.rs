@@ -8,7 +8,7 @@
 //! A path contains the first 16 hex digits of the BLAKE3 digest of the line or name, so the crumb file needs no reference to
 //! it. An original may itself be a summary with originals. The refs are private: plain pushes and clones do not copy them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use percent_encoding::percent_decode_str;
 
@@ -100,15 +100,33 @@ impl<'r> Archive<'r> {
 
     fn trace_back(&self, line: &str, seen: &mut Vec<String>) -> Result<Option<Vec<String>>, CrumbError> {
         let Some(lines) = self.read(&line_path(line))? else { return Ok(None) };
-        let mut originals = Vec::new();
+        let (mut originals, mut older) = (Vec::new(), Vec::new());
         for original in lines {
-            let mut older = None;
+            let mut found = None;
             if !seen.contains(&original) {
                 seen.push(original.clone());
-                older = self.trace_back(&original, seen)?;
+                found = self.trace_back(&original, seen)?;
             }
-            originals.extend(older.unwrap_or_else(|| vec![original]));
+            match found {
+                Some(found) => older.push(found),
+                None => originals.push(original),
+            }
         }
+        for found in older {
+            // Two summaries of the same sessions have originals in common.
+            let mut known: HashMap<&str, usize> = HashMap::new();
+            originals.iter().for_each(|line: &String| *known.entry(line).or_default() += 1);
+            let mut is_new = |line: &String| match known.get_mut(line.as_str()) {
+                Some(count @ 1..) => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            };
+            let new: Vec<String> = found.into_iter().filter(|line| is_new(line)).collect();
+            originals.extend(new);
+        }
+        originals.sort_by_key(|line| Entry::parse(line).and_then(|entry| entry.latest()));
         Ok(Some(originals))
     }
 
@@ -188,6 +206,42 @@ pub(crate) fn store(
     line_history::change(repo, signature, &repo.lock(&refname(identity))?, |tip| {
         let archive = Archive { repo, tree: tip.map(|commit| commit.tree) };
         let tree = archive.with(plan)?;
+        let state = NewState { tree, merged: None, message: message.clone() };
+        Ok(((Some(tree) != archive.tree).then_some(state), ()))
+    })
+}
+
+/// Keeps the originals of summaries that a merge dropped, with those of the summary that covers them.
+///
+/// If those are not archived here, the summary itself is one of its originals, so that expanding it loses nothing.
+pub(crate) fn store_subsumed(
+    repo: &Repo,
+    identity: &str,
+    subsumed: &[(&str, &str)],
+    signature: &Signature,
+) -> Result<(), CrumbError> {
+    let message = one_line(&format!("merge {identity}: {} summaries are parts of others", subsumed.len())) + "\n";
+    line_history::change(repo, signature, &repo.lock(&refname(identity))?, |tip| {
+        let archive = Archive { repo, tree: tip.map(|commit| commit.tree) };
+        let mut editor = TreeEditor::new(repo, archive.tree)?;
+        let mut paths: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (kept, dropped) in subsumed {
+            let path = line_path(kept);
+            if !paths.contains_key(&path) {
+                let known = archive.read(&path)?.unwrap_or_else(|| vec![(*kept).to_owned()]);
+                paths.insert(path.clone(), known);
+            }
+            let lines = paths.entry(path).or_default();
+            if !lines.iter().any(|line| line == dropped) {
+                lines.push((*dropped).to_owned());
+            }
+        }
+        for (path, lines) in paths {
+            let text = FORMAT.normalized((lines.join("\n") + "\n").as_bytes());
+            let blob = repo.write_blob(text.as_bytes())?;
+            editor.put(repo, &path, blob)?;
+        }
+        let tree = editor.write(repo)?;
         let state = NewState { tree, merged: None, message: message.clone() };
         Ok(((Some(tree) != archive.tree).then_some(state), ()))
     })

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::memory::crumb::check::{FAILURE_LIMIT, FAILURES};
 use crate::memory::crumb::compress::shorten::{limit, prompt, shorten};
 use crate::memory::crumb::compress::tier::Tier;
-use crate::memory::crumb::grammar::document::{CrumbFile, Line};
+use crate::memory::crumb::grammar::document::{CrumbFile, Line, is_same_section};
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
@@ -42,6 +42,7 @@ pub(crate) struct Member {
     pub line: String,
     content: String,
     reference: SessionRange,
+    is_summary: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -112,8 +113,8 @@ pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
             Tier::Warm => Some(latest),
             Tier::Cold => None,
         };
-        let member =
-            Member { index, line: crumb.lines[index].text.to_string(), content: entry.content.to_owned(), reference };
+        let (line, content) = (crumb.lines[index].text.to_string(), entry.content.to_owned());
+        let member = Member { index, line, content, reference, is_summary: entry.kind == EntryKind::Summary };
         let (is_done, members) = members_by_key.entry((section, entry.agent, session)).or_default();
         *is_done = members.is_empty() && entry.kind == EntryKind::Summary;
         members.push(member);
@@ -130,7 +131,16 @@ pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
 fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
     let mut by_session: Vec<&Member> = members.iter().collect();
     by_session.sort_by_key(|member| (member.reference.later().latest(), member.reference.earlier().latest()));
-    let texts: Vec<&str> = by_session.iter().map(|member| member.content.as_str()).collect();
+    // Two branches may have summarized the same sessions: what the wider summary says is enough.
+    let is_subsumed = |index: usize, member: &Member| {
+        let wider = |(other, wide): (usize, &&Member)| {
+            let is_same = wide.reference.bounds() == member.reference.bounds();
+            wide.is_summary && wide.reference.contains(&member.reference) && if is_same { other > index } else { true }
+        };
+        member.is_summary && by_session.iter().enumerate().any(|(other, wide)| other != index && wider((other, wide)))
+    };
+    let texts = by_session.iter().enumerate().filter(|(index, member)| !is_subsumed(*index, member));
+    let texts: Vec<&str> = texts.map(|(_, member)| member.content.as_str()).collect();
     let text = shorten(&texts, limit(tier));
     let reference = if let [only] = &members[..] { only.reference } else { span(&members) };
     Group { tier, agent, reference, members, text }
@@ -152,8 +162,10 @@ fn failure_name(entry: &Entry<'_>) -> String {
 
 /// All failures but the five with the highest counts, or, of equal counts, the latest.
 fn evicted(crumb: &CrumbFile<'_>) -> Vec<Evicted> {
-    let mut failures: Vec<_> =
-        crumb.entries().filter(|(_, section, entry)| *section == FAILURES && entry.kind == EntryKind::Lesson).collect();
+    let mut failures: Vec<_> = crumb
+        .entries()
+        .filter(|(_, section, entry)| is_same_section(section, FAILURES) && entry.kind == EntryKind::Lesson)
+        .collect();
     failures.sort_by_key(|(index, _, entry)| (std::cmp::Reverse(entry.frequency()), *index));
     let mut evicted: Vec<Evicted> = failures
         .into_iter()

@@ -5,7 +5,7 @@
 
 use crate::memory::crumb::check::FAILURES;
 use crate::memory::crumb::compress::tier::Tier;
-use crate::memory::crumb::grammar::document::CrumbFile;
+use crate::memory::crumb::grammar::document::{CrumbFile, is_same_section};
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,11 +40,11 @@ pub(crate) fn triage(crumb: &CrumbFile<'_>) -> Vec<Score> {
 /// Points for the kind of entry: 15 to 70; for how often it happened: up to 25; for how recently: up to 15.
 fn reasons(section: &str, entry: &Entry<'_>, session: Option<u64>) -> Vec<(u64, String)> {
     let (points, what) = match entry.kind {
-        EntryKind::Lesson if section == FAILURES => (60, "a failure"),
+        EntryKind::Lesson if is_same_section(section, FAILURES) => (60, "a failure"),
         EntryKind::Constraint => (70, "a constraint"),
         EntryKind::Lesson => (55, "a lesson"),
         EntryKind::Directive => (50, "a directive"),
-        EntryKind::Fact | EntryKind::SharedFact if section == "core" => (65, "who the agent is"),
+        EntryKind::Fact | EntryKind::SharedFact if is_same_section(section, "core") => (65, "who the agent is"),
         EntryKind::Warning => (45, "a warning"),
         EntryKind::Fact | EntryKind::SharedFact => (40, "a fact"),
         EntryKind::Note => (20, "a note"),

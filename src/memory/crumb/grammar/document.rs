@@ -114,6 +114,11 @@ pub(crate) fn parse_section(line: &str) -> Option<(char, &str)> {
     is_named.then(|| (mark, rest.trim_end()))
 }
 
+/// Whether two names are those of one section: names compare without case.
+pub(crate) fn is_same_section(name: &str, other: &str) -> bool {
+    name == other || name.to_lowercase() == other.to_lowercase()
+}
+
 pub(crate) fn is_conflict_marker(line: &str) -> bool {
     conflict::is_marker(line.as_bytes())
 }

@@ -124,6 +124,21 @@ impl SessionRange {
         self.to.filter(|_| !self.is_backward()).unwrap_or(self.from)
     }
 
+    /// The earliest and the latest session that it may be.
+    pub(crate) fn bounds(&self) -> (u64, u64) {
+        (self.earlier().latest(), self.later().latest())
+    }
+
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        let ((from, to), (other_from, other_to)) = (self.bounds(), other.bounds());
+        from <= other_from && other_to <= to
+    }
+
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let ((from, to), (other_from, other_to)) = (self.bounds(), other.bounds());
+        from <= other_to && other_from <= to
+    }
+
     pub(crate) fn is_backward(&self) -> bool {
         self.to.is_some_and(|to| to.latest() < self.from.latest())
     }
@@ -181,7 +196,10 @@ pub(crate) struct Entry<'a> {
     pub bad_reference: Option<&'a str>,
 }
 
-const SPACE: [char; 2] = [' ', '\t'];
+/// Separates the words that several agents or sessions wrote about one failure.
+pub(crate) const SEPARATOR: &str = " / ";
+
+pub(crate) const SPACE: [char; 2] = [' ', '\t'];
 
 impl<'a> Entry<'a> {
     /// Parses a line; `None` if it does not start with a known mark and a space.

@@ -16,8 +16,8 @@ pub(crate) struct Layout<'c> {
 
 #[derive(Clone, Default)]
 pub(crate) struct SectionLayout<'c> {
-    /// Its name, and the number of earlier sections with that name.
-    pub(crate) id: (Cow<'c, str>, usize),
+    /// Its name in lowercase, and the number of earlier sections with that name.
+    pub(crate) id: (String, usize),
     pub(crate) start: Cow<'c, str>,
     pub(crate) lines: Vec<LayoutLine<'c>>,
     pub(crate) trailing: Vec<&'c str>,
@@ -42,7 +42,7 @@ impl<'c> Layout<'c> {
             has_end: crumb.lines.last().is_none_or(|line| line.ending != LineEnding::None),
         };
         let has_header = crumb.header().is_some();
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for line in &crumb.lines {
             let text: &'c str = &line.text;
             let section = layout.sections.last_mut().unwrap_or(&mut layout.preamble);
@@ -57,8 +57,9 @@ impl<'c> Layout<'c> {
                 LineKind::Section => {
                     if let Some((mark, name)) = parse_section(text) {
                         layout.mark.get_or_insert(mark);
-                        let count = seen.entry(name).or_default();
-                        let id = (Cow::Borrowed(name), *count);
+                        let name = name.to_lowercase();
+                        let count = seen.entry(name.clone()).or_default();
+                        let id = (name, *count);
                         *count += 1;
                         layout.sections.push(SectionLayout {
                             id,
@@ -79,7 +80,7 @@ impl<'c> Layout<'c> {
         self.sections.last().map_or_else(Vec::new, |last| last.trailing.clone())
     }
 
-    pub(crate) fn find(&self, id: &(Cow<'c, str>, usize)) -> Option<&SectionLayout<'c>> {
+    pub(crate) fn find(&self, id: &(String, usize)) -> Option<&SectionLayout<'c>> {
         self.sections.iter().find(|section| section.id == *id)
     }
 }

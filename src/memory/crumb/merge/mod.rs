@@ -5,9 +5,11 @@
 //!    both added is there once. If a text occurs several times, the number of copies is that of the side that changed it; if
 //!    both did, the greater.
 //! 3. The identity of a failure is its name and agent. The counts that each side added since the base are added up, and the
-//!    later session is taken. If both sides changed the text, the one with the greater bytes is taken. A failure that one side
-//!    removed is removed, unless the other side changed it.
-//! 4. A section that only one side changed is taken unchanged. Otherwise the entries of the base keep their order, and new ones
+//!    later session is taken. If both sides changed the text, the words of both are kept, separated by ` / `. Tags are merged by
+//!    name. A failure that one side removed is removed, unless the other side changed it.
+//! 4. If both sides summarized notes, and one new summary covers all sessions of another one by the same agent, only the
+//!    wider one stays: both have the same originals. Of two for the same sessions, the one with the greater text stays.
+//! 5. A section that only one side changed is taken unchanged. Otherwise the entries of the base keep their order, and new ones
 //!    follow: in their order if only one side has new ones, else by session, then by bytes. The same holds for sections.
 //!
 //! Nothing depends on which side is ours. Files that are not valid crumb files are not merged here.
@@ -16,16 +18,17 @@ mod failure;
 mod layout;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use layout::{Layout, LayoutLine, SectionLayout};
 
 use super::check::FAILURES;
-use super::edit::STANDARD;
+use super::edit::section_place;
 use super::file::check_editable;
 use super::grammar::document::{BOM, CrumbFile, Header, LineEnding};
-use super::grammar::entry::{Entry, EntryKind};
+use super::grammar::entry::{Entry, EntryKind, SessionRange};
 use crate::base::escape::Plain;
 use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side, conflict};
 
@@ -35,8 +38,16 @@ const MAX_SECTIONS: usize = 1000;
 /// What the user should know about a merge. Its `Display` is one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum MergeNote {
-    KeptChanged { key: String, deleted_by: Side },
+    KeptChanged {
+        key: String,
+        deleted_by: Side,
+    },
     Identity,
+    /// A new summary whose sessions another new one covers.
+    Subsumed {
+        kept: String,
+        dropped: String,
+    },
 }
 
 impl fmt::Display for MergeNote {
@@ -45,6 +56,7 @@ impl fmt::Display for MergeNote {
             Self::KeptChanged { key, deleted_by } => {
                 write!(f, "`{}`: {deleted_by} deleted it, {} changed it; kept", Plain(key), deleted_by.other())
             }
+            Self::Subsumed { kept, dropped } => write!(f, "`{}` is part of `{}`", Plain(dropped), Plain(kept)),
             Self::Identity => f.write_str("conflict: both sides changed the identity"),
         }
     }
@@ -174,16 +186,14 @@ impl Merge {
         ids.retain(|id| seen.insert(id.clone()));
         for id in ids {
             let Some(mut section) = self.section(None, o.find(&id), t.find(&id)) else { continue };
-            let order = |name: &str| STANDARD.iter().position(|standard| *standard == name);
-            let place = order(&id.0).and_then(|own| {
-                merged.iter().position(|other: &SectionLayout<'_>| order(&other.id.0).is_none_or(|other| other > own))
-            });
-            if place.is_some() {
+            let names: Vec<&str> = merged.iter().map(|other: &SectionLayout<'_>| other.id.0.as_str()).collect();
+            let place = section_place(&names, &id.0);
+            if place < merged.len() {
                 section.is_last = true;
             } else if let Some(last) = merged.last_mut() {
                 last.is_last = true;
             }
-            merged.insert(place.unwrap_or(merged.len()), section);
+            merged.insert(place, section);
         }
         if merged.is_empty() {
             // Each side removed the sections that the other kept, but a file must have a section.
@@ -263,6 +273,7 @@ impl Merge {
             let lines = versions[version].iter().filter(|(id, _)| is_meant(id));
             lines.map(|(id, line)| (id, line.blanks.clone())).collect::<Vec<_>>()
         });
+        let [ours, theirs] = self.without_subsumed([ours, theirs], &merged);
         let new = if theirs.is_empty() || ours == theirs {
             ours
         } else if ours.is_empty() {
@@ -276,6 +287,43 @@ impl Merge {
         };
         let text_of = |(id, blanks)| Some(LayoutLine { blanks, text: merged.get(id)?.clone() });
         old.into_iter().chain(new).filter_map(text_of).collect()
+    }
+}
+
+type NewLine<'i, 'c> = (&'i EntryId, Vec<&'c str>);
+
+impl Merge {
+    /// The new lines of both sides without summaries that another new summary covers.
+    fn without_subsumed<'i, 'c>(
+        &mut self,
+        sides: [Vec<NewLine<'i, 'c>>; 2],
+        merged: &BTreeMap<&EntryId, Cow<'c, str>>,
+    ) -> [Vec<NewLine<'i, 'c>>; 2] {
+        let ids: BTreeSet<&EntryId> = sides.iter().flatten().map(|(id, _)| *id).collect();
+        let summary = |id: &&EntryId| {
+            let text = merged.get(*id)?;
+            let entry = Entry::parse(text).filter(|entry| entry.kind == EntryKind::Summary)?;
+            Some((entry.agent, entry.reference?, text.as_ref()))
+        };
+        let mut summaries: Vec<_> = ids.iter().filter_map(summary).collect();
+        // The widest first; of the same sessions, the greatest text.
+        summaries.sort_by_key(|(_, range, text)| {
+            let (from, to) = range.bounds();
+            (Reverse(to.saturating_sub(from)), Reverse(text.len()), Reverse(*text))
+        });
+        let mut kept: Vec<(Option<char>, SessionRange, &str)> = Vec::new();
+        let mut dropped = BTreeSet::new();
+        for (agent, range, text) in summaries {
+            match kept.iter().find(|(other, wide, known)| *other == agent && wide.contains(&range) && *known != text) {
+                Some((.., wide)) => {
+                    dropped.insert(text);
+                    self.notes.push(MergeNote::Subsumed { kept: (*wide).to_owned(), dropped: text.to_owned() });
+                }
+                None => kept.push((agent, range, text)),
+            }
+        }
+        let is_kept = |id: &EntryId| merged.get(id).is_none_or(|text| !dropped.contains(text.as_ref()));
+        sides.map(|side| side.into_iter().filter(|(id, _)| is_kept(id)).collect())
     }
 }
 
