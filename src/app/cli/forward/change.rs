@@ -70,10 +70,10 @@ impl ExpireArgs {
         let now = query_time(repo, context.now())?;
         let mut found = search(repo, agent, &Query::all(), now)?;
         found.crumbs.retain(|crumb| crumb.metadata.is_expired(now));
-        if self.delete {
-            for crumb in &found.crumbs {
-                context.open(&TraceName::of_agent(agent))?.delete(crumb.id, Some("expired"))?;
-            }
+        if self.delete && !found.crumbs.is_empty() {
+            // One commit, because each one would read the list of all.
+            let ids: Vec<_> = found.crumbs.iter().map(|crumb| crumb.id).collect();
+            context.open(&TraceName::of_agent(agent))?.delete_all(&ids, Some("expired"))?;
         }
         note_damaged(context, &found.damaged);
         if self.json {
