@@ -33,7 +33,7 @@ fn the_demo_cleans_a_session() {
      old-results        5    5,425    5,215
      oversize           1    2,623    1,610
      before 12,827 [≈ 26%]  after 5,170 [≈ 23%]  saved 7,657 (60%)   back: git trace undo
-    [work.clean] 415ea3f
+    [work.clean] 4c142ad
     `work` stays as it was; `git trace diff work work.clean` shows what was cut
     `git trace resume work.clean` continues with the result
 
@@ -41,7 +41,7 @@ fn the_demo_cleans_a_session() {
     $ git trace --trace work materialize | wc -c
     67176
     $ git trace --trace work.clean materialize | wc -c
-    29837
+    29813
 
     # Edit an item that is wrong. Its id stays the same.
     $ git trace --trace work.clean edit '#2' -m 'Review the stack of pull requests in order.'
@@ -51,11 +51,11 @@ fn the_demo_cleans_a_session() {
     $ git trace undo
     `git trace redo` takes this back
     Undid `edit`
-    [work.clean] is now at clean 14 items: 12827 → 5182 tokens 415ea3f
+    [work.clean] is now at clean 14 items: 12827 → 5170 tokens 4c142ad
 
     # Everything is plain git.
     $ git log --oneline -n 2 refs/traces/work.clean
-    415ea3f clean 14 items: 12827 → 5182 tokens
+    4c142ad clean 14 items: 12827 → 5170 tokens
     0fd3b0f tool_io call Task: Code review PR #89
     $ git ls-tree -r --name-only refs/traces/work.clean | head -n 2
     00/00/000000-dialogue-c0bbdde1e5658394
