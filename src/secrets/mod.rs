@@ -1,15 +1,22 @@
 //! Finds secrets in text: keys, tokens, and passwords.
 //!
 //! Secrets in a form of their issuer (`ghp_…`, a private key, a JSON web token) are found anywhere. Other values are found if they
-//! look random and follow a telling name (`api_key = "…"`, `Bearer …`, `https://user:…@host`). Nothing else is reported: a false
-//! alarm costs more than it saves.
+//! follow a telling name (`api_key = "…"`, `Bearer …`, `https://user:…@host`) and look random, or like a password if that is the
+//! name. Nothing else is reported: a false alarm costs more than it saves.
 //!
 //! - A finding never holds the secret, only its position and a [`Fingerprint`], by which it can be allowed.
+//! - Color codes and escapes are read as what they stand for ([`plain`]).
 //! - One pass over the text finds prefixes and names; all rules look only there.
 
 mod allow;
+mod blocks;
+mod command;
+mod forms;
 mod named;
+mod plain;
+mod random;
 mod rules;
+mod runs;
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -17,7 +24,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 pub(crate) use allow::{Allowed, Fingerprint};
-pub(crate) use rules::find;
+use plain::Plain;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Secret {
@@ -60,6 +67,43 @@ impl FromStr for Policy {
     }
 }
 
+/// What is read at once, so that the memory that a scan takes has a bound.
+const PIECE: usize = 1 << 20;
+/// How far a name may be from the end of its value; and what is read in addition so that no secret is cut off.
+const REACH: usize = 1024;
+const OVERLAP: usize = REACH + 2 * blocks::MAX_KEY_LEN;
+
+/// Finds the secrets of a text, in order and without overlaps. Takes linear time.
+///
+/// Examples and placeholders (`<token>`, `${TOKEN}`, `xxxx`) are not secrets.
+pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
+    find_by_pieces(text, PIECE)
+}
+
+fn find_by_pieces(text: &[u8], piece: usize) -> Vec<Secret> {
+    let mut found: Vec<Secret> = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let rest = &text[start..];
+        let window = &rest[..rest.len().min(piece + OVERLAP)];
+        let plain = Plain::of(window);
+        for Secret { what, span } in rules::find(&plain.text) {
+            let span = plain.in_source(&span);
+            let (from, to) = (start + span.start, start + span.end);
+            let is_new = found.last().is_none_or(|last| last.span.end <= from);
+            if is_new && (span.start < piece + REACH || window.len() == rest.len()) {
+                found.push(Secret { what, span: from..to });
+            }
+        }
+        if window.len() == rest.len() {
+            break;
+        }
+        // A line belongs to one piece, unless it is long.
+        start += memchr::memrchr(b'\n', &window[..piece]).filter(|end| end * 2 > piece).map_or(piece, |end| end + 1);
+    }
+    found
+}
+
 /// Replaces each of `secrets` by a note without a quote, backslash, or line end, so that JSON remains valid.
 pub(crate) fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
     let mut redacted = Vec::with_capacity(text.len());
@@ -72,3 +116,7 @@ pub(crate) fn redact(text: &[u8], secrets: &[Secret]) -> Vec<u8> {
     redacted.extend(text.get(rest..).unwrap_or_default());
     redacted
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/secrets/pieces.rs"]
+mod tests;

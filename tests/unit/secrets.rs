@@ -1,5 +1,7 @@
 //! Secrets: where they are refused, taken out or told, and that nothing prints them.
 
+mod corpus;
+
 use std::fs;
 use std::path::Path;
 

@@ -25,7 +25,9 @@ pub(crate) fn judge(
     for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == FileKind::Checkpoint) {
         match std::str::from_utf8(text) {
             Ok(text) => documents.push((*at, Document::parse(text))),
-            Err(_) => checked[*at].findings = with_secrets(validate(text, rules(*at)), text, settings),
+            Err(_) => {
+                checked[*at].findings = with_secrets(validate(text, rules(*at)), text, FileKind::Checkpoint, settings)
+            }
         }
     }
     let paths: Vec<_> = documents.iter().map(|(at, _)| entries[*at].shown_path()).collect();
@@ -33,13 +35,14 @@ pub(crate) fn judge(
     for ((at, document), between) in documents.iter().zip(validate_set(&set)) {
         let mut findings = validate_document(document, rules(*at));
         findings.extend(between);
-        checked[*at].findings = with_secrets(findings, document.text.as_bytes(), settings);
+        checked[*at].findings = with_secrets(findings, document.text.as_bytes(), FileKind::Checkpoint, settings);
     }
     for (at, text) in read.iter().filter(|(at, _)| entries[*at].kind == FileKind::CheckpointIndex) {
         let folder = entries[*at].folder();
         let beside = names_beside(git, source, folder)?;
         let files: Vec<_> = beside.iter().filter_map(|name| names_of(name, folder, entries, &documents)).collect();
-        checked[*at].findings = with_secrets(validate_index(text, Some(&files)), text, settings);
+        checked[*at].findings =
+            with_secrets(validate_index(text, Some(&files)), text, FileKind::CheckpointIndex, settings);
     }
     Ok(())
 }

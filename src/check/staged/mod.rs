@@ -76,9 +76,9 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
             Some(text) => match entry.kind {
                 FileKind::Breadcrumbs => {
                     let findings = judge_breadcrumbs(entry, &text, declared.get(entry.folder()), now);
-                    with_secrets(findings, &text, &settings)
+                    with_secrets(findings, &text, entry.kind, &settings)
                 }
-                FileKind::Crumb => with_secrets(crumb::check(&text, Counter::default()), &text, &settings),
+                FileKind::Crumb => with_secrets(crumb::check(&text, Counter::default()), &text, entry.kind, &settings),
                 // Checkpoints are judged together, once all are read.
                 FileKind::Checkpoint | FileKind::CheckpointIndex => {
                     checkpoints.push((index, text));
@@ -116,13 +116,13 @@ fn judge_breadcrumbs(
     findings
 }
 
-fn with_secrets(mut findings: Vec<Finding>, text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
-    findings.extend(judge_secrets(text, settings));
+fn with_secrets(mut findings: Vec<Finding>, text: &[u8], kind: FileKind, settings: &Settings<'_>) -> Vec<Finding> {
+    findings.extend(judge_secrets(text, kind, settings));
     findings.sort_by_key(|finding| finding.position);
     findings
 }
 
-fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
+fn judge_secrets(text: &[u8], kind: FileKind, settings: &Settings<'_>) -> Vec<Finding> {
     let secrets = secrets::find(text);
     if secrets.is_empty() {
         return Vec::new();
@@ -134,13 +134,17 @@ fn judge_secrets(text: &[u8], settings: &Settings<'_>) -> Vec<Finding> {
         Some(Policy::Redact | Policy::Refuse) | None => Weight::Error,
     };
     let index = LineIndex::new(text);
+    let elsewhere = match kind {
+        FileKind::Breadcrumbs => "keep it under a key `secret.*`",
+        _ => "move it to a breadcrumb `secret.*`",
+    };
     let finding = |secret: Secret| Finding {
         position: index.position(secret.span.start),
         code: "secret",
         weight,
         message: format!("this looks like {}", secret.what),
         remedy: format!(
-            "keep it under a key `secret.*`, and replace it if it was pushed; if it is none: \
+            "{elsewhere}, and replace it if it was pushed; if it is none: \
              git config --add trace.allowSecret {}",
             secret.fingerprint(text)
         ),

@@ -36,7 +36,7 @@ impl fmt::Display for Found {
             Policy::Redact => write!(f, "{what} was taken out"),
             _ => write!(
                 f,
-                "warning: the item holds what looks like {what}; if it is none: \
+                "warning: the item holds what looks like {what}; to remove it: git trace purge --text -; if it is none: \
                  git config --add trace.allowSecret {fingerprint}"
             ),
         }

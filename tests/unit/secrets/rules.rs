@@ -3,17 +3,18 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::secrets::find;
 
 proptest! {
     #[test]
     fn short_texts_are_searched_alike(parts in proptest::collection::vec(
-        prop_oneof![proptest::sample::select(words().collect::<Vec<_>>()).prop_map(str::to_owned), "[a-zA-Z :=_-]{0,6}"],
+        prop_oneof![(0..STARTS.len()).prop_map(|rule| STARTS[rule].word.clone()), "[a-zA-Z :=_-]{0,6}"],
         0..12,
     )) {
         let text = parts.concat().into_bytes();
         let (mut separate, mut together) = (Vec::new(), Vec::new());
-        starts_one_by_one(&text, &mut |rule, at| separate.push((rule, at.start, at.end)));
-        starts_at_once(&text, &mut |rule, at| together.push((rule, at.start, at.end)));
+        starts_one_by_one(&text, &mut |rule, at| separate.push((rule, at)));
+        starts_at_once(&text, &mut |rule, at| together.push((rule, at)));
         separate.sort_unstable();
         together.sort_unstable();
         prop_assert_eq!(separate, together);
@@ -26,15 +27,6 @@ fn told(text: &str) -> Vec<(&'static str, &str)> {
 
 #[test]
 fn secrets_are_told_by_their_form() {
-    for (what, prefix, tail, min_len) in FORMS {
-        let secret = match tail {
-            Tail::Capitals => format!("{prefix}{}", &"Q7ZK".repeat(20)[..min_len]),
-            _ => format!("{prefix}{}", "a1B2".repeat(20)),
-        };
-        for text in [format!("x \"{secret}\" y"), format!("log\\n{secret}\\n"), format!("say:{secret}")] {
-            assert_eq!(told(&text).first(), Some(&(what, &*secret)), "{text}");
-        }
-    }
     let key =
         format!("-----BEGIN OPENSSH PRIVATE KEY-----\\n{}\\n-----END OPENSSH PRIVATE KEY-----", "b3Bl".repeat(20));
     assert_eq!(told(&format!("a {key} b")), [("a private key", &*key)]);
@@ -74,19 +66,26 @@ fn the_time_of_a_scan_grows_with_the_length_of_the_text() {
         "pwd=a1B2c3",
         "://a:b@",
         "bearer ",
+        "basic ",
+        "password: ",
+        "curl -u a:b1 ",
+        "Z2hw=",
+        "12345678:AA",
+        "\x1b[1m",
+        "\\\"%3D",
     ];
     for start in starts {
         let time = |len: usize| {
             let text = start.repeat(len / start.len());
-            let tries = (0..3).map(|_| {
+            let tries = (0..7).map(|_| {
                 let began = std::time::Instant::now();
                 std::hint::black_box(find(text.as_bytes()));
                 began.elapsed()
             });
             tries.min().unwrap_or_default()
         };
-        let (short, long) = (time(20_000), time(160_000));
-        println!("{start:?}: {short:?} for 20 kB, {long:?} for 160 kB");
+        let (short, long) = (time(10_000), time(80_000));
+        println!("{start:?}: {short:?} for 10 kB, {long:?} for 80 kB");
         // Eight times as long; the square of that is 64.
         assert!(long < short * 24 + std::time::Duration::from_millis(20), "{start}: {short:?}, {long:?}");
     }

@@ -202,7 +202,10 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     }
     if report.secrets.iter().any(|found| found.policy == Policy::Warn) {
         context.ui.flush()?;
-        context.ui.note(format!("warning: the imported text contains {}", kinds_of_secrets(report)));
+        context.ui.note(format!(
+            "warning: the imported text contains {}; to remove it: git trace purge --text -",
+            kinds_of_secrets(report)
+        ));
     }
     Ok(())
 }
