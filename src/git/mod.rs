@@ -11,6 +11,7 @@ mod blobs;
 mod call;
 mod commit;
 mod config;
+mod deflate;
 mod env;
 mod error;
 mod fsync;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use git2::{ObjectFormat, Repository};
 
 use super::config::Config;
+use super::deflate::Deflater;
 use super::env::Env;
 use super::error::GitError;
 use super::fsync::Fsync;
@@ -38,6 +39,7 @@ pub struct Repo {
     /// See [`Repo::without_fetching`].
     pub(super) offline: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
+    pub(super) deflater: RefCell<Option<Deflater>>,
     /// The id of this handle's operation in the operation log.
     pub(super) operation: OnceCell<String>,
     /// Whether it has moved a ref.
@@ -93,6 +95,7 @@ impl Repo {
             loose,
             offline: Cell::new(false),
             recent: RefCell::default(),
+            deflater: RefCell::default(),
             operation: OnceCell::new(),
             has_moved: Cell::new(false),
             reverses: RefCell::default(),

@@ -5,10 +5,11 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
-use flate2::{Compression, write::ZlibEncoder};
+use flate2::Compression;
 use git2::{ObjectType, OdbLookupFlags};
 use tempfile::NamedTempFile;
 
+use super::deflate::Deflater;
 use super::error::GitError;
 use super::fsync::Component;
 use super::oid::Oid;
@@ -31,10 +32,11 @@ impl Repo {
         let path = self.objects.join(&digits[..2]).join(&digits[2..]);
         let (fsync, permissions) = (self.fsync()?, self.permissions()?);
         let write = || {
-            let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2 + 64), Compression::fast());
-            write!(encoder, "{} {}\0", kind.str(), bytes.len())?;
-            encoder.write_all(bytes)?;
-            let packed = encoder.finish()?;
+            let head = format!("{} {}\0", kind.str(), bytes.len());
+            let mut packed = Vec::new();
+            let mut deflater = self.deflater.borrow_mut();
+            let deflater = deflater.get_or_insert_with(|| Deflater::new(Compression::fast()));
+            deflater.compress(&[head.as_bytes(), bytes], &mut packed)?;
             let mut file = temporary(path.parent().unwrap_or(&self.objects), permissions)?;
             file.as_file_mut().write_all(&packed)?;
             fsync.sync(Component::LooseObject, file.as_file())?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
-use flate2::{Compression, Crc, write::ZlibEncoder};
+use flate2::{Compression, Crc};
 use git2::{ObjectFormat, ObjectType};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -16,6 +16,7 @@ use tempfile::NamedTempFile;
 use super::delta::{self, low_byte};
 use super::index::Index;
 use super::keep::{KeptPack, Temporary};
+use crate::git::deflate::Deflater;
 use crate::git::error::GitError;
 use crate::git::fsync::{Component, Fsync};
 use crate::git::oid::Oid;
@@ -61,6 +62,7 @@ struct Pack {
     offset: u64,
     trees: VecDeque<Tree>,
     buffer: Vec<u8>,
+    deflater: Deflater,
 }
 
 pub(super) fn spawn(
@@ -94,8 +96,8 @@ impl Pack {
         let mut file = BufWriter::with_capacity(1 << 16, Temporary::Pack.create(folder)?);
         // The number of objects is written at the end.
         file.write_all(b"PACK\0\0\0\x02\0\0\0\0")?;
-        let trees = VecDeque::with_capacity(TREES);
-        Ok(Self { file, format, index: Index::default(), offset: HEADER, trees, buffer: Vec::new() })
+        let (trees, deflater) = (VecDeque::with_capacity(TREES), Deflater::new(Compression::new(LEVEL)));
+        Ok(Self { file, format, index: Index::default(), offset: HEADER, trees, buffer: Vec::new(), deflater })
     }
 
     fn take(&mut self, receiver: &Receiver<Sent>) -> io::Result<bool> {
@@ -122,10 +124,10 @@ impl Pack {
         if let Some((tree, delta)) = &best {
             push_header(&mut self.buffer, OFFSET_DELTA, delta.len());
             push_distance(&mut self.buffer, offset - tree.offset);
-            compress(&mut self.buffer, delta)?;
+            self.deflater.compress(&[delta], &mut self.buffer)?;
         } else {
             push_header(&mut self.buffer, kind_number(kind), bytes.len());
-            compress(&mut self.buffer, &bytes)?;
+            self.deflater.compress(&[&bytes], &mut self.buffer)?;
         }
         self.file.write_all(&self.buffer)?;
         self.offset += self.buffer.len() as u64;
@@ -215,12 +217,6 @@ fn push_distance(buffer: &mut Vec<u8>, mut distance: u64) {
         distance >>= 7;
     }
     buffer.extend(bytes.iter().rev());
-}
-
-fn compress(buffer: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
-    let mut encoder = ZlibEncoder::new(buffer, Compression::new(LEVEL));
-    encoder.write_all(bytes)?;
-    encoder.finish().map(drop)
 }
 
 fn checksum(format: ObjectFormat, file: &mut File) -> io::Result<Vec<u8>> {

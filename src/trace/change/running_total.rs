@@ -146,6 +146,16 @@ impl<'r> RunningTotal<'r> {
         Ok(self.skipped.unwrap_or_default())
     }
 
+    /// The base has no item that is left out.
+    pub(crate) fn has_none_skipped(&mut self) {
+        self.skipped = Some(0);
+    }
+
+    /// What the skipped items cost now, if that is known without reading any.
+    pub(crate) fn known_skipped(&self) -> Option<u64> {
+        Some(self.skipped?.saturating_add_signed(self.skipped_change))
+    }
+
     pub(crate) fn base_view(&mut self) -> Result<Option<&View>, TraceError> {
         if self.view.is_none()
             && let Some(tip) = &self.base

@@ -46,6 +46,14 @@ impl ItemId {
         Self(u64::from_be_bytes(first))
     }
 
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn of_number(number: u64) -> Self {
+        Self(number)
+    }
+
     /// The two parts of the id's path in the record of priorities: two digits and fourteen.
     pub(crate) fn fan_out(self) -> (String, String) {
         let mut head = self.to_string();

@@ -66,20 +66,31 @@ pub(crate) fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEn
 
 /// The last live item of a tree in reading order, if any. Reads three trees.
 pub(crate) fn last(store: &impl TreeStore, tree: Oid) -> Result<Option<ItemEntry>, GitError> {
+    Ok(newest(store, tree, 1)?.pop())
+}
+
+/// At least `count` of the last live items of a tree, if it has as many, in reading order. Reads three trees, and one more per
+/// hundred items.
+pub(crate) fn newest(store: &impl TreeStore, tree: Oid, count: usize) -> Result<Vec<ItemEntry>, GitError> {
     let root = store.tree(tree)?;
+    let mut found: Vec<ItemEntry> = Vec::new();
     let tops: Vec<EntryRef<'_>> = folders(&root).collect();
     for top in tops.into_iter().rev() {
         let inner = store.tree(top.oid())?;
         let middles: Vec<EntryRef<'_>> = folders(&inner).collect();
         for middle in middles.into_iter().rev() {
             let leaves = store.tree(middle.oid())?;
-            let slots = leaves.entries().filter_map(|leaf| slot(top.name, middle.name, leaf));
-            if let Some(last) = slots.max_by_key(|slot| (slot.seq, slot.id)) {
-                return Ok(Some(last));
+            found.extend(leaves.entries().filter_map(|leaf| slot(top.name, middle.name, leaf)));
+            if found.len() >= count {
+                break;
             }
         }
+        if found.len() >= count {
+            break;
+        }
     }
-    Ok(None)
+    found.sort_by_key(|slot| (slot.seq, slot.id));
+    Ok(found)
 }
 
 fn folders(tree: &Tree) -> impl Iterator<Item = EntryRef<'_>> {

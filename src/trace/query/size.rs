@@ -17,7 +17,7 @@ use crate::trace::store::{settings, total};
 use crate::trace::{ItemId, TraceError, View};
 
 /// How many of the newest items are searched for the last report and the model.
-const SEARCHED: usize = 64;
+pub(crate) const SEARCHED: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct ContextSize {
@@ -50,7 +50,17 @@ impl ContextSize {
     ///
     /// Reads the items that are left out, and a few of the newest.
     pub(crate) fn of(repo: &Repo, view: &View, counter: Counter, window: Option<u64>) -> Result<Self, TraceError> {
-        let left_out = view.left_out_cost(repo, counter)?;
+        Self::with_left_out(repo, view, view.left_out_cost(repo, counter)?, counter, window)
+    }
+
+    /// As [`Self::of`], but `view` lists only the newest items, and the cost of all items that are left out is known.
+    pub(crate) fn with_left_out(
+        repo: &Repo,
+        view: &View,
+        left_out: u64,
+        counter: Counter,
+        window: Option<u64>,
+    ) -> Result<Self, TraceError> {
         let Total { tokens, basis } = view.tip.total(repo, counter)?;
         let counted = match basis {
             Basis::Counted(_) => tokens,
@@ -58,9 +68,11 @@ impl ContextSize {
         };
         let given = window.map_or_else(|| settings::number(repo, "trace.window"), |window| Ok(Some(window)))?;
         let mut window = given.map(|tokens| Window { tokens, model: None });
-        let mut report = None;
+        let (mut report, mut has_model) = (None, false);
         for slot in view.slots.iter().rev().filter(|slot| view.left_out(slot).is_none()).take(SEARCHED) {
-            if window.is_some() && (report.is_some() || basis != Basis::Reported) {
+            let is_decided = window.is_some() && (report.is_some() || basis != Basis::Reported);
+            // An older item would name the window of a model that is no longer used.
+            if is_decided || (report.is_some() && has_model) {
                 break;
             }
             // A lost item is not a reason to fail here.
@@ -70,10 +82,12 @@ impl ContextSize {
                 report = usage.map(|usage| Report { item: slot.id, seq: slot.seq, usage });
             }
             window = window.or_else(|| item.window().map(|tokens| Window { tokens, model: None }));
-            window = window.or_else(|| {
-                let model = item.fields.meta.get("model")?.as_str()?;
-                Some(Window { tokens: window_of_model(model)?, model: Some(model.to_owned()) })
-            });
+            let model = item.fields.meta.get("model").and_then(Value::as_str);
+            // The agent wrote a message with a model in angle brackets itself.
+            let model = model.filter(|model| !has_model && !model.starts_with('<'));
+            has_model |= model.is_some();
+            window =
+                window.or_else(|| Some(Window { tokens: window_of_model(model?)?, model: model.map(str::to_owned) }));
         }
         Ok(Self {
             counter: counter.id(),

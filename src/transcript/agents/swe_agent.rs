@@ -17,9 +17,10 @@ use super::AgentFormat;
 use crate::trace::model::item::Role;
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCalls, call_arguments, dialogue, freeform, image, message_fields,
-    part_text, reasoning, result, split_text,
+    EntryBuilder, RecordSource, SourceTracker, call_arguments, dialogue, freeform, image, message_fields, part_text,
+    reasoning, result, split_text,
 };
+use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::json::view;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};

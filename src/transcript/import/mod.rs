@@ -30,7 +30,7 @@ use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Oid, Repo};
 use crate::tokens::UsageReader;
 use crate::trace::change::branch;
-use crate::trace::change::bulk::{self, Feed, Incoming, Removal, Report, Rewind};
+use crate::trace::change::bulk::{self, Feed, Incoming, Removal, Report, Rewind, Summary};
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::session::{bind, continued_by};
@@ -172,7 +172,7 @@ pub(crate) fn transcript(
         && !output.is_document
         && let Some(state) = transcript.saved_state()
     {
-        resume::write(context.repo, &name, &main.session, &state);
+        resume::write(context.repo, &name, &main.session, report.summary.as_ref(), &state);
     }
     let tally = output.tally.clone();
     let mut traces = vec![(name, report)];
@@ -206,6 +206,8 @@ struct OpenTranscript<'w> {
     format: Format,
     transcript: Box<dyn Transcript + 'w>,
     ahead: VecDeque<TranscriptEntry>,
+    /// What the import before found out about the trace.
+    summary: Option<Summary>,
     file: &'w File,
     progress: ProgressFn<'w>,
 }
@@ -220,7 +222,7 @@ impl<'w> OpenTranscript<'w> {
         let mut transcript = (format.agent().open)(TrackedFile::at(0, file, progress)?)?;
         transcript.output_mut().replays_compactions = replays;
         transcript.output_mut().usage = usage;
-        Ok(Self { format, transcript, ahead: VecDeque::new(), file, progress })
+        Ok(Self { format, transcript, ahead: VecDeque::new(), summary: None, file, progress })
     }
 
     /// Whether there is an entry that was not read yet.
@@ -237,13 +239,13 @@ impl<'w> OpenTranscript<'w> {
         let ImportPosition { session, offset, digest, as_seen } = mark;
         let position = Position { offset, digest };
         let usage = self.transcript.output().usage.clone();
-        if let Some(state) = resume::read(repo, name, &session)
+        if let Some(resume) = resume::read(repo, name, &session)
             && let Some(window) = position.find(file).map_err(read_error)?
         {
             let reader = TrackedFile::at(offset, file, progress).map_err(read_error)?;
-            if let Some(mut transcript) = (format.agent().resume)(reader, &position, window, &state) {
+            if let Some(mut transcript) = (format.agent().resume)(reader, &position, window, resume.state()) {
                 transcript.output_mut().usage = usage;
-                (self.transcript, self.ahead) = (transcript, VecDeque::new());
+                (self.transcript, self.ahead, self.summary) = (transcript, VecDeque::new(), resume.summary);
                 return Ok(offset);
             }
         }
@@ -336,6 +338,10 @@ impl Feed for MainThread<'_> {
 
     fn resumed_at(&self) -> Option<Oid> {
         self.resumed_at
+    }
+
+    fn summary(&self) -> Option<&Summary> {
+        self.opened.summary.as_ref()
     }
 
     fn mark(&self) -> Option<ImportPosition> {

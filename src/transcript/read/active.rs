@@ -2,23 +2,74 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::packed::{Numbers, incomplete};
 use crate::trace::model::id::ItemId;
 
 /// The items that rewinds removed (true) or brought back (false).
 pub(crate) type Rewound = HashMap<ItemId, bool>;
 
 /// The messages in order. A rewound one stays, since it may be brought back; one that a summary replaced is removed.
-#[derive(Serialize, Deserialize)]
 pub(crate) struct ActiveMessages<T>(Vec<StoredMessage<T>>);
 
-#[derive(Serialize, Deserialize)]
 pub(crate) struct StoredMessage<T> {
     pub key: u64,
     pub tag: T,
     pub items: Vec<ItemId>,
     pub rewound: bool,
+}
+
+/// What a reader notes about a message, as a number.
+pub(crate) trait Tag: Copy {
+    fn number(self) -> u64;
+    fn of_number(number: u64) -> Option<Self>;
+}
+
+impl Tag for () {
+    fn number(self) -> u64 {
+        0
+    }
+
+    fn of_number(_: u64) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl Tag for usize {
+    fn number(self) -> u64 {
+        self as u64
+    }
+
+    fn of_number(number: u64) -> Option<Self> {
+        Self::try_from(number).ok()
+    }
+}
+
+/// Each message as its key, its tag, the number of its items times two plus whether it was rewound, and its items.
+impl<T: Tag> Serialize for ActiveMessages<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut numbers = Vec::with_capacity(self.0.len() * 4);
+        for StoredMessage { key, tag, items, rewound } in &self.0 {
+            numbers.extend([*key, tag.number(), (items.len() as u64) << 1 | u64::from(*rewound)]);
+            numbers.extend(items.iter().map(|item| item.number()));
+        }
+        Numbers(numbers).serialize(serializer)
+    }
+}
+
+impl<'de, T: Tag> Deserialize<'de> for ActiveMessages<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Numbers(numbers) = Numbers::deserialize(deserializer)?;
+        let mut messages = Vec::with_capacity(numbers.len() / 4);
+        let mut rest = &numbers[..];
+        while !rest.is_empty() {
+            let (message, after) = StoredMessage::split_from(rest).ok_or_else(incomplete)?;
+            messages.push(message);
+            rest = after;
+        }
+        Ok(Self(messages))
+    }
 }
 
 impl<T> Default for ActiveMessages<T> {
@@ -75,6 +126,15 @@ impl<T> ActiveMessages<T> {
 
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+}
+
+impl<T: Tag> StoredMessage<T> {
+    fn split_from(numbers: &[u64]) -> Option<(Self, &[u64])> {
+        let ([key, tag, size], rest) = numbers.split_first_chunk()?;
+        let (items, rest) = rest.split_at_checked(usize::try_from(size >> 1).ok()?)?;
+        let items = items.iter().copied().map(ItemId::of_number).collect();
+        Some((Self { key: *key, tag: T::of_number(*tag)?, items, rewound: size & 1 == 1 }, rest))
     }
 }
 

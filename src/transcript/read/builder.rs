@@ -1,7 +1,7 @@
 //! Builds the entries of one record: their fields, sources, and ids.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, hash_map};
+use std::collections::hash_map;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::calls::{ToolCall, ToolCalls};
 use super::json::{self, view};
+use super::packed::HashedMap;
 use super::{header, packed};
 use crate::base::time::Time;
 use crate::trace::change::bulk::{Removal, Usage};
@@ -46,7 +48,7 @@ impl RecordSource {
 pub(crate) struct SourceTracker {
     /// For records with an id, the hash of the first content by the hash of the id; for others, their number by their hash.
     #[serde(with = "packed")]
-    known: HashMap<u64, u64>,
+    known: HashedMap<u64>,
 }
 
 impl SourceTracker {
@@ -75,16 +77,6 @@ impl SourceTracker {
         *count
     }
 }
-
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct ToolCall {
-    pub id: ItemId,
-    pub name: String,
-    pub thread: Option<String>,
-}
-
-/// By call id as in the file.
-pub(crate) type ToolCalls = HashMap<String, ToolCall>;
 
 pub(crate) struct EntryBuilder {
     format: &'static str,
@@ -161,7 +153,7 @@ impl EntryBuilder {
         let name = fields.name.clone().unwrap_or_default();
         let thread = self.thread.clone();
         let entry = self.push_block(block, fields, body);
-        calls.insert(id.to_owned(), ToolCall { id: entry.id, name, thread });
+        calls.insert(id, &ToolCall { id: entry.id, name, thread });
         Some(entry)
     }
 
@@ -225,10 +217,10 @@ fn tool(role: Role, direction: Direction, id: &str) -> Option<Fields> {
 }
 
 /// A tool result in a thread; `None` if it does not name its call.
-pub(crate) fn result(id: &str, call: Option<&ToolCall>, thread: Option<&str>) -> Option<Fields> {
+pub(crate) fn result(id: &str, call: Option<ToolCall>, thread: Option<&str>) -> Option<Fields> {
     let mut fields = tool(Role::Tool, Direction::Result, id)?;
     if let Some(call) = call {
-        fields.name = Some(call.name.clone());
+        fields.name = Some(call.name);
         // Each thread becomes its own trace, and an item can only reply to one in the same trace.
         fields.reply_to = (call.thread.as_deref() == thread).then_some(call.id);
     }

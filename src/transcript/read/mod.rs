@@ -2,10 +2,12 @@
 //!
 //! [`document`] turns a JSON document into lines; [`lines`] splits bytes into lines; [`reader`] finds the records in them and
 //! hands each to a [`reader::RecordReader`]; [`json`] gives typed access to a record's members; [`header`] cleans text that goes
-//! into item headers and refs; [`builder`] makes the entries; [`active`] knows which messages the model still sees.
+//! into item headers and refs; [`builder`] makes the entries, with the [`calls`] that results belong to;
+//! [`active`] knows which messages the model still sees.
 
 pub(crate) mod active;
 pub(crate) mod builder;
+pub(crate) mod calls;
 pub(crate) mod document;
 pub(crate) mod header;
 pub(crate) mod json;

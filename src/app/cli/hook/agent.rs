@@ -119,7 +119,7 @@ impl AgentArgs {
             if recording == Recording::Unsaid {
                 messages.extend(tell_recording(repo)?);
             }
-            messages.extend(announce(context, name)?);
+            messages.extend(announce(context, name, report)?);
         }
         let grown = catch_up::grown(repo, format, &context.session_folders()?, MAX_CAUGHT_UP)?;
         if !grown.is_empty() && !self.wait && !self.background {

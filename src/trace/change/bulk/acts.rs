@@ -125,6 +125,7 @@ impl Writer<'_> {
         if self.ahead.is_empty() {
             return Ok(());
         }
+        self.list()?;
         if self.ahead.iter().any(|(id, is_rewound)| !is_rewound && !self.is_at_hand(*id)) {
             self.read_history()?;
         }

@@ -9,6 +9,8 @@ mod writer;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use super::merge;
 use super::merge::three_way::Verdict;
 pub(crate) use super::running_total::Usage;
@@ -123,6 +125,11 @@ pub(crate) trait Feed {
         None
     }
 
+    /// What the import before found out about the trace.
+    fn summary(&self) -> Option<&Summary> {
+        None
+    }
+
     /// The position up to which the input was read, after [`Feed::next`] returned `None`.
     fn mark(&self) -> Option<ImportPosition> {
         None
@@ -135,6 +142,15 @@ impl Feed for VecDeque<Incoming> {
     }
 }
 
+/// A trace at a commit, in which all items are from one input that yields none twice. With it, an import of a few changes need not
+/// list a long trace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    tip: String,
+    /// How many items of each type it had at most.
+    types: BTreeMap<String, usize>,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub recorded: usize,
@@ -144,6 +160,10 @@ pub(crate) struct Report {
     pub removed: BTreeMap<Removal, usize>,
     /// The tip of the trace afterwards; `None` if it has no commit.
     pub tip: Option<Oid>,
+    /// What the items cost that the context of that tip leaves out, if that became known.
+    pub left_out: Option<u64>,
+    /// What the next import need not find out again.
+    pub summary: Option<Summary>,
     pub secrets: Vec<Found>,
     /// The number of items that were refused, by the purge that removed them.
     pub purged: BTreeMap<String, usize>,
@@ -157,7 +177,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
-    let mut writer = Writer::new(trace, &signature, base.as_ref(), feed.resumed_at())?;
+    let mut writer = Writer::new(trace, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
@@ -220,13 +240,17 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     }
     writer.rewind(last_rewinds, mark)?;
     let (recorded, known, removed) = (writer.recorded, writer.known, std::mem::take(&mut writer.removed));
+    let (left_out, types) = (writer.left_out(), writer.types_of_own.take());
     let (last, kept) = writer.finish()?;
     let tip = match last {
         Some(last) => Some(move_or_merge(trace, base.as_ref(), last)?),
         None => base.map(|tip| tip.commit.oid),
     };
     drop(kept);
-    Ok(Report { recorded, known, removed, tip, secrets, purged })
+    let tip_as_written = last.filter(|_| tip == last);
+    let left_out = left_out.filter(|_| tip_as_written.is_some());
+    let summary = tip_as_written.zip(types).map(|(tip, types)| Summary { tip: tip.to_string(), types });
+    Ok(Report { recorded, known, removed, tip, left_out, summary, secrets, purged })
 }
 
 /// The position up to which the last import of a session read its file, and the commit that records it. Walks history back to that

@@ -6,7 +6,7 @@ use crate::base::time::Time;
 use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
 use crate::tokens::Counter;
 use crate::trace::change::bulk::acts::History;
-use crate::trace::change::bulk::{Incoming, Removal, Replaced};
+use crate::trace::change::bulk::{Incoming, Removal, Replaced, Summary};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::item_file;
@@ -14,7 +14,7 @@ use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
 use crate::trace::model::tree::item_path;
 use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
-use crate::trace::store::priority::{Level, SetLevel, Setting};
+use crate::trace::store::priority::{Level, RECORD, SetLevel, Setting};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{self, item_cost, read_item};
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
@@ -72,6 +72,12 @@ pub(crate) struct Writer<'t> {
     pub(crate) known: usize,
     pub(crate) removed: BTreeMap<Removal, usize>,
     types: Types,
+    /// Whether an instruction was added, which may replace an earlier one.
+    has_instruction: bool,
+    /// Whether the items of the base are in [`Self::live`].
+    is_listed: bool,
+    /// The types of a [`Summary`], if the trace has only items of this input.
+    pub(super) types_of_own: Option<BTreeMap<String, usize>>,
     objects: Option<ObjectsLock>,
 }
 
@@ -79,28 +85,35 @@ pub(crate) struct Writer<'t> {
 pub(crate) type Kept = (Option<ObjectsLock>, Option<KeptPack>);
 
 impl<'t> Writer<'t> {
-    /// `resumed_at`: the commit that recorded the position at which reading continued.
+    /// `resumed_at`: the commit that recorded the position at which reading continued. The summary may be of another commit.
     pub(crate) fn new(
         trace: &'t Trace<'t>,
         signature: &'t Signature,
         base: Option<&Tip>,
-        resumed_at: Option<Oid>,
+        (resumed_at, summary): (Option<Oid>, Option<&Summary>),
     ) -> Result<Self, TraceError> {
         let repo = trace.repo();
-        let change = PendingChange::new(trace, signature, base.cloned())?;
-        let slots = change.slots()?;
-        let live = slots.iter().map(|slot| (slot.id, KnownItem::of(slot))).collect();
-        let known_before: HashSet<ItemId> = slots.iter().map(|slot| slot.id).collect();
-        let has_unread = base.is_some() && known_before.len() < change.next_seq as usize;
-        Ok(Self {
+        let mut change = PendingChange::new(trace, signature, base.cloned())?;
+        let (types, base) = (Types::read(repo)?, base.map(|tip| tip.commit.oid));
+        let summary =
+            summary.filter(|summary| base == resumed_at && base.is_some_and(|base| summary.tip == base.to_string()));
+        if let Some(summary) = summary
+            && summary.leaves_none_out(&types)
+            && repo.find_ref(RECORD)?.is_none()
+        {
+            change.total.has_none_skipped();
+        }
+        let mut writer = Self {
+            has_unread: base.is_some(),
+            types_of_own: summary.map(|summary| summary.types.clone()).or(base.is_none().then(BTreeMap::new)),
+            is_listed: false,
             change,
-            base: base.map(|tip| tip.commit.oid),
+            base,
             last_author: None,
             fallback_time: None,
-            live,
+            live: HashMap::new(),
             deleted: HashMap::new(),
-            known_before,
-            has_unread,
+            known_before: HashSet::new(),
             resumed_at,
             history: None,
             ahead: HashMap::new(),
@@ -108,9 +121,27 @@ impl<'t> Writer<'t> {
             recorded: 0,
             known: 0,
             removed: BTreeMap::new(),
-            types: Types::read(repo)?,
+            types,
+            has_instruction: false,
             objects: None,
-        })
+        };
+        if writer.types_of_own.is_none() {
+            writer.list()?;
+            writer.has_unread = writer.known_before.len() < writer.change.next_seq as usize;
+        }
+        Ok(writer)
+    }
+
+    /// Lists the items of the base, once. Totals may need the same view.
+    pub(super) fn list(&mut self) -> Result<(), TraceError> {
+        if std::mem::replace(&mut self.is_listed, true) {
+            return Ok(());
+        }
+        for slot in self.change.total.base_view()?.map(|view| &view.slots[..]).unwrap_or_default() {
+            self.live.insert(slot.id, KnownItem::of(slot));
+            self.known_before.insert(slot.id);
+        }
+        Ok(())
     }
 
     pub(crate) fn begin_pack(&mut self) -> Result<(), TraceError> {
@@ -167,6 +198,9 @@ impl<'t> Writer<'t> {
 
     pub(crate) fn record(&mut self, mut incoming: Incoming, mark: Option<ImportPosition>) -> Result<(), TraceError> {
         self.lock_objects()?;
+        if incoming.op != Op::Import || incoming.replaces.is_some() || incoming.title_of.is_some() {
+            self.list()?;
+        }
         let id = incoming.item.id;
         if self.live.contains_key(&id) && incoming.adds_item() {
             // It occurs twice among the changes that waited.
@@ -254,6 +288,10 @@ impl<'t> Writer<'t> {
         if let Some(before) = before {
             self.remove(id, before)?;
         }
+        self.has_instruction |= item.fields.item_type == ItemType::instruction();
+        if let Some(types) = &mut self.types_of_own {
+            *types.entry(item.fields.item_type.to_string()).or_default() += 1;
+        }
         let by_type = self.types.rules(&item.fields.item_type).priority == Level::Skip;
         let is_skipped = was_skipped || by_type;
         let (path, cost) = (item_path(seq, &item.fields.item_type, id), total::item_cost(item, self.change.counter));
@@ -287,6 +325,11 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// What the items that are left out of the context cost, if that is known without reading any.
+    pub(crate) fn left_out(&self) -> Option<u64> {
+        self.change.total.known_skipped().filter(|_| !self.has_instruction)
+    }
+
     /// Ends writing. Returns the last commit, if any.
     ///
     /// Commits in a pack are not signed. If `trace.sign` is set, the last one is written again with a signature, which covers all
@@ -303,6 +346,15 @@ impl<'t> Writer<'t> {
             }
         }
         Ok((last, (self.objects, pack_kept)))
+    }
+}
+
+impl Summary {
+    /// Whether the context has all items, if nobody set a priority.
+    fn leaves_none_out(&self, types: &Types) -> bool {
+        let is_in = |name: &String| name.parse().is_ok_and(|name| types.rules(&name).priority != Level::Skip);
+        let instructions = self.types.get(ItemType::instruction().as_str());
+        instructions.is_none_or(|count| *count < 2) && self.types.keys().all(is_in)
     }
 }
 

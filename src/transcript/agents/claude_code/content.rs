@@ -8,9 +8,8 @@ use super::records::{BlobSource, Block, INFORMATIVE_ARGUMENTS};
 use crate::trace::model::id::ItemId;
 use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
-use crate::transcript::read::builder::{
-    EntryBuilder, ToolCalls, decode, dialogue, freeform, reasoning, result, split_text,
-};
+use crate::transcript::read::builder::{EntryBuilder, decode, dialogue, freeform, reasoning, result, split_text};
+use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::{header, json};
 
 pub(super) struct RecordContent<'s> {

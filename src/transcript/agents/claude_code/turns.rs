@@ -7,7 +7,7 @@
 //! A file whose turns alternate between two branches rewinds half of its messages each time, and each is a commit. Once there were
 //! more of them than [`ALLOWANCE`] admits, only the outcome counts, at the end of the file, so that the work stays linear.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -19,6 +19,7 @@ use crate::transcript::TranscriptEntry;
 use crate::transcript::read::active::ActiveMessages;
 use crate::transcript::read::active::Rewound;
 use crate::transcript::read::builder::hash;
+use crate::transcript::read::packed::HashedMap;
 use crate::transcript::read::{json, packed};
 
 /// How many messages may be rewound and brought back: a number, and as many again per record. Real sessions need a tenth.
@@ -31,8 +32,9 @@ const COMPARED: usize = 64;
 pub(super) struct Turns {
     /// The turn of each record, by the hash of its uuid.
     #[serde(with = "packed")]
-    of_record: HashMap<u64, u64>,
+    of_record: HashedMap<u64>,
     /// The turns so far. The first one represents everything before the first prompt.
+    #[serde(with = "packed_turns")]
     all: Vec<Turn>,
     last: usize,
     threads: BTreeMap<String, Thread>,
@@ -47,10 +49,30 @@ pub(super) struct Turns {
     withheld: Rewound,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default)]
 struct Turn {
     previous: usize,
     rewound: bool,
+}
+
+/// Each turn as its previous one times two, plus whether it was rewound.
+mod packed_turns {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::Turn;
+    use crate::transcript::read::packed::Numbers;
+
+    pub(super) fn serialize<S: Serializer>(turns: &[Turn], serializer: S) -> Result<S::Ok, S::Error> {
+        let numbers = turns.iter().map(|turn| (turn.previous as u64) << 1 | u64::from(turn.rewound));
+        Numbers(numbers.collect()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Turn>, D::Error> {
+        let Numbers(numbers) = Numbers::deserialize(deserializer)?;
+        let previous = |number: u64| usize::try_from(number >> 1).unwrap_or_default();
+        let turn = |number: u64| Turn { previous: previous(number), rewound: number & 1 == 1 };
+        Ok(numbers.into_iter().map(turn).collect())
+    }
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -64,7 +86,7 @@ struct Thread {
 impl Default for Turns {
     fn default() -> Self {
         Self {
-            of_record: HashMap::new(),
+            of_record: HashedMap::default(),
             all: vec![Turn::default()],
             last: 0,
             threads: BTreeMap::new(),

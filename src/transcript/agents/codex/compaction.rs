@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::reader::{Codex, content_hash};
@@ -12,7 +11,7 @@ use crate::message::Role;
 use crate::trace::change::bulk::{Removal, Replaced};
 use crate::trace::model::item::ItemType;
 use crate::transcript::TranscriptEntry;
-use crate::transcript::read::active::Rewound;
+use crate::transcript::read::active::{Rewound, Tag};
 use crate::transcript::read::builder::{EntryBuilder, dialogue, hash};
 use crate::transcript::read::json;
 use crate::transcript::read::reader::{Outcome, Output};
@@ -25,12 +24,22 @@ pub(super) fn is_added(body: &[u8]) -> bool {
     AGENT_PREFIXES.iter().any(|prefix| body.trim_ascii_start().starts_with(prefix.as_bytes()))
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
     User,
     /// The system, or the agent on behalf of the user.
     System,
     Other,
+}
+
+impl Tag for Author {
+    fn number(self) -> u64 {
+        self as u64
+    }
+
+    fn of_number(number: u64) -> Option<Self> {
+        [Self::User, Self::System, Self::Other].into_iter().find(|author| author.number() == number)
+    }
 }
 
 impl Author {

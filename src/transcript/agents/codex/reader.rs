@@ -1,7 +1,5 @@
 //! Reads records, given the earlier ones.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -18,10 +16,12 @@ use crate::trace::model::item::{Fields, ItemType, Role, Status};
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::active::ActiveMessages;
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCalls, call_arguments, freeform, hash, image, message_fields,
-    part_text, reasoning, result, split_text,
+    EntryBuilder, RecordSource, SourceTracker, call_arguments, freeform, hash, image, message_fields, part_text,
+    reasoning, result, split_text,
 };
+use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::header::is_listed;
+use crate::transcript::read::packed::HashedMap;
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{json, packed};
 
@@ -46,7 +46,7 @@ pub(crate) struct Codex {
     sources: SourceTracker,
     /// Hashes of the content of all records, whatever ids they have.
     #[serde(with = "packed")]
-    known_content: HashMap<u64, u64>,
+    known_content: HashedMap<u64>,
     pub(super) started: bool,
     pub(super) active: ActiveMessages<Author>,
     #[serde(default)]
@@ -288,7 +288,7 @@ impl Codex {
         for raw_part in others {
             add_part(builder, raw_part, Role::User).draft.fields.reply_to = Some(result);
         }
-        self.open_calls.remove(&*id);
+        self.open_calls.remove(&id);
         Some(())
     }
 }

@@ -15,9 +15,10 @@ use crate::trace::model::source::Source;
 use crate::transcript::TranscriptEntry;
 use crate::transcript::read::active::{ActiveMessages, StoredMessage};
 use crate::transcript::read::builder::{
-    EntryBuilder, RecordSource, SourceTracker, ToolCall, ToolCalls, artifact, call, decode, dialogue, freeform, hash,
-    reasoning, result, time,
+    EntryBuilder, RecordSource, SourceTracker, artifact, call, decode, dialogue, freeform, hash, reasoning, result,
+    time,
 };
+use crate::transcript::read::calls::{ToolCall, ToolCalls};
 use crate::transcript::read::reader::{Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};
 
@@ -242,7 +243,7 @@ impl MessageParts<'_> {
 
     fn is_known(&self, call: &RawValue) -> bool {
         let id = json::view_of::<FunctionResponse<'_>>(call).id.and_then(json::text);
-        id.is_some_and(|id| self.calls.contains_key(&*id))
+        id.is_some_and(|id| self.calls.contains(&id))
     }
 
     /// Adds the result in a part, unless the entry of its call in the model's message had it.
@@ -275,9 +276,9 @@ impl MessageParts<'_> {
                 thread: None,
             };
             self.push(&place, fields, json::json_or(tool.args, "{}"));
-            self.calls.insert(id.clone(), called.clone());
+            self.calls.insert(&id, &called);
             let Some((text, failed)) = tool.result.and_then(result_text) else { continue };
-            let Some(mut fields) = result(&id, Some(&called), None) else { continue };
+            let Some(mut fields) = result(&id, Some(called), None) else { continue };
             self.answered.insert(id.clone());
             let status = tool.status.and_then(json::text);
             let failed = failed || matches!(status.as_deref(), Some("error" | "cancelled"));
