@@ -58,7 +58,7 @@ fn hook(repo: &TestRepo, agent: &str, event: &str) -> String {
     repo.git(&["config", "trace.record", "true"]);
     let file = repo.home().join("session");
     let call = json!({ "session_id": "s1", "transcript_path": file, "hook_event_name": event, "cwd": "/" });
-    String::from_utf8(repo.bytes_with(&["hook", agent], call.to_string().as_bytes())).unwrap()
+    String::from_utf8(repo.bytes_with(&["hook", agent, "--wait"], call.to_string().as_bytes())).unwrap()
 }
 
 fn message(printed: &str) -> String {

@@ -523,7 +523,7 @@ fn a_hook_notes_what_it_did_not_record_because_of_a_purge() {
         fs::write(&file, format!("{message}\n")).unwrap();
         let input =
             serde_json::json!({"session_id": session, "transcript_path": file, "hook_event_name": "Stop", "cwd": "/"});
-        repo.bytes_with(&["hook", "claude-code"], input.to_string().as_bytes());
+        repo.bytes_with(&["hook", "claude-code", "--wait"], input.to_string().as_bytes());
         fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap_or_default()
     };
     assert_eq!(record("s1"), "");

@@ -48,7 +48,7 @@ impl Session {
         fs::write(&self.file, before + &line).unwrap();
         self.last = Some(uuid);
         let input = json!({"session_id": self.id, "transcript_path": self.file, "hook_event_name": "Stop", "cwd": "/"});
-        let output = repo.run(&["hook", "claude-code"], input.to_string().as_bytes());
+        let output = repo.run(&["hook", "claude-code", "--wait"], input.to_string().as_bytes());
         assert!(output.status.success() && !repo.git_dir().join("trace/hook.log").exists(), "{}", repo.exact(&output));
     }
 }

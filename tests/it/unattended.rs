@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -116,6 +116,30 @@ fn a_hook_catches_up_with_a_few_sessions_at_once() {
     assert_eq!(traces(&repo).lines().count(), 9);
     hook(&repo, "claude-code", &first);
     assert_eq!(traces(&repo).lines().count(), 11);
+}
+
+#[test]
+fn an_agent_does_not_wait_for_a_lock() {
+    let repo = TestRepo::new();
+    let file = session(&repo, "s1", &["one"]);
+    hook(&repo, "claude-code", &file);
+    session(&repo, "s1", &["one", "two"]);
+    let locks = fs::read_dir(repo.git_dir().join("trace/locks")).unwrap().map(|entry| entry.unwrap().path());
+    let held: Vec<fs::File> = locks.map(|path| fs::File::create(path).unwrap()).collect();
+    held.iter().for_each(|file| file.lock().unwrap());
+    let call = json!({ "session_id": "s1", "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
+    let started = Instant::now();
+    let output = repo.run(&["hook", "claude-code"], call.to_string().as_bytes());
+    // A busy machine takes longer than the second. Without the deadline, this takes twelve.
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    assert_eq!((output.status.code(), repo.exact(&output).as_str()), (Some(0), "[exit 0]"));
+    assert_eq!(repo.bodies("claude-code/s1"), ["one"]);
+    // A background process continues.
+    drop(held);
+    while repo.bodies("claude-code/s1") != ["one", "two"] {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing was recorded");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn doctor(repo: &TestRepo) -> Vec<String> {

@@ -243,7 +243,7 @@ fn hooks_are_passed_over_unless_they_are_named() {
         "{{\"session_id\":\"6b2e\",\"transcript_path\":\"{}/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl\",\"hook_event_name\":\"Stop\"}}",
         env!("CARGO_MANIFEST_DIR")
     );
-    repo.bytes_with(&["hook", "claude-code"], session.as_bytes());
+    repo.bytes_with(&["hook", "claude-code", "--wait"], session.as_bytes());
     let recorded = repo.git(&["for-each-ref", "refs/traces/claude-code"]);
     assert!(!recorded.is_empty());
     assert!(repo.text(&["undo"]).starts_with("Undid `pin`"));

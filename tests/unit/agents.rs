@@ -385,7 +385,8 @@ fn a_session_starts_with_the_brief() {
     for agent in ["claude-code", "codex", "gemini-cli"] {
         let starts = |source: &str| {
             let call = json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": source});
-            String::from_utf8(repo.bytes_with(&["hook", agent, "--brief"], call.to_string().as_bytes())).unwrap()
+            String::from_utf8(repo.bytes_with(&["hook", agent, "--brief", "--wait"], call.to_string().as_bytes()))
+                .unwrap()
         };
         hook(
             &repo,
@@ -409,8 +410,8 @@ fn a_session_starts_with_memories_of_the_same_agent() {
     fs::write(&file, SAMPLES[0].1).unwrap();
     repo.text(&["import", "claude-code", file.to_str().unwrap()]);
     let call = json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": "startup"}).to_string();
-    assert_eq!(repo.bytes_with(&["hook", "codex", "--brief"], call.as_bytes()), b"");
-    let said = repo.bytes_with(&["hook", "claude-code", "--brief"], call.as_bytes());
+    assert_eq!(repo.bytes_with(&["hook", "codex", "--brief", "--wait"], call.as_bytes()), b"");
+    let said = repo.bytes_with(&["hook", "claude-code", "--brief", "--wait"], call.as_bytes());
     assert!(String::from_utf8(said).unwrap().contains("## Last in the trace"));
 }
 

@@ -139,7 +139,7 @@ fn a_trace_keeps_its_import_mode() {
     repo.text(&["import", "claude-code", "in", "--trace", "kept"]);
     repo.git(&["config", "--unset", "trace.asSeen"]);
     let call = json!({"session_id": "s1", "transcript_path": repo.folder().join("in"), "hook_event_name": "Stop"});
-    repo.run(&["hook", "claude-code"], call.to_string().as_bytes());
+    repo.run(&["hook", "claude-code", "--wait"], call.to_string().as_bytes());
     let live = |trace: &str| repo.bodies(trace).len();
     assert_eq!(live("claude-code/s1"), live("t"));
     assert_eq!((live("kept"), live("all") > live("t")), (live("all"), true));

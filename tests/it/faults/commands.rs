@@ -167,7 +167,7 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["fsck", "--repair"]).after(DAMAGED).in_order(&["repo refs/"]),
     plain(&["import", "codex", "../compacted.jsonl"]).in_order(TRACES),
     fed(
-        &["hook", "claude-code"],
+        &["hook", "claude-code", "--wait"],
         "{\"session_id\":\"6b2e\",\"transcript_path\":\"../session.jsonl\",\"hook_event_name\":\"Stop\"}",
     )
     .in_order(TRACES)

@@ -4,6 +4,7 @@ use std::env::{current_dir, current_exe, set_current_dir};
 use std::io::{self, Read as _};
 
 use super::consent::{tell_asking, tell_recording};
+use super::deadline;
 use super::full::announce;
 use crate::app::cli::{Context, Result, json, one_line};
 use crate::base::process::Process;
@@ -22,8 +23,8 @@ use crate::transcript::import::{CompactionMode, ImportContext, catch_up};
 /// Most bytes of the input that are read; it is short.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
-/// More bytes than this are imported by a background process, so that the agent does not wait.
-const MAX_WAIT: u64 = 8 * 1024 * 1024;
+/// More bytes than this are imported by a background process, so that the agent does not wait. They take a quarter of a second.
+const MAX_WAIT: u64 = 2 * 1024 * 1024;
 
 /// At most this many sessions that grew without a hook are imported at once; the next hook continues.
 const MAX_CAUGHT_UP: usize = 8;
@@ -48,23 +49,29 @@ impl AgentArgs {
         for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"] {
             let _ = context.env.os(variable).map(set_current_dir);
         }
+        let mut input = Vec::new();
+        let read = io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input);
+        if !self.wait && !self.background {
+            let input = input.clone();
+            // If it cannot be started, the next hook continues.
+            deadline::start(move || drop(detach(format, &input)));
+        }
         // Outside of a repository, nothing is recorded, and there is no log to write to.
         let Ok(repo) = context.repo() else { return };
-        if let Err(error) = self.act(context, format) {
+        if let Err(error) = read.map_err(Into::into).and_then(|_| self.act(context, format, &input)) {
             // If the log cannot be written either, nobody can be told.
             let _ = hook::log(repo.common_dir(), context.now(), format.as_str(), &format!("{error:#}"));
         }
     }
 
-    fn act(&self, context: &Context, format: Format) -> Result<()> {
-        let mut input = Vec::new();
-        io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input)?;
-        let call = HookInput::parse(&input)?;
+    fn act(&self, context: &Context, format: Format, input: &[u8]) -> Result<()> {
+        let call = HookInput::parse(input)?;
         if call.hook_event_name == "SessionStart" {
             return if self.brief && call.is_new_session() { print_brief(context, format) } else { Ok(()) };
         }
         let mut messages = Vec::new();
-        let done = self.record(context, format, &call, &input, &mut messages);
+        let done = self.record(context, format, &call, input, &mut messages);
+        deadline::meet();
         if let Err(error) = &done
             && call.ends_turn()
             && !self.background
@@ -166,6 +173,7 @@ fn print_brief(context: &Context, format: Format) -> Result<()> {
     if brief.trim().is_empty() {
         return Ok(());
     }
+    deadline::meet();
     let output = json!({ "hookEventName": "SessionStart", "additionalContext": brief });
     context.ui.json(&json!({ "hookSpecificOutput": output }))
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod agent;
 mod consent;
+mod deadline;
 mod full;
 mod pre_commit;
 
