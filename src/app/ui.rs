@@ -1,5 +1,6 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
+use super::progress;
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
 pub(crate) use crate::base::escape::escaped;
@@ -13,7 +14,7 @@ use std::process::Child;
 use std::rc::Rc;
 
 use anstyle::{AnsiColor, Style};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use ratatui::crossterm::terminal::size;
 use serde::Serialize;
 
@@ -271,9 +272,7 @@ impl Ui {
 
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
     pub(crate) fn progress(&self, template: &str, length: Option<u64>) -> Option<ProgressBar> {
-        let style = ProgressStyle::with_template(template).ok()?;
-        let bar = || length.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style);
-        io::stderr().is_terminal().then(bar)
+        io::stderr().is_terminal().then(|| progress::bar(template, length)).flatten()
     }
 
     /// Writes what is buffered and waits for the pager.

@@ -58,6 +58,13 @@ impl Format {
         self.wanted_sessions(home, folder, &|_, _| true)
     }
 
+    /// The files of all sessions whose folder is known, each after its folder, oldest first.
+    pub(crate) fn all_sessions(self, home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+        let mut found = (self.agent().all)(home)?;
+        found.reverse();
+        Ok(found)
+    }
+
     /// Those of them that are wanted. From the others, nothing is read.
     pub(crate) fn wanted_sessions(
         self,

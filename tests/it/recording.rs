@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::repo::TestRepo;
+use crate::samples::SAMPLES;
 
 const CODEX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-small.jsonl");
 const GEMINI: &[u8] = include_bytes!("../fixtures/transcripts/gemini-cli/session-chat.json");
@@ -19,7 +20,7 @@ fn hook(repo: &TestRepo, agent: &str, event: &str, variables: &[(&str, &str)]) -
     for (name, value) in variables {
         command.env(name, value);
     }
-    printed(repo, &crate::repo::run(command.args(["hook", agent]), call.to_string().as_bytes()))
+    printed(repo, &crate::repo::run(command.args(["hook", agent, "--wait"]), call.to_string().as_bytes()))
 }
 
 /// What the agent shows to its user.
@@ -252,5 +253,94 @@ fn an_unusable_shared_setting_does_not_stop_recording_silently() {
         let diagnosis = repo.exact(&repo.run(&["doctor"], b""));
         assert!(diagnosis.contains("error    settings: ") && diagnosis.contains(".traceconfig"), "{diagnosis}");
         assert_eq!(traces(&repo), "");
+    }
+}
+
+#[test]
+fn sessions_of_all_folders_go_to_their_repositories() {
+    let repo = TestRepo::new();
+    let folder = |name: &str| {
+        let folder = repo.home().canonicalize().unwrap().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    };
+    for name in ["other", "unwanted"] {
+        repo.git(&["init", "--quiet", folder(name).to_str().unwrap()]);
+    }
+    repo.git(&["-C", folder("unwanted").to_str().unwrap(), "config", "trace.record", "false"]);
+    let put = |path: &str, text: &[u8]| {
+        let file = repo.home().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    for (id, name) in [("a", "other"), ("b", "other/src"), ("c", "unwanted"), ("d", "nothing/here")] {
+        let ran_in = format!("\"cwd\":{},\"type\":\"user\"", json!(folder(name)));
+        let text = said(id, &["one"]).replace("\"type\":\"user\"", &ran_in);
+        put(&format!(".claude/projects/{id}/{id}.jsonl"), text.as_bytes());
+    }
+    let head =
+        json!({ "type": "session_meta", "payload": { "id": "e", "cwd": repo.folder().canonicalize().unwrap() } });
+    let text =
+        "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":\"hello\"}}";
+    put(".codex/sessions/2026/01/01/rollout-e.jsonl", format!("{head}\n{text}\n").as_bytes());
+    put(".gemini/tmp/x/.project_root", folder("other").to_str().unwrap().as_bytes());
+    put(".gemini/tmp/x/chats/session-f.json", GEMINI);
+    let import = || {
+        let answer = repo.json(&["import", "--all-folders", "--json"]);
+        let sessions: Vec<String> = answer["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|session| {
+                let folder = session["repository"].as_str().unwrap().trim_end_matches('/').rsplit('/').next().unwrap();
+                let folder = if folder == "other" { folder } else { "this" };
+                let trace = session["traces"][0]["trace"].as_str().unwrap();
+                format!("{folder} {} {}", trace.split('/').next().unwrap(), session["traces"][0]["recorded"])
+            })
+            .collect();
+        (sessions, answer)
+    };
+    let (mut sessions, answer) = import();
+    sessions.sort();
+    assert_eq!(sessions, ["other claude-code 1", "other claude-code 1", "other gemini-cli 45", "this codex 1"]);
+    assert_eq!(
+        (&answer["imported"], &answer["without_repository"], &answer["unwanted"]),
+        (&json!(4), &json!(1), &json!(1))
+    );
+    assert_eq!(repo.git(&["-C", folder("unwanted").to_str().unwrap(), "for-each-ref", "refs/traces"]), "");
+    assert_eq!(traces(&repo), "refs/traces/codex/e\n");
+    let answer = import().1;
+    assert_eq!((&answer["imported"], &answer["unchanged"]), (&json!(0), &json!(4)));
+}
+
+/// Commits of the trace of `session`, after each of eight parts of a sample was recorded by a hook. `before` runs before each hook.
+fn recorded_in_parts(sample: &[u8], session: &str, before: impl Fn(&TestRepo)) -> String {
+    let repo = TestRepo::new();
+    let file = claude_folder(&repo).join(format!("{session}.jsonl"));
+    let ends: Vec<usize> = memchr::memchr_iter(b'\n', sample).map(|end| end + 1).collect();
+    for part in 1..=8 {
+        fs::write(&file, &sample[..ends[(ends.len() - 1) * part / 8]]).unwrap();
+        before(&repo);
+        let call = json!({ "session_id": session, "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
+        let output = repo.run(&["hook", "claude-code", "--wait"], call.to_string().as_bytes());
+        assert_eq!(repo.exact(&output).matches("failed").count(), 0, "{}", repo.exact(&output));
+    }
+    repo.fsck();
+    // The trees, the totals, and what each commit did.
+    repo.git(&["log", "--format=%T%n%B", &format!("refs/traces/claude-code/{session}")])
+}
+
+#[test]
+fn what_a_hook_remembers_changes_no_recording() {
+    for (name, sample) in SAMPLES.into_iter().filter(|(name, _)| *name != "large-compacted") {
+        let session = serde_json::Deserializer::from_slice(sample).into_iter::<Value>();
+        let session = session.flatten().find_map(|record| record["sessionId"].as_str().map(str::to_owned)).unwrap();
+        let forget = |repo: &TestRepo| {
+            let files = fs::read_dir(repo.git_dir().join("trace/transcripts")).into_iter().flatten().flatten();
+            let states = files.map(|file| file.path()).filter(|path| path.extension().is_none());
+            states.for_each(|path| fs::remove_file(path).unwrap());
+        };
+        let recorded = recorded_in_parts(sample, &session, |_| ());
+        assert_eq!(recorded, recorded_in_parts(sample, &session, forget), "{name}");
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct AgentFormat {
     pub home: fn(&Env) -> Option<PathBuf>,
     /// The wanted sessions of a project folder, below `home`, newest first.
     pub sessions: fn(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions>,
+    /// All sessions below `home` whose folder is known: the folder in which each ran, and its file.
+    pub all: fn(home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>>,
     /// The folder in which a session ran, according to its file below `home`; `None` if there is no such file.
     pub folder: fn(home: &Path, session: &str) -> io::Result<Option<PathBuf>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.
@@ -60,6 +62,7 @@ impl AgentFormat {
             recognizes: |line| serde_json::from_slice(line).is_ok_and(|record| S::recognizes(&record)),
             home: |_| None,
             sessions: |_, _, _| Ok(Box::new(std::iter::empty())),
+            all: |_| Ok(Vec::new()),
             folder: |_, _| Ok(None),
             sub_agents: |_| Ok(Vec::new()),
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),

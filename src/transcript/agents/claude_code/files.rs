@@ -56,6 +56,16 @@ pub(super) fn transcripts_of(config_dir: &Path, folder: &Path, is_wanted: IsWant
     sessions_in(&project_dir(config_dir, folder), is_wanted)
 }
 
+/// Every session, except those of sub-agents, with the folder in which it ran.
+pub(super) fn all(config_dir: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    let mut found = Vec::new();
+    for project in list_folder(&config_dir.join("projects"))? {
+        let ran_in = |file: PathBuf| Some((first_member(&file, |record| record.cwd)?.into(), file));
+        found.extend(sessions_in(&project, &|_, _| true)?.filter_map(ran_in));
+    }
+    Ok(found)
+}
+
 /// The folder in which a session ran. A session that was resumed elsewhere names several folders; the first one counts, because the
 /// agent looks for it there.
 pub(super) fn folder_of(config_dir: &Path, session: &str) -> io::Result<Option<PathBuf>> {

@@ -54,6 +54,7 @@ pub(crate) const FORMAT: &str = "claude-code";
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     home: |env| home_folder(env, "CLAUDE_CONFIG_DIR", ".claude"),
     sessions: files::transcripts_of,
+    all: files::all,
     folder: files::folder_of,
     sub_agents: files::sub_agents,
     exporter: Some(Exporter {

@@ -15,6 +15,12 @@ pub(super) fn rollouts_of(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -
     Ok(Box::new(newest.filter(move |path| ran_in(path).is_some_and(|ran| Path::new(&ran) == folder))))
 }
 
+/// Every rollout that names its folder, with it.
+pub(super) fn all(home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    let newest = newest_first(rollouts(home)?, |_, _| true)?;
+    Ok(newest.filter_map(|path| Some((ran_in(&path)?.into(), path))).collect())
+}
+
 /// The folder in which a session ran.
 pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf>> {
     let is_it = |path: &PathBuf| {

@@ -44,6 +44,7 @@ pub(crate) const FORMAT: &str = "codex";
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     home: |env| home_folder(env, "CODEX_HOME", ".codex"),
     sessions: files::rollouts_of,
+    all: files::all,
     folder: files::folder_of,
     exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "codex resume" }),
     ..AgentFormat::of_lines::<Codex>("Codex")

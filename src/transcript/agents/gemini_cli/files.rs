@@ -7,6 +7,7 @@
 //! <home>/tmp/<SHA-256 of the path>/chats/…        the same, up to version 0.28
 //! ```
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,15 +19,34 @@ use crate::transcript::agents::{IsWanted, Sessions, has_extension, list_folder, 
 
 /// The sessions of `folder`, by modification time, newest first. Files of sub-agents are in separate folders.
 pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
+    Ok(Box::new(sessions_in(projects(home, folder)?, is_wanted)?))
+}
+
+/// Every session in a folder that is named, or whose hash is that of a folder that the agent lists.
+pub(super) fn all(home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    let registry = registry(home);
+    let listed = registry.as_ref().and_then(|registry| registry["projects"].as_object());
+    let listed: HashMap<String, PathBuf> =
+        listed.into_iter().flatten().map(|(folder, _)| (project_hash(Path::new(folder)), folder.into())).collect();
+    let mut found = Vec::new();
+    for project in list_folder(&home.join("tmp"))? {
+        let of_hash = || listed.get(project.file_name()?.to_str()?).cloned();
+        let Some(root) = root_of(&project).or_else(of_hash) else { continue };
+        found.extend(sessions_in(vec![project], &|_, _| true)?.map(|file| (root.clone(), file)));
+    }
+    Ok(found)
+}
+
+fn sessions_in(projects: Vec<PathBuf>, is_wanted: IsWanted<'_>) -> io::Result<std::vec::IntoIter<PathBuf>> {
     let mut paths = Vec::new();
-    for project in projects(home, folder)? {
+    for project in projects {
         paths.extend(list_folder(&project.join("chats"))?);
     }
     let is_session = |path: &Path, metadata: &fs::Metadata| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("session-") && has_extension(path, &["json", "jsonl"]) && is_wanted(path, metadata)
     };
-    Ok(Box::new(newest_first(paths, is_session)?))
+    newest_first(paths, is_session)
 }
 
 /// The folder in which a session ran. Folders that are named by a hash do not tell, and the name of a file has only the start of
@@ -49,8 +69,7 @@ pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf
 pub(super) fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
     let tmp = home.join("tmp");
     let mut found = vec![tmp.join(project_hash(folder))];
-    let registry: Option<Value> =
-        read_small(&home.join("projects.json")).and_then(|text| serde_json::from_slice(&text).ok());
+    let registry = registry(home);
     let slug = registry.as_ref().and_then(|registry| registry["projects"][folder.to_string_lossy().as_ref()].as_str());
     found.extend(slug.filter(|slug| !slug.contains(['/', '\\']) && *slug != "..").map(|slug| tmp.join(slug)));
     for project in list_folder(&tmp)? {
@@ -59,6 +78,10 @@ pub(super) fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(found)
+}
+
+fn registry(home: &Path) -> Option<Value> {
+    serde_json::from_slice(&read_small(&home.join("projects.json"))?).ok()
 }
 
 fn root_of(project: &Path) -> Option<PathBuf> {

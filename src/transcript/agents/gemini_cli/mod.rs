@@ -45,6 +45,7 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
         Some(home.map_or_else(PathBuf::new, |home| Path::new(home).join(".gemini")))
     },
     sessions: files::sessions,
+    all: files::all,
     folder: files::folder_of,
     exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "gemini --resume" }),
     open: |mut reader| {

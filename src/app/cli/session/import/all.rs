@@ -1,7 +1,8 @@
-//! Importing every session of a folder.
+//! Importing every session of a folder, or of the machine.
 //!
 //! Each session is imported on its own, so that an interrupted run keeps what it did, and the next run reads only what is new.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -10,6 +11,9 @@ use indicatif::ProgressBar;
 use super::transcript::{compactions, print_tally, to_json};
 use super::{ImportArgs, print_report};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, error, escaped, json};
+use crate::git::Repo;
+use crate::trace::store::settings::{self, Recording};
+use crate::trace::store::signature::Signature;
 use crate::transcript::format::Format;
 use crate::transcript::import::{Destination, ImportContext, session};
 
@@ -18,26 +22,39 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         let hint = "omit `--trace` and GITTRACE_NAME";
         return Err(Error::with_hint("`--all` imports each session into its own trace", hint));
     }
-    let agents: Vec<Format> = match &args.first {
-        None => Format::all().collect(),
-        Some(name) => match name.to_str().and_then(|name| name.parse().ok()) {
-            Some(format) => vec![format],
-            None => {
-                let message = format!("`{}` is not an agent", name.display());
-                return Err(Error::with_hint(message, "git trace import --all claude-code (or codex, gemini-cli)"));
-            }
-        },
+    let agents = agents(args)?;
+    let mut other = Vec::new();
+    let mut skipped = Skipped::default();
+    let files = if args.all_folders {
+        find_all(context, &agents, &mut other, &mut skipped)?
+    } else {
+        find(context, &agents)?.into_iter().map(|(format, file)| (0, format, file)).collect()
     };
-    let files = find(context, &agents)?;
+    let repos: Vec<&Repo> = if args.all_folders { other.iter().collect() } else { vec![context.repo()?] };
     let length = |file: &PathBuf| fs::metadata(file).map_or(0, |file| file.len());
-    let total = files.iter().map(|(_, file)| length(file)).sum();
-    let bar = context.ui.progress("{bar:30} {bytes}/{total_bytes} {eta} {msg}", Some(total));
-    let signature = context.signature()?;
-    let compactions = compactions(context, args)?;
-    let writing = ImportContext { repo: context.repo()?, signature: &signature, compactions };
+    let total = files.iter().map(|(.., file)| length(file)).sum();
+    let bar = context.ui.progress("{bar:30} {bytes}/{total_bytes} {left} {msg}", Some(total));
+    let mut last = None;
+    let mut signature = None;
     let (mut read, mut grown, mut recorded, mut failed, mut dropped) = (0, 0, 0, 0, 0);
     let mut answers: Vec<Value> = Vec::new();
-    for (number, (format, file)) in files.iter().enumerate() {
+    for (number, (place, format, file)) in files.iter().enumerate() {
+        let repo = repos[*place];
+        if last.replace(*place) != Some(*place) {
+            signature = None;
+            if args.all_folders && !args.json {
+                above(bar.as_ref(), || -> Result<()> {
+                    writeln!(context.ui, "in `{}`:", escaped(&root(repo).to_string_lossy()))?;
+                    context.ui.flush()
+                })?;
+            }
+        }
+        let signature = match &signature {
+            Some(signature) => signature,
+            None if args.all_folders => signature.insert(Signature::of_hook(repo, context.now())?),
+            None => signature.insert(context.signature()?),
+        };
+        let writing = ImportContext { repo, signature, compactions: compactions(repo, args)? };
         if let Some(bar) = &bar {
             bar.set_message(format!("session {} of {}", number + 1, files.len()));
         }
@@ -48,6 +65,11 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         if let Some(bar) = &bar {
             bar.set_position(read);
         }
+        let in_repository = |answer: &mut Value| {
+            if args.all_folders {
+                answer["repository"] = root(repo).to_string_lossy().into();
+            }
+        };
         let imported = match done {
             Ok(imported) if !imported.tally.is_foreign() => imported,
             other => {
@@ -57,7 +79,9 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
                     Err(problem) => problem.into(),
                     Ok(_) => Error::msg(format!("`{}` contains no {format} record", file.display())),
                 };
-                answers.push(json!({ "file": file.to_string_lossy(), "error": format!("{problem:#}") }));
+                let mut answer = json!({ "file": file.to_string_lossy(), "error": format!("{problem:#}") });
+                in_repository(&mut answer);
+                answers.push(answer);
                 above(bar.as_ref(), || error::print(&problem));
                 continue;
             }
@@ -69,6 +93,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         if args.json {
             let mut answer = to_json(&imported);
             answer["file"] = file.to_string_lossy().into();
+            in_repository(&mut answer);
             answers.push(answer);
         } else if items > 0 {
             let print = || -> Result<()> {
@@ -86,8 +111,12 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     bar.iter().for_each(ProgressBar::finish_and_clear);
     let unchanged = files.len() - grown - failed;
     if args.json {
-        let counts = json!({ "sessions": answers, "imported": grown, "unchanged": unchanged, "failed": failed,
+        let mut counts = json!({ "sessions": answers, "imported": grown, "unchanged": unchanged, "failed": failed,
             "recorded": recorded });
+        if args.all_folders {
+            counts["without_repository"] = skipped.without_repository.into();
+            counts["unwanted"] = skipped.unwanted.into();
+        }
         context.ui.json(&counts)?;
     } else {
         writeln!(
@@ -95,8 +124,26 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
             "{} sessions: {grown} imported with {recorded} items, {unchanged} unchanged, {failed} failed",
             files.len()
         )?;
+        for (count, cause) in [
+            (skipped.without_repository, "their folder is in no repository"),
+            (skipped.unwanted, "`trace.record` is false or ask in their repository"),
+        ] {
+            if count > 0 {
+                context.ui.note(format!("sessions not imported: {count}, because {cause}"));
+            }
+        }
     }
     Ok(ExitStatus::of(failed == 0 && dropped == 0))
+}
+
+fn agents(args: &ImportArgs) -> Result<Vec<Format>> {
+    let Some(name) = &args.first else { return Ok(Format::all().collect()) };
+    let format = name.to_str().and_then(|name| name.parse().ok());
+    let unknown = || {
+        let message = format!("`{}` is not an agent", name.display());
+        Error::with_hint(message, "git trace import --all claude-code (or codex, gemini-cli)")
+    };
+    Ok(vec![format.ok_or_else(unknown)?])
 }
 
 /// Prints above the progress.
@@ -121,4 +168,53 @@ fn find(context: &Context, agents: &[Format]) -> Result<Vec<(Format, PathBuf)>> 
         files.extend(found.into_iter().rev().map(|file| (*format, file)));
     }
     Ok(files)
+}
+
+/// Sessions of other folders that are left alone.
+#[derive(Default)]
+struct Skipped {
+    without_repository: usize,
+    /// In repositories whose user does not want recordings.
+    unwanted: usize,
+}
+
+/// All sessions of the machine, each with the index of the repository in which it ran, by repository.
+fn find_all(
+    context: &Context,
+    agents: &[Format],
+    repos: &mut Vec<Repo>,
+    skipped: &mut Skipped,
+) -> Result<Vec<(usize, Format, PathBuf)>> {
+    let mut known: HashMap<PathBuf, Option<usize>> = HashMap::new();
+    let mut files = Vec::new();
+    for format in agents {
+        let Some(home) = format.home(&context.env) else { continue };
+        let sessions = format.all_sessions(&home);
+        for (folder, file) in
+            sessions.with_context(|| format!("cannot search `{}`", escaped(&home.to_string_lossy())))?
+        {
+            let place = *known.entry(folder).or_insert_with_key(|folder| {
+                let repo = Repo::containing(folder, context.env.clone()).ok().filter(|_| folder.is_absolute())?;
+                let is_same = |other: &Repo| other.common_dir() == repo.common_dir();
+                Some(repos.iter().position(is_same).unwrap_or_else(|| {
+                    repos.push(repo);
+                    repos.len() - 1
+                }))
+            });
+            match place {
+                None => skipped.without_repository += 1,
+                Some(place) if matches!(settings::recording(&repos[place])?, Recording::Unwanted | Recording::Ask) => {
+                    skipped.unwanted += 1;
+                }
+                Some(place) => files.push((place, *format, file)),
+            }
+        }
+    }
+    files.sort_by_key(|(place, ..)| *place);
+    Ok(files)
+}
+
+/// The folder by which a user knows a repository.
+fn root(repo: &Repo) -> PathBuf {
+    repo.worktree().unwrap_or_else(|| repo.common_dir().to_owned())
 }

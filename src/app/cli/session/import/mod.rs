@@ -38,6 +38,10 @@ pub(crate) struct ImportArgs {
     /// Import every session of this folder, of one agent or of all, each into its own trace; a repeated run reads only what is new
     #[arg(long, conflicts_with = "file")]
     all: bool,
+    /// The same for all folders of this machine; each session is imported into the repository of the folder in which it ran, unless
+    /// `trace.record` is false or ask there
+    #[arg(long, conflicts_with_all = ["file", "all"])]
+    all_folders: bool,
     /// Keep the items that a compaction replaced, and remove its summary; by default the summary replaces them, as it did for
     /// the model, and `expand` restores them
     #[arg(long)]
@@ -80,7 +84,7 @@ impl InputFormat {
 
 impl ImportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        if self.all {
+        if self.all || self.all_folders {
             return all::run(context, self);
         }
         let request = self.request()?;

@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 
 use super::{ImportArgs, ImportRequest, print_report, report_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
+use crate::git::Repo;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 use crate::transcript::Tally;
@@ -24,14 +25,14 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let current = head::current(context.repo()?)?;
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
-    let compactions = compactions(context, request.args)?;
+    let compactions = compactions(context.repo()?, request.args)?;
     let writing = ImportContext { repo: context.repo()?, signature: &signature, compactions };
     let imported = if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
         import::transcript(writing, format, destination, input).context("cannot import `-`")?
     } else {
         let length = fs::metadata(&file).ok().map(|file| file.len());
-        let bar = length.and_then(|length| context.ui.progress("{bar:30} {bytes}/{total_bytes} {eta}", Some(length)));
+        let bar = length.and_then(|length| context.ui.progress("{bar:30} {bytes}/{total_bytes} {left}", Some(length)));
         let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(bytes));
         let imported = session::import(writing, format, destination, &file, &watch);
         bar.iter().for_each(ProgressBar::finish_and_clear);
@@ -65,9 +66,9 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     Ok(ExitStatus::of(imported.tally.dropped == 0))
 }
 
-pub(super) fn compactions(context: &Context, args: &ImportArgs) -> Result<CompactionMode> {
+pub(super) fn compactions(repo: &Repo, args: &ImportArgs) -> Result<CompactionMode> {
     Ok(match (args.as_seen, args.full) {
-        (false, false) => CompactionMode::from_settings(context.repo()?)?,
+        (false, false) => CompactionMode::from_settings(repo)?,
         (replays, _) => CompactionMode { replays, is_required: true },
     })
 }
