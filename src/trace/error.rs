@@ -12,7 +12,7 @@ use super::model::tree::CAPACITY;
 use super::model::types::BadRule;
 use crate::base::error::Diagnostic;
 use crate::base::time::Time;
-use crate::git::{GitError, Oid};
+use crate::git::{GitError, Oid, short_oid};
 use crate::secrets::Fingerprint;
 use crate::tokens::CountError;
 
@@ -164,6 +164,12 @@ pub enum TraceError {
     Secret { what: &'static str, fingerprint: Fingerprint },
     #[error("trace `{trace}` has used all of its {CAPACITY} positions")]
     Full { trace: TraceName },
+    #[error("commit {} has one file, {}, for {items} items", short_oid(*oid), short_oid(*blob))]
+    SharedFile { oid: Oid, blob: Oid, items: usize },
+    #[error("`{}` is ambiguous: {refname}, or {other}", spec.escape_debug())]
+    AmbiguousState { spec: String, refname: String, other: String },
+    #[error("commit {} has {items} items, but its next position is #{next}", short_oid(*oid))]
+    FewPositions { oid: Oid, next: u32, items: usize },
     #[error("the input has {items} items, more than the {CAPACITY} positions of a trace")]
     TooMany { items: usize },
     #[error("the time {at} is not from 1970 to 2100")]
@@ -257,6 +263,9 @@ impl Diagnostic for TraceError {
             Self::SeenOtherwise { as_seen: false, .. } => "use --full, or import into another trace: --trace NAME",
             Self::BadClock { .. } => "set the clock, `GIT_COMMITTER_DATE`, or `GIT_AUTHOR_DATE`",
             Self::TooMany { .. } => "split the file, and import each part into a separate trace: --trace NAME",
+            Self::SharedFile { .. } => "where it was made, `git trace fsck` names the items",
+            Self::AmbiguousState { .. } => "use one of these names",
+            Self::FewPositions { .. } => "where it was made, `git trace gc --renumber` closes the gaps",
             Self::Full { .. } => {
                 "continue in another trace: --trace NAME; if items were deleted, `git trace gc --renumber` frees their positions"
             }

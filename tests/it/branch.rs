@@ -264,3 +264,44 @@ fn a_terminal_offers_traces_to_choose_from() {
     let third = chosen("resume --print --agent claude-code", "3\n").0;
     assert!(third.lines().last().unwrap().contains("claude --resume "), "{third}");
 }
+
+#[test]
+fn a_name_with_two_meanings_is_refused() {
+    let repo = TestRepo::new();
+    for text in ["one", "two", "three"] {
+        repo.say(text);
+    }
+    let oid = |rev: &str| repo.git(&["rev-parse", rev]).trim_end().to_owned();
+    let earlier = oid("refs/traces/main~1");
+    let names = [&earlier[..7], "now", "2026-02-01", "@2", "@9", "origin/main"];
+    for name in names {
+        repo.git(&["update-ref", &format!("refs/traces/{name}"), "refs/traces/main~2"]);
+    }
+    repo.git(&["update-ref", "refs/trace-remotes/origin/main", "refs/traces/main"]);
+    let tip = oid("refs/traces/main");
+    for name in names {
+        let commands: [&[&str]; 5] = [
+            &["reset", name],
+            &["rebase", name],
+            &["switch", "-c", "new", name],
+            &["merge", name],
+            &["diff", name, "main"],
+        ];
+        for command in commands {
+            let said = repo.refused(command);
+            assert!(said.contains("` is ambiguous: refs/traces/"), "{said}");
+        }
+    }
+    insta::assert_snapshot!(repo.refused(&["reset", "origin/main"]), @"
+    --- stderr
+    error: `origin/main` is ambiguous: refs/traces/origin/main, or refs/trace-remotes/origin/main
+    hint: use one of these names
+    [exit 2]
+    ");
+    assert_eq!(oid("refs/traces/main"), tip);
+    repo.text(&["reset", &earlier]);
+    assert_eq!(oid("refs/traces/main"), earlier);
+    repo.text(&["reset", "refs/traces/now"]);
+    repo.text(&["reset", "refs/trace-remotes/origin/main"]);
+    assert_eq!(oid("refs/traces/main"), tip);
+}

@@ -71,6 +71,103 @@ fn pull_gets_what_was_pushed_including_priorities() {
     assert!(!team.git("plain", &["for-each-ref"]).contains("trace"));
 }
 
+/// Replaces a text in the tip of the published trace `main`.
+fn forge_tip(team: &Team, from: &str, to: &str) {
+    let commit = team.git("shared.git", &["cat-file", "commit", "refs/traces/main"]);
+    assert!(commit.contains(from), "{commit}");
+    let file = team.home.home().join("forged");
+    std::fs::write(&file, commit.replace(from, to)).unwrap();
+    let oid = team.git("shared.git", &["hash-object", "-w", "-t", "commit", file.to_str().unwrap()]);
+    team.git("shared.git", &["update-ref", "refs/traces/main", oid.trim_end()]);
+}
+
+#[test]
+fn wrong_totals_of_a_remote_are_corrected() {
+    for is_ahead in [false, true] {
+        let team = Team::new();
+        team.ok("ada", &["commit", "-m", "one"]);
+        team.ok("ada", &["push"]);
+        team.ok("bob", &["pull"]);
+        team.ok("ada", &["commit", "-m", "two"]);
+        team.ok("ada", &["push"]);
+        forge_tip(&team, "Trace-Total: 11 ", "Trace-Total: 90000 ");
+        if is_ahead {
+            team.ok("bob", &["commit", "-m", "three"]);
+        }
+        team.git("bob", &["config", "trace.budget", "1000"]);
+        let pull = |who: &str| {
+            let folder = team.home.home().join(who);
+            let output = run(team.home.command("git-trace").arg("pull").current_dir(folder), b"");
+            assert!(output.status.success(), "{}", team.home.exact(&output));
+            String::from_utf8(output.stderr).unwrap()
+        };
+        let said = redact(&pull("bob"));
+        assert!(said.contains("warning: the totals in commit [SHORT] were wrong, and were counted again"), "{said}");
+        team.ok("bob", &["fsck"]);
+        assert_eq!(pull("bob"), "", "it is corrected once");
+        team.ok("bob", &["push"]);
+        assert_eq!(pull("ada"), "", "for all");
+    }
+}
+
+#[test]
+fn a_commit_of_a_remote_that_leaves_few_positions_is_refused() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["commit", "-m", "two"]);
+    team.ok("ada", &["push"]);
+    forge_tip(&team, "Trace-Next: 2", "Trace-Next: 999999");
+    let refused = |who: &str| {
+        let (code, said) = team.run(who, &["pull"]);
+        assert_eq!(code, Some(2), "{said}");
+        insta::allow_duplicates! { insta::assert_snapshot!(redact(&said), @"
+        error: commit [SHORT] has 2 items, but its next position is #999999
+        hint: where it was made, `git trace gc --renumber` closes the gaps
+        ") };
+    };
+    refused("bob");
+    team.ok("bob", &["commit", "-m", "three"]);
+    refused("bob");
+    team.ok("bob", &["commit", "-m", "four"]);
+    team.git("bob", &["update-ref", "refs/traces/main", "refs/trace-remotes/origin/main"]);
+    let (_, said) = team.run("bob", &["fsck"]);
+    assert!(said.contains("positions: the next position is #999999, but there are only 2 items"), "{said}");
+    team.ok("bob", &["gc", "--renumber", "--quiet"]);
+    team.ok("bob", &["fsck"]);
+}
+
+#[test]
+fn a_commit_of_a_remote_with_one_file_for_many_items_is_refused() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "large"]);
+    team.ok("ada", &["push"]);
+    let shared = team.home.home().join("shared.git");
+    let folder = |listing: &str| {
+        let output = run(team.home.command("git").arg("mktree").current_dir(&shared), listing.as_bytes());
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    };
+    let publish = |items: usize| {
+        let file = team.git("ada", &["ls-tree", "refs/traces/main:00/00"]);
+        let file = &file[..file.trim_end().len() - 2];
+        let files: String = (0..items).map(|n| format!("{file}{n:02}\n")).collect();
+        let middle = folder(&format!("040000 tree {}\t00\n", folder(&files)));
+        let top = folder(&format!("040000 tree {middle}\t00\n"));
+        let commit = team.git("shared.git", &["commit-tree", "-p", "refs/traces/main", "-m", "many", &top]);
+        team.git("shared.git", &["update-ref", "refs/traces/main", commit.trim_end()]);
+    };
+    publish(9);
+    let (code, said) = team.run("bob", &["pull"]);
+    assert_eq!(code, Some(2), "{said}");
+    insta::assert_snapshot!(redact(&said), @"
+    error: commit [SHORT] has one file, [SHORT], for 9 items
+    hint: where it was made, `git trace fsck` names the items
+    ");
+    publish(8);
+    team.ok("bob", &["pull"]);
+}
+
 #[test]
 fn configured_refspecs_move_no_local_trace() {
     let team = Team::new();

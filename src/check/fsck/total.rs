@@ -7,6 +7,7 @@ use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::Tip;
+use crate::trace::change::recount::wastes_positions;
 use crate::trace::model::trailers::{Basis, Counted, Total};
 use crate::trace::model::tree;
 use crate::trace::store::total::{item_cost, read_item};
@@ -22,6 +23,11 @@ impl Inspection<'_> {
             let message = format!("Trace-Next is {next}, but position {} is taken", last - 1);
             let problem = Problem::error("next", &line.label, message).commit(tip.commit.oid);
             self.problems.push(problem.repair(repair.clone()));
+        }
+        if let Ok(Some((next, items))) = wastes_positions(self.repo, tip) {
+            let message = format!("the next position is #{next}, but there are only {items} items");
+            let problem = Problem::warning("positions", &line.label, message).commit(tip.commit.oid);
+            self.problems.push(problem.remedy("`git trace gc --renumber` closes the gaps"));
         }
         // A reported total cannot be counted again.
         let Some((said, counter)) = said(self.repo, tip) else { return };

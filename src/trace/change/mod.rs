@@ -9,6 +9,7 @@ pub(crate) mod edit;
 pub(crate) mod jsonl;
 pub(crate) mod merge;
 pub(crate) mod pending;
+pub(crate) mod recount;
 pub(crate) mod renumber;
 pub(crate) mod replay;
 mod room;

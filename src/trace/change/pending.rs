@@ -355,6 +355,11 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
+    /// Admits a change that adds nothing.
+    pub(crate) fn lift_budget(&mut self) {
+        self.budget = None;
+    }
+
     pub(crate) fn add_parent(&mut self, parent: Oid) {
         self.parents.push(parent);
         self.vacant = 0;

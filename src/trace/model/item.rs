@@ -363,8 +363,12 @@ impl Item {
     }
 
     fn stored_tokens(&self, counter: CounterId) -> Option<u64> {
+        // An item of somebody else may say anything; a token has at least a byte or so.
+        let most = 4 * self.body.len() as u64 + 16;
         self.tokens
-            .filter(|kept| kept.counter == counter && kept.digest == TokenCache::digest_of(&self.body))
+            .filter(|kept| {
+                kept.counter == counter && kept.count <= most && kept.digest == TokenCache::digest_of(&self.body)
+            })
             .map(|kept| kept.count)
     }
 

@@ -174,12 +174,19 @@ impl State {
 }
 
 /// Resolves the name of a state: a trace, a fetched trace (`origin/main`), or an earlier state of the trace `current`, as
-/// [`moment`] resolves it.
+/// [`moment`] resolves it. A name with two meanings is an error, because a remote may call its traces anything. Full names of refs
+/// and commits have one meaning.
 pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<State, TraceError> {
-    // As in git, a full oid is a commit, whatever a remote calls its traces.
+    // As in git, a full oid is a commit.
     let is_oid = Oid::parse(spec, repo.object_format()).is_some_and(|oid| repo.read_commit(oid).is_ok());
-    if !is_oid && let Some(tip) = find_tip(repo, spec)? {
-        return Ok(tip);
+    if !is_oid && let Some(found) = find_tip(repo, spec)? {
+        return match other_meaning(repo, current, spec, &found) {
+            Some(other) => {
+                let (spec, refname) = (spec.to_owned(), found.refname.unwrap_or_default());
+                Err(TraceError::AmbiguousState { spec, refname, other })
+            }
+            None => Ok(found),
+        };
     }
     let unknown = || TraceError::UnknownState { spec: spec.to_owned(), meant: closest(repo, spec).ok().flatten() };
     let found = Tip::find(repo, current)
@@ -204,10 +211,37 @@ pub(crate) fn closest(repo: &Repo, name: &str) -> Result<Option<TraceName>, Trac
     Ok(most_alike(name, names).and_then(|name| name.parse().ok()))
 }
 
-pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {
-    let local = spec.parse::<TraceName>().ok().map(|name| name.refname());
+/// The full name of another state that the name of a trace, `found`, may mean.
+fn other_meaning(repo: &Repo, current: &TraceName, spec: &str, found: &State) -> Option<String> {
+    let differs = |oid: &Oid| *oid != found.tip.commit.oid;
+    for refname in refnames(spec).filter(|refname| Some(refname) != found.refname.as_ref()) {
+        if repo.find_ref(&refname).ok().flatten().is_some_and(|oid| differs(&oid)) {
+            return Some(refname);
+        }
+    }
+    // Other names can only be those of traces.
+    let is_hex = is_hex(spec);
+    let is_moment = !is_hex && (spec.starts_with(['@', '#']) || spec.parse::<When>().is_ok());
+    let may_be_moment = is_moment || (is_hex && spec.len() >= 4);
+    let tip = may_be_moment.then(|| Tip::find(repo, current).ok().flatten()).flatten()?;
+    match moment(repo, current, &tip, spec) {
+        Ok(other) => Some(other.tip.commit.oid).filter(differs).map(|oid| format!("commit {oid}")),
+        Err(TraceError::AmbiguousItem { .. }) => Some("an item".to_owned()),
+        Err(_) if is_moment => Some("a time, turn, or item".to_owned()),
+        Err(_) => None,
+    }
+}
+
+/// The refs that a text may name: a trace, or a fetched one.
+fn refnames(spec: &str) -> impl Iterator<Item = String> {
+    let is_fetched = spec.starts_with(REMOTES);
+    let local = spec.parse::<TraceName>().ok().map(|name| name.refname()).filter(|_| !is_fetched);
     let fetched = format!("{REMOTES}{}", spec.strip_prefix(REMOTES).unwrap_or(spec));
-    for refname in local.into_iter().chain(Repo::is_refname(&fetched).then_some(fetched)) {
+    local.into_iter().chain(Some(fetched).filter(|fetched| !spec.starts_with(TRACES) && Repo::is_refname(fetched)))
+}
+
+pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceError> {
+    for refname in refnames(spec) {
         if let Some(oid) = repo.find_ref(&refname)? {
             return Ok(Some(State { tip: Tip::read(repo, oid)?, at: None, refname: Some(refname) }));
         }

@@ -21,6 +21,8 @@ use crate::base::time::Time;
 use crate::git::{Oid, Repo, short_oid};
 use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
+use crate::trace::change::recount::require_sound;
+use crate::trace::model::trailers::Trailers;
 use crate::trace::model::tree;
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
@@ -109,17 +111,16 @@ impl Trace<'_> {
         }
         let (_, outcome) = self.change(|change| {
             let Some(ours) = change.tip().cloned() else {
-                change.move_to(target, log());
-                return Ok(Outcome::FastForward(target));
+                return forward(change, theirs, options.fast_forward, log());
             };
             let bases = repo.merge_bases(ours.commit.oid, target)?;
             if bases.contains(&target) {
                 return Ok(Outcome::UpToDate);
             }
             if options.fast_forward != FastForward::Never && bases.contains(&ours.commit.oid) {
-                change.move_to(target, log());
-                return Ok(Outcome::FastForward(target));
+                return forward(change, theirs, options.fast_forward, log());
             }
+            require_sound(repo, theirs)?;
             if options.fast_forward == FastForward::Only {
                 return Ok(Outcome::Diverged);
             }
@@ -144,6 +145,24 @@ impl Trace<'_> {
     }
 }
 
+/// Moves the trace to `theirs`. Wrong totals of it are corrected by a commit, after which the trace can no longer follow the other
+/// one: not if that is required.
+fn forward(
+    change: &mut PendingChange<'_>,
+    theirs: &Tip,
+    mode: FastForward,
+    log: String,
+) -> Result<Outcome, TraceError> {
+    require_sound(change.repo(), theirs)?;
+    if mode != FastForward::Only && change.continue_on(theirs)? {
+        change.lift_budget();
+        change.commit("correct the totals", Trailers::default(), None)?;
+    }
+    let to = change.last().filter(|_| mode != FastForward::Only).unwrap_or(theirs.commit.oid);
+    change.move_to(to, log);
+    Ok(Outcome::FastForward(to))
+}
+
 /// Commits the merge of two tips, with the new items of `first` before those of `second`. Commits nothing if a conflict is open.
 pub(crate) fn join(
     change: &mut PendingChange<'_>,
@@ -157,7 +176,7 @@ pub(crate) fn join(
     let sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
     let merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
     if merged.conflicts.is_empty() {
-        change.restart_on(first.clone())?;
+        change.continue_on(first)?;
         change.add_parent(second.commit.oid);
         change.last_time = Some(first.time().max(second.time()));
         let trailers = change.trailers(Op::Merge, None, None)?;
