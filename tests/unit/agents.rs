@@ -312,6 +312,27 @@ fn a_rollout_keeps_its_provider_and_settings() {
 }
 
 #[test]
+fn an_exported_rollout_permits_nothing() {
+    let turn = json!({"type": "turn_context", "payload": {
+        "cwd": "/w", "workspace_roots": ["/"], "approval_policy": "never", "approvals_reviewer": "none",
+        "sandbox_policy": {"type": "danger-full-access"}, "file_system_sandbox_policy": {"kind": "unrestricted"},
+        "permission_profile": {"type": "disabled"}, "network": "enabled", "model": "m"}});
+    let world = json!({"type": "world_state", "payload": {"full": true, "state": {
+        "permissions": {"sandbox_mode": "danger-full-access"}, "skills": 1}}});
+    let said = json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "a question"}]}});
+    let head = json!({"type": "session_meta", "payload": {"id": "s"}});
+    let odd = json!({"type": "turn_context", "payload": ["sandbox_policy"]});
+    let bytes: String = [head, turn, world, odd.clone(), said].iter().map(|line| format!("{line}\n")).collect();
+    let (_, written) = round_trip(bytes.as_bytes(), Format::Codex, "codex", |_| ());
+    let written = records(&written);
+    let expected =
+        json!({"cwd": "/w", "approval_policy": "on-request", "sandbox_policy": {"type": "read-only"}, "model": "m"});
+    assert_eq!(written[1]["payload"], expected);
+    assert_eq!(written[2]["payload"], json!({"full": true, "state": {"skills": 1}}));
+    assert_eq!(written[3]["payload"], odd["payload"]);
+}
+
+#[test]
 fn an_exported_session_starts_with_the_user_and_has_no_empty_message() {
     let repo = TestRepo::new();
     for (role, text) in [("assistant", "an answer"), ("user", " \n"), ("user", "more")] {

@@ -51,7 +51,7 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
         let settings = item.fields.meta.get("settings").and_then(Value::as_array).filter(|_| !item.fields.is_result());
         for record in settings.into_iter().flatten() {
             if let Some(kind) = record["type"].as_str().filter(|kind| is_listed(kind, SETTINGS)) {
-                push(exported, time, kind, &record["payload"].to_string());
+                push(exported, time, kind, &without_permissions(record["payload"].clone()).to_string());
             }
         }
         match payload(&items[at..end]) {
@@ -79,6 +79,24 @@ pub(super) fn path(home: &Path, session: &NewSession) -> Option<PathBuf> {
 fn push(exported: &mut ExportedTranscript, time: Time, kind: &str, payload: &str) {
     let line = format!("{{\"timestamp\":\"{time}\",\"type\":\"{kind}\",\"payload\":{payload}}}\n");
     exported.bytes.extend(line.as_bytes());
+}
+
+/// Members of settings that permit something, by a part of their names.
+const PERMISSIONS: [&str; 5] = ["approval", "permission", "sandbox", "network", "_roots"];
+
+/// The settings with the agent's most careful values in place of those that permit something. They may be from a trace that somebody
+/// else recorded; what this user permits is in the agent's own configuration.
+fn without_permissions(mut payload: Value) -> Value {
+    let is_permission = |name: &str| PERMISSIONS.iter().any(|part| name.contains(part));
+    if let Some(state) = payload.get_mut("state").and_then(Value::as_object_mut) {
+        state.retain(|name, _| !is_permission(name));
+    }
+    let Some(members) = payload.as_object_mut() else { return payload };
+    let careful = [("approval_policy", json!("on-request")), ("sandbox_policy", json!({ "type": "read-only" }))];
+    let careful = careful.map(|(name, value)| members.contains_key(name).then_some((name.to_owned(), value)));
+    members.retain(|name, _| !is_permission(name));
+    members.extend(careful.into_iter().flatten());
+    payload
 }
 
 fn is_message(item: &Item) -> bool {
