@@ -85,6 +85,15 @@ impl Diagnostic for ExportError {
 
 /// The agent that recorded a trace: that of its newest imported item, else of the session that it continues.
 pub(crate) fn recorded_by(repo: &Repo, name: &TraceName, view: &View) -> Result<Option<Format>, TraceError> {
+    recorded_by_one_of(repo, view, || session::of_trace(repo, name))
+}
+
+/// As [`recorded_by`], for a trace that continues these sessions.
+pub(crate) fn recorded_by_one_of(
+    repo: &Repo,
+    view: &View,
+    sessions: impl FnOnce() -> Result<Vec<TraceName>, TraceError>,
+) -> Result<Option<Format>, TraceError> {
     for slot in view.slots.iter().rev() {
         if let Some(source) = read_item(repo, slot)?.fields.source
             && let Ok(format) = source.format().parse()
@@ -92,8 +101,7 @@ pub(crate) fn recorded_by(repo: &Repo, name: &TraceName, view: &View) -> Result<
             return Ok(Some(format));
         }
     }
-    let sessions = session::of_trace(repo, name)?;
-    Ok(sessions.iter().find_map(|session| session.as_str().split_once('/')?.0.parse().ok()))
+    Ok(sessions()?.iter().find_map(|session| session.as_str().split_once('/')?.0.parse().ok()))
 }
 
 /// The folder in which the newest session of a trace ran whose file the agent still has.

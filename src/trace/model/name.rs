@@ -69,7 +69,12 @@ impl TraceName {
     }
 
     pub(crate) fn is_sub_agent_of(&self, other: &Self) -> bool {
-        self.name.strip_prefix(&other.name).is_some_and(|rest| rest.starts_with(SUB_AGENT))
+        self.above_sub_agents().any(|name| name == other.name)
+    }
+
+    /// The names of the traces of which this is the trace of a sub-agent.
+    pub(crate) fn above_sub_agents(&self) -> impl Iterator<Item = &str> {
+        self.name.match_indices(SUB_AGENT).map(|(at, _)| &self.name[..at])
     }
 
     /// The trace of a session that left the trace it was recorded in: `<trace>.fork`, then `<trace>.fork-2`.

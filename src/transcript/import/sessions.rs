@@ -1,7 +1,7 @@
 //! Lists the recorded sessions, with the traces that continue them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::git::{CodeCommit, Repo};
 use crate::trace::model::name::TRACES;
@@ -10,7 +10,7 @@ use crate::trace::store::session::{SESSIONS, continued_by};
 use crate::trace::store::view::View;
 use crate::trace::store::{settings, total};
 use crate::trace::{ItemEntry, Time, Tip, TraceError, TraceName};
-use crate::transcript::continuation::recorded_by;
+use crate::transcript::continuation::recorded_by_one_of;
 use crate::transcript::format::Format;
 use crate::transcript::title::{records_session, title};
 
@@ -59,11 +59,13 @@ pub(crate) fn newest(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
 /// Reads the tip of each trace; of those that are listed, the tree and first items; and the code's history back to the start of the
 /// oldest of these.
 pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> {
-    let (mut sub_agents, mut found) = (Vec::new(), BTreeMap::<TraceName, Vec<(TraceName, Tip)>>::new());
+    let (mut sub_agents, mut found) = (HashMap::new(), BTreeMap::<TraceName, Vec<(TraceName, Tip)>>::new());
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
         if name.is_of_sub_agent() {
-            sub_agents.push(name);
+            for above in name.above_sub_agents() {
+                *sub_agents.entry(above.to_owned()).or_default() += 1;
+            }
             continue;
         }
         let tip = Tip::read(repo, oid)?;
@@ -75,28 +77,32 @@ pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> 
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by_key(|(_, members)| Reverse(members.iter().map(|(_, tip)| tip.time()).max()));
     found.truncate(most);
-    let bound = repo.list_symbolic_refs(SESSIONS)?;
+    let mut bound: HashMap<String, Vec<TraceName>> = HashMap::new();
+    for (refname, target) in repo.list_symbolic_refs(SESSIONS)? {
+        let session = refname.strip_prefix(SESSIONS).and_then(|name| name.parse().ok());
+        bound.entry(target).or_default().extend(session);
+    }
     let mut families = Vec::new();
     for (name, mut traces) in found {
         traces.sort_by_key(|(_, tip)| Reverse(tip.time()));
         let mut members = Vec::new();
         for (name, tip) in traces {
-            let sessions = bound.iter().filter(|(_, target)| *target == name.refname());
-            let sessions = sessions.filter_map(|(refname, _)| refname.strip_prefix(SESSIONS)?.parse().ok());
-            let bases: Vec<TraceName> = sessions.chain([name.clone()]).collect();
-            let is_below = |other: &&TraceName| bases.iter().any(|base| other.is_sub_agent_of(base));
-            let sub_agents = sub_agents.iter().filter(is_below).count();
-            members.push(read(repo, name, tip, sub_agents)?);
+            let sessions = bound.remove(&name.refname()).unwrap_or_default();
+            let above = sessions.iter().filter(|session| **session != name).chain([&name]);
+            let count: usize = above.filter_map(|above| sub_agents.get(above.as_str())).sum();
+            members.push(read(repo, name, tip, sessions, count)?);
         }
         let first = continued_by(repo, &name)?;
         members.sort_by_key(|member| member.name != first);
         families.push(Family { name, members });
     }
     let oldest = families.iter().flat_map(|family| &family.members).map(|session| session.began.as_second()).min();
-    let commits = oldest.map_or_else(|| Ok(Vec::new()), |oldest| repo.code_since(oldest))?;
+    let mut commits = oldest.map_or_else(|| Ok(Vec::new()), |oldest| repo.code_since(oldest))?;
+    commits.sort_by_key(|commit| Reverse(commit.time));
     for session in families.iter_mut().flat_map(|family| &mut family.members) {
-        let period = session.began.as_second()..=session.ended.as_second();
-        session.commits = commits.iter().filter(|commit| period.contains(&commit.time)).cloned().collect();
+        let [after, until] = [session.ended.as_second(), session.began.as_second() - 1]
+            .map(|bound| commits.partition_point(|commit| commit.time > bound));
+        session.commits = commits[after..until.max(after)].to_vec();
     }
     Ok(families)
 }
@@ -111,14 +117,20 @@ fn first_time<'s>(repo: &Repo, slots: impl Iterator<Item = &'s ItemEntry>) -> Re
     Ok(None)
 }
 
-fn read(repo: &Repo, name: TraceName, tip: Tip, sub_agents: usize) -> Result<RecordedSession, TraceError> {
+fn read(
+    repo: &Repo,
+    name: TraceName,
+    tip: Tip,
+    sessions: Vec<TraceName>,
+    sub_agents: usize,
+) -> Result<RecordedSession, TraceError> {
     let changed = tip.time();
     let view = View::at(repo, tip, None)?;
     let live = view.slots.iter().filter(|slot| view.left_out(slot).is_none());
     let (began, ended) = (first_time(repo, live.clone())?, first_time(repo, live.rev())?);
     let counter = settings::counter(repo, Some(&name))?;
     Ok(RecordedSession {
-        agent: recorded_by(repo, &name, &view)?,
+        agent: recorded_by_one_of(repo, &view, || Ok(sessions))?,
         title: title(repo, &name, &view),
         name,
         began: began.unwrap_or(changed),
