@@ -49,6 +49,11 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 /// Number of letters and digits in place of the `…`.
 const TEMPORARY_LEN: usize = 6;
 
+/// The permission bit of a file that is not finished, by which the next writer knows that it may remove it: git checks no file out
+/// with it. Not all systems keep it for files. There, the file of a killed writer stays.
+#[cfg(unix)]
+const UNFINISHED: u32 = 0o1000;
+
 impl Stem {
     /// Whether a file is being written by a writer, or was left by one that died.
     pub(crate) fn is_temporary(self, name: &str) -> bool {
@@ -208,10 +213,14 @@ pub(crate) fn replace(
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).rand_bytes(TEMPORARY_LEN);
     #[cfg(unix)]
-    if !matches!(access, Access::Private | Access::Cache) {
+    {
         // Before the umask.
-        let mode = if access == Access::Program { 0o777 } else { 0o666 };
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+        let mode = match access {
+            Access::Usual => 0o666,
+            Access::Program => 0o777,
+            Access::Private | Access::Cache => 0o600,
+        };
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode | UNFINISHED));
     }
     let mut temporary = builder.tempfile_in(folder)?;
     temporary.write_all(bytes)?;
@@ -225,6 +234,8 @@ pub(crate) fn replace(
     if FileVersion::at(path)?.as_ref() != seen {
         return Ok(false);
     }
+    #[cfg(unix)]
+    set_mode(temporary.as_file(), |mode| mode & !UNFINISHED)?;
     // A dangling link has no version, but it exists.
     if seen.is_none() && path.symlink_metadata().is_err() {
         match temporary.persist_noclobber(path) {
@@ -281,16 +292,41 @@ fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
             let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
         }
     }
+    #[cfg(unix)]
+    return set_mode(file, |_| std::os::unix::fs::PermissionsExt::mode(&old.permissions()) | UNFINISHED);
+    #[cfg(not(unix))]
     file.set_permissions(old.permissions())
 }
 
-/// Removes temporary files of killed writers. Every writer holds the lock that our caller holds, so none of them is alive.
+#[cfg(unix)]
+fn set_mode(file: &File, change: impl FnOnce(u32) -> u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = file.metadata()?.permissions();
+    permissions.set_mode(change(permissions.mode()) & 0o7777);
+    file.set_permissions(permissions)
+}
+
+/// Removes temporary files of killed writers. Every writer holds the lock that our caller holds, so none of them is alive. A file with
+/// such a name that somebody committed stays.
 pub(crate) fn remove_leftovers(folder: &Path, stem: Stem) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if entry.file_name().to_str().is_some_and(|name| stem.is_temporary(name)) {
+        if entry.file_name().to_str().is_some_and(|name| stem.is_temporary(name)) && is_unfinished(&entry) {
             // A file that cannot be removed is harmless.
             let _ = fs::remove_file(entry.path());
         }
+    }
+}
+
+fn is_unfinished(entry: &fs::DirEntry) -> bool {
+    #[cfg(unix)]
+    {
+        let mode = |metadata: Metadata| std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+        entry.metadata().is_ok_and(|metadata| metadata.is_file() && mode(metadata) & UNFINISHED != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = entry;
+        false
     }
 }

@@ -202,8 +202,15 @@ fn only_files_of_killed_writers_are_removed() {
     for path in dead.iter().chain(&others) {
         place.write(path, "half a li");
     }
+    for path in dead {
+        // As a writer marks a file until it is finished.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o1644);
+        std::fs::set_permissions(place.at.join(path), mode).unwrap();
+    }
+    let committed = "checkpoints/.checkpoint-c0mm1t.tmp";
+    place.write(committed, "whatever");
     place.ok(&["checkpoint", "current", "a"]);
     let is_there = |path: &str| place.at.join(path).exists();
     assert!(!dead.into_iter().any(is_there));
-    assert!(others.into_iter().all(is_there));
+    assert!(others.into_iter().chain([committed]).all(is_there));
 }

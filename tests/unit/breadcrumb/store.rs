@@ -341,10 +341,16 @@ fn links_and_permissions_are_kept_and_read_only_files_are_not_written() {
 
 #[test]
 fn temporary_files_of_killed_writers_are_removed() {
+    use std::os::unix::fs::PermissionsExt as _;
     let place = TestStore::of("");
-    fs::write(place.store.folder().join(".breadcrumbs-x1y2z3.tmp"), "half a li").unwrap();
+    for (name, mode) in [(".breadcrumbs-x1y2z3.tmp", 0o1644), (".breadcrumbs-c0mm1t.tmp", 0o644)] {
+        let file = place.store.folder().join(name);
+        fs::write(&file, "half a li").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    }
     place.set("a", "1").unwrap();
-    assert_eq!(place.files(), ["breadcrumbs.jsonl"]);
+    assert_eq!(place.files(), [".breadcrumbs-c0mm1t.tmp", "breadcrumbs.jsonl"], "git may have checked one of them out");
+    assert_eq!(fs::metadata(place.path()).unwrap().permissions().mode() & 0o7000, 0);
 }
 
 #[test]
