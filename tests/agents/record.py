@@ -2,8 +2,9 @@
 
 After each turn, the trace must hold exactly the messages of the last request and the answer to it: after tool turns, a rewind, and a
 compaction, as far as an agent offers them without a terminal. Then the session is cleaned and resumed, and the request must hold exactly
-the materialized messages. Sessions in parallel, a sub-agent, and a session that was killed are recorded, too.
+the materialized messages. Sessions in parallel, a sub-agent, images, and a session that was killed are recorded, too.
 """
+import base64
 import json
 import os
 import re
@@ -16,6 +17,9 @@ from agents import AGENTS, AGENTS_LIST, BINARY, LOG, PROMPT, api, environment, n
 
 # What an agent puts before the conversation of each request, and does not write into its file.
 PREFIX = re.compile(r"^<system-reminder>\nAs you answer")
+
+# Eight by eight pixels.
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mP4z8CAFTEMLQkAKP8/wc53yE8AAAAASUVORK5CYII="
 
 
 def text_of(block):
@@ -167,6 +171,32 @@ def parallel(agent):
     print(f"{agent.name}: recorded two sessions in parallel")
 
 
+def images(messages):
+    """The images in messages, in base64."""
+    return set(re.findall(r"(?:iVBORw0KGgo|/9j/|UklGR)[A-Za-z0-9+/=]{20,}", json.dumps(messages)))
+
+
+def image(agent):
+    """An image that the model gets is in the trace as it was sent, also after the session was resumed."""
+    home = prepared(agent, "image")
+    picture = home / "repo/picture.png"
+    picture.write_bytes(base64.b64decode(PICTURE))
+    start = {
+        "claude-code": lambda: agent.start(f'USE_NAMED Read {{"file_path": "{picture}"}}'),
+        "codex": lambda: [*agent.start("look at it")[:-1], f"--image={picture}", "look at it"],
+        "gemini-cli": lambda: agent.start("look at @picture.png"),
+    }
+    form = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}[agent.name]
+    sent = images(request(home, agent, start[agent.name]()))
+    expect(agent, "the images that were sent", len(sent), 1)
+    (trace,) = sessions(home)
+    recorded = lambda: images(json.loads(run(home, BINARY, "materialize", "--format", form, trace)))
+    expect(agent, "the recorded image", recorded(), sent)
+    again = images(request(home, agent, agent.resume(trace.split("/")[1], "look again")))
+    expect(agent, "the image after the session was resumed", (again, recorded()), (sent, sent))
+    print(f"{agent.name}: recorded an image")
+
+
 def sub_agent(agent):
     home = prepared(agent, "sub")
     trace, _ = turn(home, agent, "a turn with a sub-agent", agent.start("USE_AGENT look around"))
@@ -220,5 +250,6 @@ if __name__ == "__main__":
             own_turns(agent)
             parallel(agent)
             crash(agent)
+            image(agent)
             if agent.name == "claude-code":
                 sub_agent(agent)
