@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::agents::{AgentFormat, IsWanted, claude_code, codex, gemini_cli, swe_agent};
+use super::agents::{AgentFormat, FolderAndFile, IsWanted, claude_code, codex, gemini_cli, swe_agent};
 use super::read::document;
 use crate::base::string_enum::string_enum;
 use crate::git::Env;
@@ -59,7 +59,7 @@ impl Format {
     }
 
     /// The files of all sessions whose folder is known, each after its folder, oldest first.
-    pub(crate) fn all_sessions(self, home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+    pub(crate) fn all_sessions(self, home: &Path) -> io::Result<Vec<FolderAndFile>> {
         let mut found = (self.agent().all)(home)?;
         found.reverse();
         Ok(found)

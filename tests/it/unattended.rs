@@ -126,7 +126,9 @@ fn an_agent_does_not_wait_for_a_lock() {
     session(&repo, "s1", &["one", "two"]);
     let locks = fs::read_dir(repo.git_dir().join("trace/locks")).unwrap().map(|entry| entry.unwrap().path());
     let held: Vec<fs::File> = locks.map(|path| fs::File::create(path).unwrap()).collect();
-    held.iter().for_each(|file| file.lock().unwrap());
+    for file in &held {
+        file.lock().unwrap();
+    }
     let call = json!({ "session_id": "s1", "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
     let started = Instant::now();
     let output = repo.run(&["hook", "claude-code"], call.to_string().as_bytes());

@@ -27,6 +27,9 @@ type Resume = for<'r> fn(Box<dyn Read + 'r>, &Position, Vec<u8>, &[u8]) -> Optio
 /// Files of sessions, which are searched for as they are needed.
 type Sessions = Box<dyn Iterator<Item = PathBuf>>;
 
+/// The folder in which a session ran, and the session's file.
+pub(crate) type FolderAndFile = (PathBuf, PathBuf);
+
 /// Which files are wanted, before anything is read from them.
 pub(crate) type IsWanted<'w> = &'w dyn Fn(&Path, &Metadata) -> bool;
 
@@ -36,8 +39,8 @@ pub(crate) struct AgentFormat {
     pub home: fn(&Env) -> Option<PathBuf>,
     /// The wanted sessions of a project folder, below `home`, newest first.
     pub sessions: fn(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions>,
-    /// All sessions below `home` whose folder is known: the folder in which each ran, and its file.
-    pub all: fn(home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>>,
+    /// All sessions below `home` whose folder is known.
+    pub all: fn(home: &Path) -> io::Result<Vec<FolderAndFile>>,
     /// The folder in which a session ran, according to its file below `home`; `None` if there is no such file.
     pub folder: fn(home: &Path, session: &str) -> io::Result<Option<PathBuf>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.

@@ -130,7 +130,7 @@ impl SweAgent {
     fn result(&mut self, builder: &mut EntryBuilder, message: &Message<'_>) -> Option<()> {
         let ids = json::list(message.call_ids?)?;
         let id = json::text(ids.first()?)?;
-        let fields = result(&id, self.calls.get(&*id), None)?;
+        let fields = result(&id, self.calls.get(&id), None)?;
         let content = message.content?;
         if let Some(text) = json::text(content) {
             builder.push(fields, text.into_owned());

@@ -66,7 +66,9 @@ fn key(call: &str) -> u64 {
 impl Serialize for ToolCalls {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut numbers = Vec::with_capacity(self.calls.len() * 4);
-        self.calls.iter().for_each(|(key, [id, name, thread])| numbers.extend([*key, *id, *name, *thread]));
+        for (key, [id, name, thread]) in &self.calls {
+            numbers.extend([*key, *id, *name, *thread]);
+        }
         (&self.texts, Numbers(numbers)).serialize(serializer)
     }
 }

@@ -24,7 +24,9 @@ impl Hasher for KeyAsHash {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+        for byte in bytes {
+            self.0 = self.0 << 8 | u64::from(*byte);
+        }
     }
 
     fn write_u64(&mut self, key: u64) {
@@ -59,7 +61,9 @@ pub(crate) fn incomplete<E: de::Error>() -> E {
 /// For `#[serde(with = "packed")]` on a map of numbers.
 pub(crate) fn serialize<S: Serializer>(map: &HashedMap<u64>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut numbers = Vec::with_capacity(map.len() * 2);
-    map.iter().for_each(|(key, value)| numbers.extend([*key, *value]));
+    for (key, value) in map {
+        numbers.extend([*key, *value]);
+    }
     Numbers(numbers).serialize(serializer)
 }
 

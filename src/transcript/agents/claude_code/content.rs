@@ -90,7 +90,7 @@ impl<'s> RecordContent<'s> {
 
     fn result(&mut self, number: usize, block: &Block<'_>) -> Option<()> {
         let id = json::text(block.call_id?)?;
-        let mut fields = result(&id, self.calls.get(&*id), self.builder.thread.as_deref())?;
+        let mut fields = result(&id, self.calls.get(&id), self.builder.thread.as_deref())?;
         fields.status = Some(if json::is_true(block.is_error) { Status::Error } else { Status::Ok });
 
         let blocks = match block.content {

@@ -15,7 +15,9 @@ use serde_json::value::RawValue;
 
 use super::records::Record;
 use crate::base::worktree_path::check_regular;
-use crate::transcript::agents::{IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{
+    FolderAndFile, IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first,
+};
 use crate::transcript::read::json;
 
 /// The agent shortens a folder name longer than this, and adds its own hash.
@@ -57,7 +59,7 @@ pub(super) fn transcripts_of(config_dir: &Path, folder: &Path, is_wanted: IsWant
 }
 
 /// Every session, except those of sub-agents, with the folder in which it ran.
-pub(super) fn all(config_dir: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+pub(super) fn all(config_dir: &Path) -> io::Result<Vec<FolderAndFile>> {
     let mut found = Vec::new();
     for project in list_folder(&config_dir.join("projects"))? {
         let ran_in = |file: PathBuf| Some((first_member(&file, |record| record.cwd)?.into(), file));

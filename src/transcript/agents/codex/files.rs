@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::records::{Head, Record};
-use crate::transcript::agents::{IsWanted, Sessions, first_lines, has_extension, list_folder, newest_first};
+use crate::transcript::agents::{
+    FolderAndFile, IsWanted, Sessions, first_lines, has_extension, list_folder, newest_first,
+};
 use crate::transcript::read::json;
 
 /// The rollouts of `folder`, by modification time, newest first.
@@ -16,7 +18,7 @@ pub(super) fn rollouts_of(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -
 }
 
 /// Every rollout that names its folder, with it.
-pub(super) fn all(home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+pub(super) fn all(home: &Path) -> io::Result<Vec<FolderAndFile>> {
     let newest = newest_first(rollouts(home)?, |_, _| true)?;
     Ok(newest.filter_map(|path| Some((ran_in(&path)?.into(), path))).collect())
 }

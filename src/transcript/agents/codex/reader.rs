@@ -272,7 +272,7 @@ impl Codex {
     fn result(&mut self, builder: &mut EntryBuilder, item: &ResponseItem<'_>) -> Option<()> {
         let id = json::text(item.call_id?)?;
         let raw_output = item.output?;
-        let mut fields = result(&id, self.open_calls.get(&*id), None)?;
+        let mut fields = result(&id, self.open_calls.get(&id), None)?;
         let output: ToolOutput<'_> =
             if raw_output.get().starts_with('{') { json::view_of(raw_output) } else { ToolOutput::default() };
         fields.status = output.success.map(|_| if json::is_true(output.success) { Status::Ok } else { Status::Error });

@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::transcript::agents::{IsWanted, Sessions, has_extension, list_folder, newest_first, read_small};
+use crate::transcript::agents::{
+    FolderAndFile, IsWanted, Sessions, has_extension, list_folder, newest_first, read_small,
+};
 
 /// The sessions of `folder`, by modification time, newest first. Files of sub-agents are in separate folders.
 pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
@@ -23,7 +25,7 @@ pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> i
 }
 
 /// Every session in a folder that is named, or whose hash is that of a folder that the agent lists.
-pub(super) fn all(home: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+pub(super) fn all(home: &Path) -> io::Result<Vec<FolderAndFile>> {
     let registry = registry(home);
     let listed = registry.as_ref().and_then(|registry| registry["projects"].as_object());
     let listed: HashMap<String, PathBuf> =

@@ -253,7 +253,7 @@ impl MessageParts<'_> {
             self.repeated += 1;
             return Some(());
         }
-        let mut fields = result(&id, self.calls.get(&*id), None)?;
+        let mut fields = result(&id, self.calls.get(&id), None)?;
         let (text, failed) = result_text(raw_part)?;
         fields.status = Some(if failed { Status::Error } else { Status::Ok });
         self.push(place, fields, text);

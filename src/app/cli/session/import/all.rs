@@ -15,7 +15,7 @@ use crate::git::Repo;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::store::signature::Signature;
 use crate::transcript::format::Format;
-use crate::transcript::import::{Destination, ImportContext, session};
+use crate::transcript::import::{Destination, ImportContext, Imported, session};
 
 pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     if context.named_trace()?.is_some() {
@@ -96,44 +96,65 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
             in_repository(&mut answer);
             answers.push(answer);
         } else if items > 0 {
-            let print = || -> Result<()> {
-                for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0) {
-                    print_report(context, name, report)?;
-                }
-                if imported.tally.dropped > 0 || imported.tally.damaged > 0 {
-                    print_tally(context, &imported.tally);
-                }
-                context.ui.flush()
-            };
-            above(bar.as_ref(), print)?;
+            above(bar.as_ref(), || print_imported(context, &imported))?;
         }
     }
     bar.iter().for_each(ProgressBar::finish_and_clear);
-    let unchanged = files.len() - grown - failed;
+    let done = Done { sessions: files.len(), imported: grown, failed, recorded };
+    print_done(context, args, &done, &answers, args.all_folders.then_some(&skipped))?;
+    Ok(ExitStatus::of(failed == 0 && dropped == 0))
+}
+
+fn print_imported(context: &Context, imported: &Imported) -> Result<()> {
+    for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0) {
+        print_report(context, name, report)?;
+    }
+    if imported.tally.dropped > 0 || imported.tally.damaged > 0 {
+        print_tally(context, &imported.tally);
+    }
+    context.ui.flush()
+}
+
+/// How many sessions there are, were imported, and failed, and how many items were recorded.
+struct Done {
+    sessions: usize,
+    imported: usize,
+    failed: usize,
+    recorded: usize,
+}
+
+fn print_done(
+    context: &Context,
+    args: &ImportArgs,
+    done: &Done,
+    answers: &[Value],
+    skipped: Option<&Skipped>,
+) -> Result<()> {
+    let Done { sessions, imported, failed, recorded } = *done;
+    let unchanged = sessions - imported - failed;
     if args.json {
-        let mut counts = json!({ "sessions": answers, "imported": grown, "unchanged": unchanged, "failed": failed,
+        let mut counts = json!({ "sessions": answers, "imported": imported, "unchanged": unchanged, "failed": failed,
             "recorded": recorded });
-        if args.all_folders {
+        if let Some(skipped) = skipped {
             counts["without_repository"] = skipped.without_repository.into();
             counts["unwanted"] = skipped.unwanted.into();
         }
-        context.ui.json(&counts)?;
-    } else {
-        writeln!(
-            context.ui,
-            "{} sessions: {grown} imported with {recorded} items, {unchanged} unchanged, {failed} failed",
-            files.len()
-        )?;
-        for (count, cause) in [
-            (skipped.without_repository, "their folder is in no repository"),
-            (skipped.unwanted, "`trace.record` is false or ask in their repository"),
-        ] {
-            if count > 0 {
-                context.ui.note(format!("sessions not imported: {count}, because {cause}"));
-            }
+        return context.ui.json(&counts);
+    }
+    writeln!(
+        context.ui,
+        "{sessions} sessions: {imported} imported with {recorded} items, {unchanged} unchanged, {failed} failed"
+    )?;
+    let Some(Skipped { without_repository, unwanted }) = skipped else { return Ok(()) };
+    for (count, cause) in [
+        (without_repository, "their folder is in no repository"),
+        (unwanted, "`trace.record` is false or ask in their repository"),
+    ] {
+        if *count > 0 {
+            context.ui.note(format!("sessions not imported: {count}, because {cause}"));
         }
     }
-    Ok(ExitStatus::of(failed == 0 && dropped == 0))
+    Ok(())
 }
 
 fn agents(args: &ImportArgs) -> Result<Vec<Format>> {
