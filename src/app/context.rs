@@ -1,6 +1,6 @@
 //! The environment of a command, a hook, or a tool: one value per command line or request.
 
-use crate::base::error::{Context as _, Result};
+use crate::base::error::{Context as _, Error, Result};
 use crate::base::when::{Clock, When};
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,9 @@ pub(crate) const READING: &str = "bisect blame brief diff grep log materialize p
 
 /// Commands that mean the newest recorded session if there is no current trace: they change no item in it.
 const OF_SESSIONS: &str = "clean export grep log materialize resume show status top view";
+
+/// Commands that change items, and so need a chosen trace.
+const OF_ITEMS: &str = "compress delete edit expand pin rebase reset restore revert skip unpin";
 
 /// Commands that may create the trace that they name, or bring it back.
 pub(crate) const CREATING: &str = "cherry-pick commit fetch import init merge pull push redo undo";
@@ -147,6 +150,14 @@ impl Context {
         {
             self.ui.note(format!("no trace is chosen; the newest recorded session is `{newest}`"));
             return Ok(newest);
+        }
+        if lists(OF_ITEMS, command)
+            && head::chosen(repo)?.is_none()
+            && repo.find_ref(&TraceName::default_name().refname())?.is_none()
+            && let Some(newest) = sessions::newest(repo)?
+        {
+            let hint = format!("`git trace switch {newest}` chooses the newest recorded session");
+            return Err(Error::with_hint("no trace is chosen", hint));
         }
         Ok(head::current(repo)?)
     }

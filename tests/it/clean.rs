@@ -500,3 +500,16 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     [exit 2]
     ");
 }
+
+#[test]
+fn restore_takes_back_a_cut_without_a_revision() {
+    let repo = session();
+    let before = repo.bytes(&["show", "#4"]);
+    repo.text(&["clean", "--yes", "--preset", "aggressive", "--keep", "10", "--in-place"]);
+    assert_ne!(repo.bytes(&["show", "#4"]), before);
+    repo.text(&["restore", "#4"]);
+    assert_eq!(repo.bytes(&["show", "#4"]), before);
+    // Its last change is the restoration now.
+    assert_eq!(repo.run(&["restore", "#4"], b"").status.code(), Some(2));
+    repo.fsck();
+}

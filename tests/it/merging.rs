@@ -49,9 +49,7 @@ fn a_conflict_changes_nothing_until_it_is_resolved() {
     insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @r"
     conflict in [ID]: edited in ours, taken out in theirs
       base, revision 1: instruction: Be careful. Be quick. Be kind.
-        Be careful.
-        Be quick.
-        Be kind.
+        complete: git show [SHORT]
       ours, revision 2: instruction: Be slow.
     conflict in [ID]: edited on both sides
       base, revision 1: dialogue user: Where is the lock taken?

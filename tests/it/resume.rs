@@ -160,7 +160,8 @@ fn undo_takes_back_what_ties_a_session() {
     assert_eq!(traces(&repo), ["parser"]);
     repo.text(&["export", "claude-code", "parser"]);
     assert_eq!(repo.git(&["for-each-ref", "--format=%(symref)", "refs/trace-sessions/"]).lines().count(), 2);
-    repo.text(&["undo"]);
+    let export = &repo.lines(&["op", "log", "--json"])[0];
+    repo.text(&["undo", export["op"].as_str().unwrap()]);
     assert_eq!(repo.git(&["for-each-ref", "--format=%(symref)", "refs/trace-sessions/"]), "refs/traces/parser\n");
     repo.fsck();
 }
@@ -521,4 +522,74 @@ fn a_title_may_follow_many_calls_and_results() {
     lines += &record("s1", Some(&parent), 10, "fix the parser").1;
     repo.bytes_with(&["import", "claude-code", "-"], lines.as_bytes());
     assert_eq!(repo.json(&["sessions", "--json"])["title"], "fix the parser");
+}
+
+#[test]
+fn an_export_that_nobody_continued_is_used_again() {
+    let (repo, _) = recorded();
+    let print = |name: &str| repo.json(&["resume", name, "--print", "--json"]);
+    let first = print("claude-code/s1");
+    let refs = repo.refs();
+    assert_eq!(print("claude-code/s1"), first);
+    assert_eq!(repo.refs(), refs);
+    // A branch continues another session.
+    repo.text(&["branch", "idea", "claude-code/s1"]);
+    assert_ne!(print("idea")["session"], first["session"]);
+    // The tip is the same, but not the text.
+    repo.text(&["--trace", "claude-code/s1", "skip", "#1"]);
+    let second = print("claude-code/s1");
+    assert_ne!(second["session"], first["session"]);
+    // The agent has continued it.
+    let file = second["file"].as_str().unwrap();
+    fs::write(file, fs::read_to_string(file).unwrap() + "\n").unwrap();
+    assert_ne!(print("claude-code/s1")["session"], second["session"]);
+    repo.fsck();
+}
+
+#[test]
+fn an_undo_passes_over_exports() {
+    let (repo, _) = recorded();
+    repo.text(&["--trace", "claude-code/s1", "edit", "#0", "-m", "fix the lexer"]);
+    repo.json(&["resume", "claude-code/s1", "--print", "--json"]);
+    repo.text(&["branch", "idea", "claude-code/s1"]);
+    repo.json(&["resume", "idea", "--print", "--json"]);
+    assert_eq!(repo.lines(&["undo", "--list", "--json"]).len(), 2);
+    assert!(repo.text(&["undo"]).starts_with("Undid `branch`\n"));
+    assert!(repo.text(&["undo"]).starts_with("Undid `edit`\n"));
+    assert_eq!(bodies(&repo, "claude-code/s1"), ["fix the parser", "which one?"]);
+    repo.text(&["redo"]);
+    assert_eq!(bodies(&repo, "claude-code/s1"), ["fix the lexer", "which one?"]);
+    repo.fsck();
+}
+
+#[test]
+fn a_change_without_a_chosen_trace_names_the_newest_session() {
+    let (repo, _) = recorded();
+    insta::assert_snapshot!(repo.trace(&["pin", "#0"]), @r"
+    --- stderr
+    error: no trace is chosen
+    hint: `git trace switch claude-code/s1` chooses the newest recorded session
+    [exit 2]
+    ");
+}
+
+#[test]
+fn an_import_says_how_many_items_a_compaction_replaced() {
+    let repo = TestRepo::new();
+    let mut last = None;
+    let mut lines = String::new();
+    for (number, text) in ["fix the parser", "which one?", "the one for crumbs", "done"].into_iter().enumerate() {
+        let (uuid, line) = record("s1", last.as_deref(), number.try_into().unwrap(), text);
+        lines += &line;
+        last = Some(uuid);
+    }
+    let boundary = json!({"parentUuid": null, "logicalParentUuid": last, "isSidechain": false, "sessionId": "s1", "type": "system",
+        "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "00000000-0000-4000-a000-000000000008",
+        "timestamp": "2026-03-01T09:01:00Z", "cwd": "/"});
+    let summary = json!({"parentUuid": "00000000-0000-4000-a000-000000000008", "isSidechain": false, "sessionId": "s1",
+        "type": "user", "isCompactSummary": true, "uuid": "00000000-0000-4000-a000-000000000009",
+        "timestamp": "2026-03-01T09:01:01Z", "cwd": "/", "message": {"role": "user", "content": "The parser is fixed."}});
+    let file = repo.folder().join("s1.jsonl");
+    fs::write(&file, format!("{lines}{boundary}\n{summary}\n")).unwrap();
+    insta::assert_snapshot!(repo.text(&["import", "claude-code", file.to_str().unwrap()]), @"5 imported into trace `claude-code/s1`, 4 of the items replaced by summaries\n");
 }

@@ -201,14 +201,16 @@ fn preset_line(state: &State<'_>) -> String {
     format!("keep {}  presets {}", parameters.keep, keys.collect::<String>())
 }
 
-/// The tokens before and after, with percentages of the window if it is known. On a narrow terminal, the first one is left out.
+/// The tokens before and after, with percentages of the window if it is known. A narrow terminal shows less.
 pub(crate) fn totals(plan: &Plan, size: &ContextSize, width: usize) -> String {
     let of_window = |tokens| size.percent_text(tokens).map(|percent| format!(" [{percent}]")).unwrap_or_default();
     let before = grouped(plan.before);
     let after = format!("{}{}", grouped(plan.after()), of_window(plan.size_after(size)));
     let saved = format!("saved {} ({}%)", grouped(plan.saved()), percent(plan.saved(), plan.before));
-    let long = format!("before {before}{}  after {after}  {saved}", of_window(size.size.tokens));
-    if long.chars().count() <= width { long } else { format!("{before} → {after}  {saved}") }
+    let (full, short) = (of_window(size.size.tokens), format!("{before} → {after}  {saved}"));
+    let long = format!("before {before}{full}  after {after}  {saved}{}", size.omission());
+    let fitting = [long, format!("{short}{}", size.omission())].into_iter().find(|text| text.chars().count() <= width);
+    fitting.unwrap_or(short)
 }
 
 fn draw_help(frame: &mut Frame<'_>) {

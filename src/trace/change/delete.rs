@@ -6,10 +6,11 @@ use super::append::Committed;
 use super::pending::PendingChange;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::tree;
+use crate::trace::store::resolve::last_touch;
 use crate::trace::store::revision::{self, Found};
 use crate::trace::store::tombstone::Tombstones;
-use crate::trace::store::total;
-use crate::trace::{Draft, Item, ItemEntry, ItemId, Op, Trace, TraceError};
+use crate::trace::store::total::{self, read_item};
+use crate::trace::{Draft, Item, ItemEntry, ItemId, Op, Tip, Trace, TraceError};
 
 impl Trace<'_> {
     /// Deletes an item from this trace. It stays in history and in other traces, and [`Self::restore`] brings it back.
@@ -56,9 +57,10 @@ impl Trace<'_> {
     pub fn restore(&self, id: ItemId, revision: Option<u32>, reason: Option<&str>) -> Result<Committed, TraceError> {
         self.change_item(|change| {
             let live = change.slots()?.into_iter().find(|slot| slot.id == id);
-            if live.is_some() && revision.is_none() {
-                return Err(TraceError::AlreadyLive { item: id, trace: self.name().clone() });
-            }
+            let revision = match (&live, revision) {
+                (Some(slot), None) => Some(self.revision_before_clean(change.require_tip()?, slot)?),
+                _ => revision,
+            };
             let found = revision::find(self.repo(), self.name(), change.require_tip()?, id, revision)?;
             let (item, seq, subject) = put_back(change, Tombstones::find(self.repo())?.as_ref(), live, found)?;
             if let Some(subject) = subject {
@@ -85,6 +87,17 @@ impl Trace<'_> {
             commit_all(change, Op::Restore, &restored, |item| format!("restore {}", preview(item)), reason)?;
             Ok((Op::Restore, restored))
         })
+    }
+}
+
+impl Trace<'_> {
+    /// The revision of a live item that the last change of it, a clean, replaced.
+    fn revision_before_clean(&self, tip: &Tip, slot: &ItemEntry) -> Result<u32, TraceError> {
+        let last = last_touch(self.repo(), tip, slot.id)?;
+        if last.is_some_and(|last| last.trailers.op == Some(Op::Clean)) {
+            return Ok(read_item(self.repo(), slot)?.revision.saturating_sub(1));
+        }
+        Err(TraceError::AlreadyLive { item: slot.id, trace: self.name().clone() })
     }
 }
 

@@ -114,10 +114,15 @@ impl ContextSize {
         Some(u64::try_from(percent).unwrap_or(u64::MAX))
     }
 
-    /// As `≈ 22%`, or `22% (content only)` if no provider reported a size.
+    /// As `≈ 22%`, or `22%` if no provider reported a size; then [`Self::omission`] says what it does not contain.
     pub(crate) fn percent_text(&self, tokens: u64) -> Option<String> {
         let percent = self.percent(tokens)?;
-        Some(if self.is_reported() { format!("≈ {percent}%") } else { format!("{percent}% (content only)") })
+        Some(if self.is_reported() { format!("≈ {percent}%") } else { format!("{percent}%") })
+    }
+
+    /// What comes after a percentage of the window: that it is of the items only, if no provider reported a size.
+    pub(crate) fn omission(&self) -> &'static str {
+        if self.window.is_some() && !self.is_reported() { ", without system prompt and tools" } else { "" }
     }
 
     /// The members of `tokens` in the JSON of `status`.

@@ -319,7 +319,7 @@ pub(crate) fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str)
     }
 }
 
-fn last_touch(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Option<Tip>, TraceError> {
+pub(crate) fn last_touch(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Option<Tip>, TraceError> {
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         let earlier = earlier?;
         if touched_by(repo, &earlier)?.contains(&id) {

@@ -83,9 +83,7 @@ fn print_version(context: &Context, side: &str, slot: &ItemEntry) -> Result<()> 
     writeln!(context.ui, "  {head}: {}", escaped(&preview(&item)))?;
     // The preview is complete if the text is one short line.
     if text.trim_end().lines().count() > 1 || text.len() > 60 {
-        for line in text.lines() {
-            writeln!(context.ui, "    {}", escaped(line))?;
-        }
+        writeln!(context.ui, "    complete: git show {}", context.ui.oid(slot.blob))?;
     }
     Ok(())
 }

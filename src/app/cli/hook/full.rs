@@ -46,7 +46,7 @@ fn message(name: &TraceName, cleaned: &TraceName, plan: &Plan, size: &ContextSiz
     let percent = |tokens| size.percent_text(tokens).unwrap_or_default();
     let (before, after) = (size.size.tokens, plan.size_after(size));
     let (saved, full, left) = (before - after, percent(before), percent(after));
-    let full = format!("git-trace: this session fills {full} of the context window");
+    let full = format!("git-trace: this session fills {full} of the context window{}", size.omission());
     if plan.is_worthwhile() {
         let thousands = (saved + 500) / 1_000;
         format!(

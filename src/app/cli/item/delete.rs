@@ -24,7 +24,7 @@ pub(crate) struct DeleteArgs {
 
 /// Restore deleted items, or an earlier revision of an item
 ///
-/// Deleted items return to their positions. `expand` restores what a summary replaced; `undo` takes back the last command.
+/// Deleted items return to their positions, and an item that `clean` cut gets its content back. `expand` restores what a summary replaced; `undo` takes back the last command.
 ///
 /// A range, a turn, or a filter selects deleted items; a commit names those that it deleted. All items are restored in one commit.
 #[derive(clap::Args, Debug)]

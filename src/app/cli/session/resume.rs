@@ -83,7 +83,9 @@ impl ResumeArgs {
         let Written { session, path, exported } = write(context, &name, agent, session, None)?;
         let command = resume_command(agent, &session.id);
         let size = ContextSize::of(repo, &view, context.counter()?, None)?;
-        let full = size.percent_text(size.size.tokens).map(|percent| format!(", {percent} of the context window"));
+        let full = size
+            .percent_text(size.size.tokens)
+            .map(|percent| format!(", {percent} of the context window{}", size.omission()));
         context.ui.note(format!(
             "{} items as session {}{}; its first request costs the full input, because no prompt cache has it",
             exported.items,

@@ -61,7 +61,7 @@ struct TargetArgs {
     #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
     /// Instead, install a manual page for every command in a folder for MANPATH [default:
-    /// ~/.local/share/man]
+    /// share/man beside the bin folder of git-trace in your home, such as ~/.cargo, else ~/.local/share/man]
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["local", "global", "worktree", "private",
         "agents", "no_hooks", "mcp"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
@@ -262,8 +262,15 @@ fn install_pages(folder: Option<&Path>, mode: Mode, env: &Env, ui: &Ui) -> Resul
     Ok(steps)
 }
 
+/// By default beside the user's own `bin` folder with this program, such as `~/.cargo/bin`: man searches there without `MANPATH`.
 fn man_folder(named: Option<&Path>, env: &Env) -> Result<PathBuf> {
-    named.map_or_else(|| Ok(data_folder(env)?.join("man")), |folder| Ok(std::path::absolute(folder)?))
+    if let Some(folder) = named {
+        return Ok(std::path::absolute(folder)?);
+    }
+    let program = current_exe().unwrap_or_default();
+    let prefix = program.parent().filter(|folder| folder.ends_with("bin")).and_then(Path::parent);
+    let own = prefix.filter(|prefix| env.os("HOME").is_some_and(|home| prefix.starts_with(home)));
+    Ok(own.map_or_else(|| data_folder(env), |prefix| Ok(prefix.join("share")))?.join("man"))
 }
 
 fn install_script(shell: Option<Shell>, mode: Mode, env: &Env, ui: &Ui) -> Result<Step> {

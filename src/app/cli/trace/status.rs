@@ -126,7 +126,7 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
     let of_window = size.window.as_ref().zip(size.percent_text(size.size.tokens)).map(|(window, percent)| {
         let model = window.model.as_ref().map(|model| format!(" of {}", escaped(model))).unwrap_or_default();
-        format!(", {percent} of the window{model}, {} tokens", window.tokens)
+        format!(", {percent} of the window{model}, {} tokens{}", window.tokens, size.omission())
     });
     let of_window = of_window.unwrap_or_default();
     let is_terminal = context.ui.is_terminal();
@@ -144,7 +144,7 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
                 .map(|Report { seq, usage, .. }| format!(", {} reported with #{seq}", usage.context_tokens()));
             writeln!(out, "  {items} items, {} tokens {counter}", size.counted)?;
             writeln!(out, "  size: {}{of_budget} tokens{of_window}", size.size.tokens)?;
-            writeln!(out, "  overhead: {overhead} tokens{}", report.unwrap_or_default())?;
+            writeln!(out, "  overhead: {overhead} tokens for system prompt and tools{}", report.unwrap_or_default())?;
         }
     }
     if let Some(budget) = budget.filter(|_| is_terminal) {

@@ -61,7 +61,9 @@ pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usi
     let more = top.rows.len().saturating_sub(count);
     let more = if more > 0 { format!("; {more} more rows: -n {}", top.rows.len()) } else { String::new() };
     let gap = " ".repeat(of_window.len());
-    let full = size.percent_text(size.size.tokens).map(|percent| format!("; {percent} of the window is full"));
+    let full = size
+        .percent_text(size.size.tokens)
+        .map(|percent| format!("; {percent} of the window is full{}", size.omission()));
     writeln!(ui, "{:>width$}  100.0{gap}  total{}{more}", top.total, full.unwrap_or_default())
 }
 

@@ -3,7 +3,7 @@
 use crate::app::cli::repository::op;
 use crate::app::cli::{Context, Error, Result, escaped};
 use crate::git::Operation;
-use crate::trace::change::undo::{History, Reversed, reverse, to_json};
+use crate::trace::change::undo::{History, Reversed, is_export, reverse, to_json};
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::session::SESSIONS;
 use crate::trace::{Tip, TraceName};
@@ -14,7 +14,7 @@ use crate::trace::{Tip, TraceName};
 /// priorities they had. The next `undo` undoes the command before that one, and `redo` takes an undo back.
 ///
 /// Without an operation, undoes what was done in this worktree, and with `--trace`, what changed that trace. What hooks did is
-/// undone by its id only, as is an earlier command. If something has moved since, nothing is undone, except that a remote-tracking
+/// undone by its id only, as is an earlier command, and an export. If something has moved since, nothing is undone, except that a remote-tracking
 /// ref which moved since stays.
 #[derive(clap::Args, Debug)]
 pub(crate) struct UndoArgs {
@@ -69,7 +69,7 @@ impl UndoArgs {
             ui.page()?;
         }
         let limit = self.number.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
-        operations.into_iter().take(limit).try_for_each(|operation| {
+        operations.into_iter().filter(|operation| !is_export(operation)).take(limit).try_for_each(|operation| {
             let originals = history.originals(operation);
             let commands: Vec<&str> = originals.iter().map(|original| original.command.as_str()).collect();
             let note = if operation.reverses.is_empty() { "" } else { " (redone)" };
@@ -99,7 +99,7 @@ pub(crate) fn reverse_latest<T>(
     let mut before = Vec::new();
     loop {
         let history = History::read(repo)?;
-        let operations = latest(history.in_effect(repo, verb == "redo", trace.as_ref())?, number, verb)?;
+        let operations = latest(&history.in_effect(repo, verb == "redo", trace.as_ref())?, number, verb)?;
         let ids: Vec<String> = operations.iter().map(|operation| operation.id.clone()).collect();
         match reverse(repo, &signature, &operations, verb) {
             Ok(reversed) => {
@@ -112,15 +112,14 @@ pub(crate) fn reverse_latest<T>(
     }
 }
 
-fn latest<'h>(mut operations: Vec<&'h Operation>, number: u64, verb: &str) -> Result<Vec<&'h Operation>> {
+fn latest<'h>(operations: &[&'h Operation], number: u64, verb: &str) -> Result<Vec<&'h Operation>> {
     let number = usize::try_from(number).unwrap_or(usize::MAX);
-    let problem = match operations.len() {
+    if let Some(newest) = History::newest(operations, number) {
+        return Ok(newest);
+    }
+    let problem = match operations.iter().filter(|operation| !is_export(operation)).count() {
         0 => format!("there is nothing to {verb} in this worktree"),
-        known if known < number => format!("there are only {known} operations to {verb}"),
-        _ => {
-            operations.truncate(number);
-            return Ok(operations);
-        }
+        known => format!("there are only {known} operations to {verb}"),
     };
     Err(Error::with_hint(problem, "`git trace op log` lists all operations; `git trace undo <id>` undoes one"))
 }
@@ -130,7 +129,7 @@ fn report(context: &Context, originals: &[&Operation], reversed: &[Reversed], ve
     if json {
         return ui.json(&to_json(originals, reversed));
     }
-    for original in originals {
+    for original in originals.iter().filter(|original| originals.len() == 1 || !is_export(original)) {
         writeln!(ui, "{} `{}`", if verb == "undo" { "Undid" } else { "Redid" }, escaped(&original.command))?;
     }
     for change in reversed {

@@ -156,6 +156,8 @@ pub(crate) struct Report {
     pub recorded: usize,
     /// The number of ignored items, which the trace has or had before.
     pub known: usize,
+    /// The number of items that summaries replaced.
+    pub replaced: usize,
     /// The number of items that were removed, by reason.
     pub removed: BTreeMap<Removal, usize>,
     /// The tip of the trace afterwards; `None` if it has no commit.
@@ -239,7 +241,8 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
         writer.record(last, mark.take())?;
     }
     writer.rewind(last_rewinds, mark)?;
-    let (recorded, known, removed) = (writer.recorded, writer.known, std::mem::take(&mut writer.removed));
+    let (recorded, known, replaced) = (writer.recorded, writer.known, writer.replaced);
+    let removed = std::mem::take(&mut writer.removed);
     let (left_out, types) = (writer.left_out(), writer.types_of_own.take());
     let (last, kept) = writer.finish()?;
     let tip = match last {
@@ -250,7 +253,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let tip_as_written = last.filter(|_| tip == last);
     let left_out = left_out.filter(|_| tip_as_written.is_some());
     let summary = tip_as_written.zip(types).map(|(tip, types)| Summary { tip: tip.to_string(), types });
-    Ok(Report { recorded, known, removed, tip, left_out, summary, secrets, purged })
+    Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, purged })
 }
 
 /// The position up to which the last import of a session read its file, and the commit that records it. Walks history back to that

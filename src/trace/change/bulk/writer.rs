@@ -70,6 +70,8 @@ pub(crate) struct Writer<'t> {
     titles: HashMap<ItemId, (ItemId, Oid)>,
     pub(crate) recorded: usize,
     pub(crate) known: usize,
+    /// How many items summaries replaced.
+    pub(crate) replaced: usize,
     pub(crate) removed: BTreeMap<Removal, usize>,
     types: Types,
     /// Whether an instruction was added, which may replace an earlier one.
@@ -120,6 +122,7 @@ impl<'t> Writer<'t> {
             titles: HashMap::new(),
             recorded: 0,
             known: 0,
+            replaced: 0,
             removed: BTreeMap::new(),
             types,
             has_instruction: false,
@@ -213,6 +216,7 @@ impl<'t> Writer<'t> {
             0
         } else {
             let replaced = self.put_in(&mut incoming)?;
+            self.replaced += replaced;
             self.set_title(&incoming);
             replaced
         };

@@ -98,6 +98,22 @@ impl History {
         Ok(found)
     }
 
+    /// The newest of the operations `in_effect`, as many as `number`. An export is not counted: it changes no item, and what it wrote
+    /// stays. It is reversed with an older operation if it moved the same ref. `None` if there are too few operations.
+    pub(crate) fn newest<'h>(in_effect: &[&'h Operation], number: usize) -> Option<Vec<&'h Operation>> {
+        let counted = in_effect.iter().filter(|operation| !is_export(operation));
+        let counted: Vec<&Operation> = counted.take(number).copied().collect();
+        let (last, _) = counted.last().zip((counted.len() == number).then_some(()))?;
+        let moves = |operation: &Operation, refname: &str| operation.refs.iter().any(|made| made.refname == refname);
+        let is_on_top = |export: &Operation| {
+            let mut traces = export.refs.iter().filter(|made| made.refname.starts_with(TRACES));
+            traces.any(|made| counted.iter().any(|operation| moves(operation, &made.refname)))
+        };
+        let until_last = in_effect.iter().take_while(|operation| operation.id != last.id).copied();
+        let chosen = until_last.filter(|operation| !is_export(operation) || is_on_top(operation));
+        Some(chosen.chain([*last]).collect())
+    }
+
     /// The operations that an undo or a redo is about: those that are reversed at the end of the chain, or itself.
     pub(crate) fn originals<'h>(&'h self, operation: &'h Operation) -> Vec<&'h Operation> {
         let mut found = Vec::new();
@@ -120,6 +136,11 @@ impl History {
             _ => Err(TraceError::NoSuchOperation { spec: spec.to_owned() }),
         }
     }
+}
+
+/// Whether a command wrote a trace as a session of an agent.
+pub(crate) fn is_export(operation: &Operation) -> bool {
+    matches!(operation.command.as_str(), "export" | "resume")
 }
 
 fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet<ItemId>) -> Result<bool, TraceError> {
@@ -262,8 +283,8 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
             return Err(TraceError::Irreversible { operation: id, command, refname });
         } else {
             let first = net.get(refname).copied();
-            if first.is_some_and(|(.., new)| *new != made.old) && !is_tracking(refname) {
-                return Err(moved_since(repo, operation, made, None)?);
+            if let Some((earlier, ..)) = first.filter(|(.., new)| **new != made.old && !is_tracking(refname)) {
+                return Err(moved_since(repo, earlier, made, None)?);
             }
             net.insert(refname, (operation, first.map_or(&made.old, |(_, old, _)| old), &made.new));
         }

@@ -193,14 +193,16 @@ fn open(file: &Path) -> Result<Box<dyn Read>> {
 }
 
 fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<()> {
-    let Report { recorded, known, .. } = report;
+    let Report { recorded, known, replaced, .. } = report;
     let known = if *known > 0 { format!(", {known} were there already") } else { String::new() };
     let redacted = report.secrets.iter().filter(|found| found.policy == Policy::Redact).count();
     let redacted = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
     let removed: Vec<String> = report.removed.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
     let removed =
         if removed.is_empty() { String::new() } else { format!(", removed from the context: {}", removed.join(", ")) };
-    writeln!(context.ui, "{recorded} imported into trace `{name}`{known}{redacted}{removed}")?;
+    let replaced =
+        if *replaced > 0 { format!(", {replaced} of the items replaced by summaries") } else { String::new() };
+    writeln!(context.ui, "{recorded} imported into trace `{name}`{known}{redacted}{replaced}{removed}")?;
     for (purge, count) in &report.purged {
         context.ui.note(format!("warning: not imported: {count} items, {purge}"));
     }
@@ -224,6 +226,9 @@ fn kinds_of_secrets(report: &Report) -> String {
 fn report_json(name: &TraceName, report: &Report) -> Value {
     let mut json = json!({ "trace": name.as_str(), "recorded": report.recorded, "known": report.known,
         "commit": report.tip.map(|oid| oid.to_string()) });
+    if report.replaced > 0 {
+        json["replaced"] = report.replaced.into();
+    }
     if !report.removed.is_empty() {
         let removed = report.removed.iter().map(|(reason, count)| (reason.to_string(), json!(count)));
         json["removed"] = Value::Object(removed.collect());
