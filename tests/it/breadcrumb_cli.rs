@@ -123,6 +123,7 @@ fn an_unreadable_line_blocks_writes_and_is_named_when_reading() {
         let answer = place.trace(&["breadcrumb", "list", "--format", "jsonl"]);
         assert!(answer.contains(&format!("warning: {STORE}:2: skipped: ")), "{answer}");
         assert!(answer.starts_with(&(line("auth.a", "1", 0) + &line("z", "1", 0))), "{answer}");
+        assert!(answer.ends_with("[exit 3]\n"), "{answer}");
     }
     // These are read and written all the same: marks of editors, line ends of Windows, very long lines.
     let long = line("long", &"x".repeat(200_000), 0);
@@ -279,7 +280,8 @@ fn breadcrumbs_are_exported_and_imported() {
 #[test]
 fn expired_breadcrumbs_are_hidden_and_pruned() {
     let place = Playground::new();
-    place.ok(&["breadcrumb", "set", "build.flag", "1", "--expires", "2001-01-01T00:00:00Z"]);
+    let expired = ",\"expires_at\":\"2025-01-02T00:00:00Z\"}\n";
+    place.write(STORE, line("build.flag", "1", 0).replace("}\n", expired));
     place.ok(&["breadcrumb", "set", "build.other", "1", "--expires", "30d"]);
     assert!(place.trace(&["breadcrumb", "get", "build.flag"]).ends_with("[exit 1]\n"));
     assert_eq!(place.ok(&["breadcrumb", "list", "--expired"]).lines().count(), 3);
@@ -391,4 +393,83 @@ fn a_writer_killed_anywhere_leaves_the_old_file_or_the_new_one() {
     place.ok(&["breadcrumb", "set", "api.002500", "done"]);
     let left: Vec<_> = fs::read_dir(place.at.join(".synapse")).unwrap().collect();
     assert_eq!(left.len(), 1);
+}
+
+#[test]
+fn a_damaged_line_is_no_missing_breadcrumb() {
+    let place = Playground::new();
+    place.write(STORE, line("a", "1", 0) + "{\"key\":\"b\",\"val\n");
+    assert_eq!(place.ok(&["breadcrumb", "get", "a"]), "1\n");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "b"]), @"
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:2: skipped: the line is truncated
+    cannot tell whether there is a breadcrumb `b`: lines were skipped
+    [exit 3]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "c"]), @"
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:2: skipped: the line is truncated
+    no breadcrumb `c`
+    [exit 1]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "export", "--format", "jsonl"]), @r#"
+    {"key":"a","value":"1","created_at":"2025-01-01T00:00:00Z","updated_at":"2025-01-01T00:00:00Z"}
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:2: skipped: the line is truncated
+    [exit 3]
+    "#);
+    // The line may have any key.
+    place.write(STORE, line("a", "1", 0) + "<<<<<<< HEAD\n");
+    assert!(place.trace(&["breadcrumb", "get", "c"]).ends_with("[exit 3]\n"));
+}
+
+#[test]
+fn lines_that_synapse_reads_are_read_and_repaired_by_a_write() {
+    let place = Playground::new();
+    place.write(
+        STORE,
+        "{\"Key\":\"a.x\",\"VALUE\":\"1\",\"Task_ID\":7}\n\
+         {\"key\":\"b.x\",\"value\":\"2\",\"created_at\":null,\"updated_at\":null,\"Value\":\"kept\"}\n",
+    );
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
+    KEY  VALUE  TASK  CREATED  UPDATED
+    a.x  1      7     -        -
+    b.x  2      -     -        -
+    ");
+    place.ok(&["breadcrumb", "set", "a.x", "3"]);
+    place.ok(&["breadcrumb", "set", "b.x", "4"]);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list", "--format", "jsonl"]), @r#"
+    {"key":"a.x","value":"3","task_id":7,"created_at":"[TIME]","updated_at":"[TIME]"}
+    {"key":"b.x","value":"4","created_at":"[TIME]","updated_at":"[TIME]","Value":"kept"}
+    "#);
+    place.write(STORE, "{\"Key\":5,\"value\":\"1\"}\n");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "x"]), @"
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:1: skipped: `key` is not a string
+    cannot tell whether there is a breadcrumb `x`: lines were skipped
+    [exit 3]
+    ");
+}
+
+#[test]
+fn a_breadcrumb_cannot_have_expired_already() {
+    let place = Playground::new();
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.a", "1", "--expires", "2020-01-01T00:00:00Z"]), @"
+    --- stderr
+    error: cannot set a breadcrumb that expired already, at 2020-01-01T00:00:00Z
+    [exit 2]
+    ");
+    assert!(place.trace(&["breadcrumb", "get", "auth.a"]).ends_with("[exit 1]\n"));
+}
+
+#[test]
+fn an_unknown_namespace_is_named_once() {
+    let place = Playground::new();
+    place.write(STORE, line("zoo.a", "1", 0) + &line("zoo.b", "1", 0));
+    place.git(&["add", "-A"]);
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
+    .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    --- stderr
+    files checked: 1, errors: 0, warnings: 1
+    ");
 }

@@ -99,6 +99,8 @@ enum ExitStatus {
     Success,
     /// The command ran, and the answer is no.
     No,
+    /// The command printed what it could, and the rest cannot be read.
+    Incomplete,
     /// That of a program that ran in place of the command.
     Of(u8),
 }
@@ -110,6 +112,11 @@ impl From<()> for ExitStatus {
 }
 
 impl ExitStatus {
+    /// That of an answer from which unreadable parts were left out.
+    fn unless_incomplete(is_incomplete: bool) -> Self {
+        if is_incomplete { Self::Incomplete } else { Self::Success }
+    }
+
     fn of(is_yes: bool) -> Self {
         if is_yes { Self::Success } else { Self::No }
     }
@@ -300,6 +307,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
     match counter::check().map_err(Error::from).and(status) {
         Ok(ExitStatus::Success) => 0,
         Ok(ExitStatus::No) => 1,
+        Ok(ExitStatus::Incomplete) => 3,
         Ok(ExitStatus::Of(status)) => status,
         Err(error) if error.is_broken_pipe() => 141,
         Err(error) => {

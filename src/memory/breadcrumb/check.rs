@@ -1,6 +1,6 @@
 //! Checking a store file: errors that a commit must not contain, and warnings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::key::{is_conventional, is_secret};
 use super::record::parse_time;
@@ -38,6 +38,7 @@ pub(crate) fn check(text: &[u8], rules: &Rules<'_>) -> Vec<Finding> {
     }
     let mut greatest: Option<&[u8]> = None;
     let mut first_lines: HashMap<&[u8], usize> = HashMap::new();
+    let mut unknown_namespaces: HashSet<String> = HashSet::new();
     for line in &Lines::new(text).lines {
         let record = match Record::parse(line.text) {
             Ok(record) => record,
@@ -48,7 +49,7 @@ pub(crate) fn check(text: &[u8], rules: &Rules<'_>) -> Vec<Finding> {
                 continue;
             }
         };
-        check_record(&mut findings, rules, line, &record);
+        check_record(&mut findings, rules, line, &record, &mut unknown_namespaces);
         check_times(&mut findings, rules, line, &record);
         let key = line.key.as_deref().unwrap_or_default();
         let first_line = *first_lines.entry(key).or_insert(line.number);
@@ -64,7 +65,13 @@ pub(crate) fn check(text: &[u8], rules: &Rules<'_>) -> Vec<Finding> {
     findings.finish()
 }
 
-fn check_record(findings: &mut Findings<'_>, rules: &Rules<'_>, line: &KeyedLine<'_>, record: &Record<'_>) {
+fn check_record(
+    findings: &mut Findings<'_>,
+    rules: &Rules<'_>,
+    line: &KeyedLine<'_>,
+    record: &Record<'_>,
+    unknown_namespaces: &mut HashSet<String>,
+) {
     let key = &*record.key;
     if let Err(error) = key.parse::<Key>() {
         findings.error("bad-key", line.span(), error.to_string(), "rename it with `breadcrumb rename`");
@@ -73,7 +80,8 @@ fn check_record(findings: &mut Findings<'_>, rules: &Rules<'_>, line: &KeyedLine
             let message = format!("key `{key}` does not follow the naming convention");
             findings.warning("key-style", line.span(), message, "use lowercase letters and no empty segments");
         }
-        if !rules.namespaces.contains(key) {
+        // Once is enough: a project that uses a namespace uses it often.
+        if !rules.namespaces.contains(key) && unknown_namespaces.insert(namespace_of(key).to_owned()) {
             let message = format!("namespace `{}` is neither standard nor declared", namespace_of(key));
             findings.warning("unknown-namespace", line.span(), message, "declare it in `.synapse/config.json`");
         }

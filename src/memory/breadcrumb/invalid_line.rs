@@ -109,14 +109,17 @@ fn not_json(text: &str, error: &serde_json::Error) -> LineError {
 
 fn diagnose_members(members: &[(Text<'_>, &RawValue)]) -> LineError {
     for name in ["key", "value", "task_id", "created_at", "updated_at", "expires_at"] {
-        let mut values = members.iter().filter(|(member, _)| member.0 == name).map(|(_, raw)| raw.get());
+        let exact: Vec<_> = members.iter().filter(|(member, _)| member.0 == name).collect();
+        let other = members.iter().rfind(|(member, _)| member.0.eq_ignore_ascii_case(name));
+        let chosen = if exact.is_empty() { Vec::from_iter(other) } else { exact };
+        let mut values = chosen.into_iter().map(|(_, raw)| raw.get());
         let (is_valid, expected) = match (name, values.next()) {
             ("key" | "value", None) => return LineError::Missing { name },
             (_, None) => continue,
             _ if values.next().is_some() => return LineError::Repeated { name },
             ("task_id", Some(raw)) => (serde_json::from_str::<Option<i64>>(raw).is_ok(), "a 64-bit integer"),
-            ("expires_at", Some(raw)) => (serde_json::from_str::<Option<String>>(raw).is_ok(), "a string"),
-            (_, Some(raw)) => (serde_json::from_str::<String>(raw).is_ok(), "a string"),
+            ("key" | "value", Some(raw)) => (serde_json::from_str::<String>(raw).is_ok(), "a string"),
+            (_, Some(raw)) => (serde_json::from_str::<Option<String>>(raw).is_ok(), "a string"),
         };
         if !is_valid {
             return LineError::WrongType { name, expected };

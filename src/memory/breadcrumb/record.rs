@@ -1,7 +1,8 @@
 //! Records: the content of one line.
 //!
 //! Parsing is lenient where that loses nothing: members may be in any order, times may be missing or invalid (and are then
-//! earlier than any valid time), and unknown members keep their spelling. Key and value are required.
+//! earlier than any valid time), and unknown members keep their spelling. Key and value are required. As in Synapse, `null` is no
+//! time, and a member that is missing may be spelled in another case.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -203,22 +204,45 @@ impl<'de> Visitor<'de> for RecordVisitor {
                 "key" => once(&mut key, map.next_value::<Text<'de>>()?.0)?,
                 "value" => once(&mut value, map.next_value::<Text<'de>>()?.0)?,
                 "task_id" => once(&mut task_id, map.next_value::<Option<i64>>()?)?,
-                "created_at" => once(&mut created_at, map.next_value::<Text<'de>>()?.0)?,
-                "updated_at" => once(&mut updated_at, map.next_value::<Text<'de>>()?.0)?,
+                "created_at" => once(&mut created_at, map.next_value::<Option<Text<'de>>>()?)?,
+                "updated_at" => once(&mut updated_at, map.next_value::<Option<Text<'de>>>()?)?,
                 "expires_at" => once(&mut expires_at, map.next_value::<Option<Text<'de>>>()?)?,
-                _ => unknown.push((name, Cow::Borrowed(map.next_value::<&'de RawValue>()?))),
+                _ => unknown.push((name, map.next_value::<&'de RawValue>()?)),
             }
         }
+        if key.is_none() {
+            key = in_other_case(&mut unknown, "key")?.map(|text: Text<'de>| text.0);
+        }
+        if value.is_none() {
+            value = in_other_case(&mut unknown, "value")?.map(|text: Text<'de>| text.0);
+        }
+        let mut time = |text: Option<Option<Text<'de>>>, name| -> Result<Option<Cow<'de, str>>, A::Error> {
+            let text = if text.is_some() { text } else { in_other_case(&mut unknown, name)? };
+            Ok(text.flatten().map(|text| text.0))
+        };
+        let created_at = time(created_at, "created_at")?;
+        let updated_at = time(updated_at, "updated_at")?;
+        let expires_at = time(expires_at, "expires_at")?;
+        let task_id = if task_id.is_some() { task_id } else { in_other_case(&mut unknown, "task_id")? };
         Ok(Record {
             key: key.ok_or_else(|| A::Error::missing_field("key"))?,
             value: value.ok_or_else(|| A::Error::missing_field("value"))?,
             task_id: task_id.flatten(),
             created_at,
             updated_at,
-            expires_at: expires_at.flatten().map(|text| text.0),
-            unknown,
+            expires_at,
+            unknown: unknown.into_iter().map(|(name, raw)| (name, Cow::Borrowed(raw))).collect(),
         })
     }
+}
+
+/// Takes the member whose name differs from `name` only in case; of several, the last one.
+fn in_other_case<'de, T: Deserialize<'de>, E: serde::de::Error>(
+    unknown: &mut Vec<(Cow<'de, str>, &'de RawValue)>,
+    name: &str,
+) -> Result<Option<T>, E> {
+    let Some(at) = unknown.iter().rposition(|(other, _)| other.eq_ignore_ascii_case(name)) else { return Ok(None) };
+    serde_json::from_str(unknown.remove(at).1.get()).map(Some).map_err(E::custom)
 }
 
 fn serialize_members<S: Serializer>(

@@ -67,7 +67,10 @@ impl SetArgs {
         let expiry = match self.expires {
             None => Expiry::Kept,
             Some(Until::Never) => Expiry::Never,
-            Some(Until::At(when)) => Expiry::At(when.after(&Clock { now, ..context.clock() })?),
+            Some(Until::At(when)) => match when.after(&Clock { now, ..context.clock() })? {
+                time if time <= now => bail!("cannot set a breadcrumb that expired already, at {time}"),
+                time => Expiry::At(time),
+            },
         };
         let setting = SetRequest { key: &self.key, value: &value, task_id: self.task_id, expiry };
         let set = context.write(|writer| Ok(writer.set(&setting, now)?))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::BreadcrumbContext;
 use crate::app::cli::flags::content::read;
 use crate::app::cli::flags::one_of;
-use crate::app::cli::{ErrorContext as _, Result, Values, json};
+use crate::app::cli::{ErrorContext as _, ExitStatus, Result, Values, json};
 use crate::app::secrets::refuse_secret_breadcrumb;
 use crate::memory::breadcrumb::exchange::{self, Format, OnConflict};
 use crate::memory::breadcrumb::query::Expired;
@@ -61,13 +61,14 @@ impl ImportArgs {
 }
 
 impl ExportArgs {
-    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let query = Query { prefix: self.prefix.clone(), expired: Expired::Shown, ..Query::default() };
         let mut listing = context.store.list(&query, context.now())?;
         context.warn_skipped_lines(&listing.skipped_lines);
         if !self.secrets {
             listing.records.retain(|record| StoreFile::of_key(&record.key) == StoreFile::Shared);
         }
-        Ok(exchange::export(&listing.records, self.format, &mut context.ui.content())?)
+        exchange::export(&listing.records, self.format, &mut context.ui.content())?;
+        Ok(ExitStatus::unless_incomplete(!listing.skipped_lines.is_empty()))
     }
 }

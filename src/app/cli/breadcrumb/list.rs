@@ -14,6 +14,8 @@ use crate::memory::breadcrumb::{Query, Record};
 use crate::trace::Time;
 
 /// Print the value of a breadcrumb; the exit status is 1 if there is none
+///
+/// If a damaged line may be the breadcrumb, the exit status is 3.
 #[derive(clap::Args, Debug)]
 pub(crate) struct GetArgs {
     /// Key
@@ -29,7 +31,8 @@ pub(crate) struct GetArgs {
 
 /// List breadcrumbs that have not expired
 ///
-/// The table shortens long values and hides secrets; JSON contains everything.
+/// The table shortens long values and hides secrets; JSON contains everything. If lines were skipped because they cannot be read,
+/// the exit status is 3.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ListArgs {
     /// Prefix of the keys to list, such as `auth.` [default: all keys]
@@ -70,6 +73,10 @@ impl GetArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let lookup = context.store.lookup(&self.key, context.now())?;
         context.warn_skipped_lines(&lookup.skipped_lines);
+        if lookup.is_damaged(&self.key) {
+            context.ui.note(format!("cannot tell whether there is a breadcrumb `{}`: lines were skipped", self.key));
+            return Ok(ExitStatus::Incomplete);
+        }
         let Some(record) = lookup.record else {
             context.ui.note(format!("no breadcrumb `{}`", self.key));
             return Ok(ExitStatus::No);
@@ -84,7 +91,7 @@ impl GetArgs {
 }
 
 impl ListArgs {
-    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let (now, clock) = (context.now(), context.clock());
         let time = |when: &Option<When>| when.as_ref().map(|when| when.before(&clock)).transpose();
         let query = Query {
@@ -99,12 +106,12 @@ impl ListArgs {
         };
         let listing = context.store.list(&query, now)?;
         context.warn_skipped_lines(&listing.skipped_lines);
-        let format = match self.format.as_str() {
-            "table" if !self.json => return print_table(context, &listing.records),
-            "jsonl" => Format::Jsonl,
-            _ => Format::Json,
-        };
-        Ok(exchange::export(&listing.records, format, &mut context.ui.content())?)
+        match self.format.as_str() {
+            "table" if !self.json => print_table(context, &listing.records)?,
+            "jsonl" => exchange::export(&listing.records, Format::Jsonl, &mut context.ui.content())?,
+            _ => exchange::export(&listing.records, Format::Json, &mut context.ui.content())?,
+        }
+        Ok(ExitStatus::unless_incomplete(!listing.skipped_lines.is_empty()))
     }
 }
 

@@ -78,7 +78,7 @@ impl BreadcrumbContext<'_> {
     }
 
     fn warn_skipped_lines(&self, skipped_lines: &[SkippedLine]) {
-        for SkippedLine { file, invalid } in skipped_lines {
+        for SkippedLine { file, invalid, .. } in skipped_lines {
             let (path, line) = (self.store.path(*file), invalid.line);
             self.ui.note(format!("warning: {}:{line}: skipped: {}", self.relative(&path), invalid.reason));
         }

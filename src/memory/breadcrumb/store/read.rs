@@ -3,6 +3,7 @@
 //! Both scan the file. Reading it costs little compared with parsing it, so a file of up to 1 MiB is parsed completely, and
 //! every invalid line is reported. In a larger file, only lines with the requested keys are parsed.
 
+use std::borrow::Cow;
 use std::io;
 
 use super::lines::{find_key, looks_valid, numbered};
@@ -17,6 +18,16 @@ use crate::memory::breadcrumb::{InvalidLine, Query, Record};
 pub(crate) struct SkippedLine {
     pub file: StoreFile,
     pub invalid: InvalidLine,
+    /// The key with which the line starts, if that is readable.
+    pub key: Option<Vec<u8>>,
+}
+
+impl Lookup {
+    /// Whether a line that cannot be read may be the record.
+    pub(crate) fn is_damaged(&self, key: &str) -> bool {
+        let may_be = |line: &SkippedLine| line.key.as_deref().is_none_or(|found| found == key.as_bytes());
+        self.record.is_none() && self.skipped_lines.iter().any(may_be)
+    }
 }
 
 #[derive(Debug)]
@@ -81,7 +92,11 @@ impl Store {
             match Record::parse(line) {
                 Ok(record) if is_requested(record.key.as_bytes()) => records.push(record.into_owned()),
                 Ok(_) => {}
-                Err(reason) => skipped_lines.push(SkippedLine { file, invalid: InvalidLine { line: number, reason } }),
+                Err(reason) => skipped_lines.push(SkippedLine {
+                    file,
+                    invalid: InvalidLine { line: number, reason },
+                    key: find_key(line).map(Cow::into_owned),
+                }),
             }
         }
         Ok(())
