@@ -1,5 +1,7 @@
 //! Purges in several clones: purged content does not come back, and all clones agree in the end.
 
+use std::fs;
+
 use crate::purge::{SECRET, check, purge, shared};
 use crate::repo::{TestRepo, run};
 
@@ -43,13 +45,14 @@ fn purged_content_in_another_file_is_recognized_by_its_text() {
             repo.say(&format!("It is {SECRET}"));
             repo.text(&["push", "origin", "again"]);
         });
-        purge(&repo, &["--yes", "--push", "origin"]);
+        purge(&repo, &["--yes"]);
         let fetched = repo.run(&["fetch"], b"");
         let said = String::from_utf8_lossy(&fetched.stderr).into_owned();
         for name in ["other", "again"] {
             assert!(said.contains(&format!("skipped origin/{name}: purged by A U Thor")), "{said}");
         }
         check(&repo);
+        repo.git(&["push", "-q", "origin", "refs/trace-purged:refs/trace-records/purged"]);
         repo.within(&clone, |repo| {
             repo.git(&["fetch", "-q", "origin", "refs/trace-records/purged:refs/trace-purged"]);
             let found = repo.trace(&["fsck"]);
@@ -109,10 +112,222 @@ fn a_push_publishes_only_tombstones_of_accepted_traces() {
         repo.run(&["fetch", "origin", "fresh"], b"");
         repo.git(&["grep", "-h", "reason", "refs/trace-remote-records/origin/purged"])
     };
-    repo.text(&["branch", "idea"]);
+    repo.text(&["branch", "idea", "main"]);
     repo.text(&["push", "origin", "idea"]);
     let reasons = published();
     assert!(reasons.contains("leaked") && !reasons.contains("private"), "{reasons}");
     repo.text(&["push", "origin", "private"]);
     assert!(published().contains("private"));
+}
+
+const ONE: &str = "first-secret-text";
+const OTHER: &str = "second secret, of two words";
+
+fn purge_text(repo: &TestRepo, text: &str, reason: &str, args: &[&str]) {
+    let output = repo.run(&[&["purge", "--text", "-", "--reason", reason, "--yes"], args].concat(), text.as_bytes());
+    assert!(!output.stdout.is_empty(), "{}", repo.exact(&output));
+}
+
+/// Two clones with the same trace, in which both texts are in the same and in different items, subjects, and reasons.
+fn with_two_texts() -> (TestRepo, std::path::PathBuf) {
+    let (repo, clone) = shared();
+    repo.say(&format!("only {ONE} here"));
+    repo.say(&format!("only {OTHER} here"));
+    repo.say(&format!("a {ONE} b {OTHER} c {ONE}"));
+    repo.text(&["commit", "-s", &format!("subject {ONE} and {OTHER}"), "-m", &format!("{OTHER} is near {ONE}")]);
+    repo.text(&["commit", "--meta", &format!("note={ONE}"), "--meta", &format!("more={OTHER}"), "-m", "with meta"]);
+    repo.bytes_with(
+        &["commit", "-t", "tool_io", "--role", "assistant", "--name", "bash", "--call-id", "c1", "-F", "-"],
+        format!("{{\"a\":[\"{ONE}\"],\"b\":\"{OTHER}\"}}").as_bytes(),
+    );
+    repo.text(&["edit", "#2", "-m", &format!("edited {ONE} and {OTHER}")]);
+    repo.text(&["delete", "#3", "--reason", &format!("because of {OTHER} and {ONE}")]);
+    repo.say("last");
+    repo.text(&["push"]);
+    (repo, clone)
+}
+
+fn tip(repo: &TestRepo) -> String {
+    repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned()
+}
+
+/// Neither text is in any trace.
+fn has_neither(repo: &TestRepo) {
+    let live = repo.git(&["log", "-p", "--text", "--format=%B", "--glob=refs/traces/*"]);
+    assert!(!live.contains("first-secret") && !live.contains("secret, of"), "{live}");
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    repo.fsck();
+}
+
+#[test]
+fn two_purges_of_clones_that_did_not_know_of_each_other_converge() {
+    for (reason, other_reason) in [("leaked", "leaked"), ("leaked", "private")] {
+        let (mut repo, clone) = with_two_texts();
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+        });
+        purge_text(&repo, ONE, reason, &["--push", "origin"]);
+        repo.text(&["fetch"]);
+        repo.within(&clone, |repo| {
+            purge_text(repo, OTHER, other_reason, &[]);
+            repo.say("mine");
+            let said = repo.run(&["pull"], b"");
+            let said = repo.exact(&said);
+            assert!(
+                said.contains("origin/main: pulled without what was purged here; `git trace purge --push origin`"),
+                "{said}"
+            );
+            has_neither(repo);
+            let bodies = repo.bodies("main");
+            assert_eq!(bodies.len(), 9, "{bodies:?}");
+            assert!(bodies[2].starts_with("edited [purged: ") && bodies[3].starts_with("a [purged: "), "{bodies:?}");
+            assert!(bodies[3].contains(" b [purged: ") && bodies[3].contains("] c [purged: "), "{bodies:?}");
+            assert_eq!(bodies.last().unwrap(), "mine");
+            assert_eq!(
+                repo.bodies("main"),
+                {
+                    repo.run(&["pull"], b"");
+                    bodies
+                },
+                "a repeated pull changes nothing"
+            );
+            repo.text(&["purge", "--push", "origin"]);
+            assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+            repo.text(&["push"]);
+        });
+        repo.say("ours");
+        repo.text(&["pull"]);
+        has_neither(&repo);
+        repo.text(&["push"]);
+        let ours = tip(&repo);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            assert_eq!(tip(repo), ours);
+            has_neither(repo);
+        });
+        assert_eq!(repo.bodies("main")[8..], ["mine", "ours"]);
+    }
+}
+
+#[test]
+fn two_purges_have_the_same_result_in_both_clones() {
+    let (mut repo, clone) = with_two_texts();
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), "../other.git"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, OTHER, "private", &[]);
+        repo.git(&["push", "-q", "../other.git", "refs/traces/main", "refs/trace-purged:refs/trace-records/purged"]);
+    });
+    purge_text(&repo, ONE, "leaked", &["--push", "origin"]);
+    repo.git(&["remote", "add", "other", "../other.git"]);
+    repo.text(&["pull", "other", "main"]);
+    has_neither(&repo);
+    let ours = tip(&repo);
+    repo.within(&clone, |repo| {
+        repo.run(&["pull"], b"");
+        assert_eq!(tip(repo), ours);
+        has_neither(repo);
+    });
+}
+
+#[test]
+fn a_pull_takes_what_was_purged_from_commits_that_others_pushed_meanwhile() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("theirs");
+        repo.text(&["edit", "#1", "-m", &format!("It was {SECRET}")]);
+        repo.text(&["push"]);
+    });
+    purge(&repo, &["--yes"]);
+    repo.run(&["pull"], b"");
+    assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "theirs"]);
+    check(&repo);
+    repo.text(&["purge", "--push", "origin"]);
+    assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+    let ours = tip(&repo);
+    repo.within(&clone, |repo| {
+        repo.say("more");
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "theirs", "more"]);
+        repo.git(&["merge-base", "--is-ancestor", &ours, "refs/traces/main"]);
+        repo.text(&["push"]);
+    });
+    repo.text(&["pull"]);
+    check(&repo);
+}
+
+#[test]
+fn a_purge_with_push_covers_what_others_pushed_meanwhile() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say(&format!("theirs, with {SECRET}"));
+        repo.text(&["switch", "-c", "other"]);
+        repo.text(&["push", "origin", "main", "other"]);
+    });
+    let purged =
+        repo.run(&["purge", "--text", "-", "--reason", "leaked", "--yes", "--push", "origin"], SECRET.as_bytes());
+    assert_eq!(purged.status.code(), Some(0), "{}", repo.exact(&purged));
+    repo.text(&["pull"]);
+    assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "theirs, with [purged: leaked]"]);
+    check(&repo);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("other").len(), 3);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    });
+}
+
+#[test]
+fn guessed_texts_in_the_tombstones_of_a_remote_refuse_nothing() {
+    let guess = "On branch main\nnothing to commit, working tree clean";
+    let (mut repo, clone) = shared();
+    let file = repo.home().join("import.jsonl");
+    let text = format!("It is {SECRET}");
+    let lines = [guess, &text].map(|text| format!("{}\n", serde_json::json!({ "text": text })));
+    fs::write(&file, lines.concat()).unwrap();
+    let import = |repo: &TestRepo, name: &str| {
+        let imported = repo.run(&["--trace", name, "import", "--json", "jsonl", file.to_str().unwrap()], b"");
+        let said = repo.exact(&imported);
+        serde_json::from_slice::<serde_json::Value>(&imported.stdout).expect(&said)["traces"][0]["purged"]
+            .as_i64()
+            .unwrap_or(0)
+    };
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    // Somebody adds a guess to that purge, and another purge.
+    let name = repo.git(&["ls-tree", "--name-only", "refs/trace-purged"]).trim().to_owned();
+    let ours = repo.git(&["cat-file", "-p", &format!("refs/trace-purged:{name}")]);
+    let head: serde_json::Value = serde_json::from_str(ours.lines().next().unwrap()).unwrap();
+    let mut hasher = blake3::Hasher::new();
+    for part in [head["salt"].as_str().unwrap().as_bytes(), b"body", guess.as_bytes()] {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    let digest = format!("{{\"body\":\"{}\"}}\n", &hasher.finalize().to_hex()[..32]);
+    let write = |text: &str, name: &str| {
+        let output = run(repo.command("git").args(["hash-object", "-w", "--stdin"]), text.as_bytes());
+        format!("100644 blob {}\t{name}\n", String::from_utf8(output.stdout).unwrap().trim())
+    };
+    let files = [write(&format!("{head}\n{digest}"), "0000000000000000"), write(&(ours + &digest), &name)];
+    let tree = String::from_utf8(run(repo.command("git").arg("mktree"), files.concat().as_bytes()).stdout).unwrap();
+    let commit = repo.git(&["commit-tree", tree.trim(), "-m", "x"]);
+    repo.git(&["push", "-q", "origin", &format!("+{}:refs/trace-records/purged", commit.trim())]);
+    repo.within(&clone, |repo| {
+        repo.text(&["--trace", "local", "commit", "-m", guess]);
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("local"), [guess]);
+        assert_eq!(import(repo, "other"), 1, "the text that was removed here is refused, and the guess is not");
+        assert_eq!(repo.bodies("other"), [guess]);
+        repo.text(&["push", "origin", "local", "other"]);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    });
+    repo.run(&["pull"], b"");
+    assert_eq!((repo.bodies("local"), repo.bodies("other")), (vec![guess.to_owned()], vec![guess.to_owned()]));
+    assert_eq!(import(&repo, "again"), 1);
 }

@@ -239,3 +239,44 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     [exit 0]
     ");
 }
+
+#[test]
+fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "bob", &["pull"]);
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
+    trace_in(&repo, "eve", &["commit", "-m", "Now."]);
+    trace_in(&repo, "eve", &["push"]);
+    trace_in(&repo, "bob", &["fetch"]);
+    let refs = || repo.git(&["-C", "../bob", "for-each-ref", "refs/traces", "refs/trace-orig"]);
+    let before = refs();
+    let tip = repo.git(&["-C", "../bob", "rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
+    let earlier = repo.git(&["-C", "../bob", "rev-parse", "refs/trace-remotes/origin/main~1"]).trim().to_owned();
+    for from in ["origin/main", &tip, &earlier] {
+        for args in [
+            &["cherry-pick", from, "#1"][..],
+            &["branch", "back", from],
+            &["switch", "-c", "back", from],
+            &["reset", from],
+            &["rebase", from],
+            &["merge", from],
+            &["merge", from, "--items", "#1"],
+        ] {
+            let said = trace_in(&repo, "bob", args);
+            let expected = " has no valid signature, which `trace.requireSigned` demands";
+            assert!(said.contains(expected) && said.ends_with("[exit 1]"), "{args:?}: {said}");
+        }
+    }
+    assert_eq!(refs(), before);
+
+    // What a signer continued is accepted, and so is what is here.
+    repo.text(&["pull"]);
+    repo.say("Do not.");
+    repo.text(&["push"]);
+    trace_in(&repo, "bob", &["fetch"]);
+    for from in [&earlier, &tip, "origin/main", "#0"] {
+        let said = trace_in(&repo, "bob", &["reset", from]);
+        assert!(said.ends_with("[exit 0]"), "{said}");
+    }
+}

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 pub(crate) use content::Target;
 pub(crate) use needle::{Needle, SHORTEST};
-pub(crate) use received::{Received, apply_received};
+pub(crate) use received::{Received, apply_received, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};

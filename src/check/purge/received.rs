@@ -6,7 +6,14 @@
 //! - Each ref moves as by any command: the old tip is kept, and `undo` goes back.
 //! - A history whose replacement was not fetched, or changes anything else, stays as it is. A merge refuses it.
 
+mod fetched;
+mod join;
+mod pairs;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
+
+pub(crate) use fetched::rewrite_fetched;
+use pairs::Pairs;
 
 use super::content::Target;
 use super::needle::Needle;
@@ -21,7 +28,7 @@ use crate::trace::store::commit::{CommitBuilder, is_signing};
 use crate::trace::store::line_history::{LineHistory, find_file, list_files};
 use crate::trace::store::priority::{HISTORY, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{Fate, Purge, Tombstones};
+use crate::trace::store::tombstone::{Fate, Purge, Tombstones, accept_texts};
 use crate::trace::store::walk::changes_of;
 use crate::trace::sync::lines::fetched_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
@@ -45,19 +52,15 @@ pub(crate) struct Received {
 
 /// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags.
 pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<Received>, TraceError> {
-    receive(repo, signature, remote)?;
-    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
-    let mut survey = Survey::new(repo, &tombstones);
-    let mut purged = Vec::new();
-    for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
-        // `fsck` reports damaged tips.
-        if repo.read_commit(tip).is_ok() {
-            let published = match refname.strip_prefix(TRACES) {
-                Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
-                None => None,
-            };
-            purged.extend(survey.history(tip, published)?.map(|found| (refname, found)));
-        }
+    let from = receive(repo, signature, remote)?;
+    let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, remote)?;
+    if let Some(from) = from
+        && accept_texts(repo, signature, from, &survey.texts)?
+    {
+        // Other items may have the same text.
+        tombstones = Tombstones::find(repo)?.unwrap_or_default();
+        (survey, purged) = Survey::of_all(repo, &tombstones, remote)?;
     }
     let mut received = Vec::new();
     let target = survey.target()?;
@@ -121,6 +124,9 @@ struct Survey<'r> {
     /// Purged items that commits of ours changed.
     items: BTreeSet<ItemId>,
     purge: Option<Purge>,
+    pairs: Pairs,
+    /// The texts that purges removed from items of this repository.
+    texts: HashSet<Vec<u8>>,
 }
 
 impl<'r> Survey<'r> {
@@ -135,7 +141,29 @@ impl<'r> Survey<'r> {
             revisions: Vec::new(),
             items: BTreeSet::new(),
             purge: None,
+            pairs: Pairs::default(),
+            texts: HashSet::new(),
         }
+    }
+
+    /// All local histories with something purged, by ref.
+    fn of_all(
+        repo: &'r Repo,
+        tombstones: &'r Tombstones,
+        remote: &str,
+    ) -> Result<(Self, Vec<(String, Found)>), TraceError> {
+        let (mut survey, mut purged) = (Self::new(repo, tombstones), Vec::new());
+        for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
+            // `fsck` reports damaged tips.
+            if repo.read_commit(tip).is_ok() {
+                let published = match refname.strip_prefix(TRACES) {
+                    Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
+                    None => None,
+                };
+                purged.extend(survey.history(tip, published)?.map(|found| (refname, found)));
+            }
+        }
+        Ok((survey, purged))
     }
 
     /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here or is none. The history of `published` is clean.
@@ -152,8 +180,11 @@ impl<'r> Survey<'r> {
             let changes = changes_of(repo, &commit)?;
             let mut is_clean = parents.iter().all(|parent| commits.get(parent) == Some(parent));
             for entry in changes.iter().filter_map(|change| change.sides().1) {
-                is_clean = is_clean && tombstones.of_file(repo, entry)?.is_none();
+                is_clean = is_clean
+                    && !self.pairs.files.contains_key(&entry.blob)
+                    && tombstones.of_file(repo, entry)?.is_none();
             }
+            is_clean &= !self.pairs.messages.contains_key(&oid);
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
@@ -164,14 +195,21 @@ impl<'r> Survey<'r> {
             let is_ours = new.is_none();
             own += usize::from(is_ours);
             purge = purge.or_else(|| tombstones.of_object(oid));
-            let named = commit.item().filter(|item| is_ours && tombstones.of_id(*item).is_some());
+            let is_alone = is_ours && !self.pairs.commits.contains_key(&oid);
+            let named = commit.item().filter(|item| is_alone && tombstones.of_id(*item).is_some());
             self.items.extend(named);
             for change in changes {
                 let (_, Some(entry)) = change.sides() else { continue };
+                if let Some(joined) = self.pairs.files.get(&entry.blob) {
+                    blobs.insert(entry.blob, joined.clone());
+                    items.insert(entry.id);
+                    continue;
+                }
                 match tombstones.fate(repo, entry.blob, &|oid| repo.read_blob(oid).is_ok()) {
                     Fate::Replaced(new) if self.verifier.is_file(entry.blob, new)? => {
                         let new = repo.read_blob(new)?;
                         let item = read_item(entry.id, &new);
+                        self.texts.insert(read_item(entry.id, &repo.read_blob(entry.blob)?).body);
                         if self.left.get(&entry.id).is_none_or(|left| left.revision <= item.revision) {
                             self.left.insert(entry.id, item);
                         }
@@ -181,7 +219,7 @@ impl<'r> Survey<'r> {
                     Fate::Kept if !is_ours => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
-                        let of_item = tombstones.of_content(&item).or_else(|| tombstones.of_item(entry.id, &item.body));
+                        let of_item = tombstones.of_content(&item).or_else(|| tombstones.of_item(&item));
                         let Some(of_item) = of_item else { continue };
                         purge = purge.or(Some(of_item));
                         self.revisions.push((entry.id, entry.blob));
@@ -195,7 +233,7 @@ impl<'r> Survey<'r> {
         // A replaced commit is known even if all that was purged is in its message.
         self.commits.extend(commits);
         self.blobs.extend(blobs);
-        let Some(purge) = purge.cloned() else { return Ok(None) };
+        let Some(purge) = purge.or(self.pairs.purge.as_ref()).cloned() else { return Ok(None) };
         self.purge.get_or_insert_with(|| purge.clone());
         Ok(Some(Found { tip, own, items, purge }))
     }

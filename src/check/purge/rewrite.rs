@@ -7,6 +7,8 @@
 mod archive;
 mod message;
 
+pub(super) use message::is_fixed;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Lines;
@@ -58,6 +60,8 @@ pub(super) struct Rewriter<'r> {
     /// The new digests of lines in archives.
     lines: &'r Lines,
     pub(super) commits: HashMap<Oid, Oid>,
+    /// Messages that count in place of those of commits.
+    pub(super) messages: HashMap<Oid, Vec<u8>>,
     /// By the path that [`below`] gives, empty for the tree of a commit.
     trees: HashMap<(Vec<u8>, Oid), Oid>,
     blobs: HashMap<(Role, Oid), Oid>,
@@ -104,6 +108,7 @@ impl<'r> Rewriter<'r> {
             hits,
             lines,
             commits: HashMap::new(),
+            messages: HashMap::new(),
             trees: HashMap::new(),
             blobs: HashMap::new(),
             items: HashMap::new(),
@@ -139,7 +144,11 @@ impl<'r> Rewriter<'r> {
             for parent in &mut changed.parents {
                 *parent = self.commits[&*parent];
             }
-            changed.message = self.message(&commit)?;
+            let mut said = commit.clone();
+            if let Some(message) = self.messages.remove(&oid) {
+                said.message = message;
+            }
+            changed.message = self.message(&said)?;
             let new = if changed == commit {
                 oid
             } else {

@@ -83,7 +83,9 @@ impl<'r> Verifier<'r> {
         // For a damaged file, which has no readable id.
         let any: ItemId = "0000000000000000".parse().expect("16 digits are an id");
         let (before, after) = (read_item(any, &self.repo.read_blob(old)?), read_item(any, &self.repo.read_blob(new)?));
-        let reasons = self.tombstones.reasons(self.repo, old);
+        let mut reasons = self.tombstones.reasons(self.repo, old);
+        // What two purges left of an item is joined.
+        reasons.extend(self.tombstones.reasons_of_id(before.id));
         let mut is_text =
             || before.body == after.body || reasons.iter().any(|reason| self.is_text(reason, &before, &after));
         Ok(has_headers_of(&before, &after) && is_text())
@@ -120,7 +122,7 @@ impl<'r> Verifier<'r> {
 }
 
 /// Whether an item has the headers of another one, or fewer, or such with markers.
-fn has_headers_of(before: &Item, after: &Item) -> bool {
+pub(super) fn has_headers_of(before: &Item, after: &Item) -> bool {
     let is_marked = |text: &str| text.contains("[purged: ");
     let (old, new) = (&before.fields, &after.fields);
     let texts = |fields: &Fields| {

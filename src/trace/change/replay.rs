@@ -14,7 +14,7 @@ use crate::trace::change::recount::require_sound;
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::tombstone::refuse_state;
+use crate::trace::store::foreign::refuse_state;
 use crate::trace::store::total::{Reading, read, read_item};
 use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
 

@@ -77,10 +77,12 @@ pub(crate) fn is_signing(repo: &Repo) -> Result<bool, GitError> {
 /// A signature covers all earlier commits, because a commit contains the oids of its parents. `git merge --verify-signatures`
 /// judges only the tip too.
 pub(crate) fn require_signed(repo: &Repo, what: impl FnOnce() -> String, oid: Oid) -> Result<(), TraceError> {
-    if !repo.config()?.boolean("trace.requireSigned")?.unwrap_or(false) || repo.has_valid_signature(oid)? {
-        return Ok(());
-    }
-    Err(TraceError::Unsigned { what: what(), oid })
+    if has_required_signature(repo, oid)? { Ok(()) } else { Err(TraceError::Unsigned { what: what(), oid }) }
+}
+
+/// True if `trace.requireSigned` is not set.
+pub(crate) fn has_required_signature(repo: &Repo, oid: Oid) -> Result<bool, GitError> {
+    Ok(!repo.config()?.boolean("trace.requireSigned")?.unwrap_or(false) || repo.has_valid_signature(oid)?)
 }
 
 pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {

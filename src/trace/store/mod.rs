@@ -1,5 +1,6 @@
 pub(crate) mod budget_policy;
 pub(crate) mod commit;
+pub(crate) mod foreign;
 pub(crate) mod head;
 pub(crate) mod line_history;
 pub(crate) mod priority;

@@ -20,21 +20,24 @@
 //!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. An item with such an id is
 //!   refused unless it has the content that the purge left; `left` is the digest of that content.
+//! - Anybody can guess a text. So a `body` of a purge of others counts only if this repository has or had an item from which the purge
+//!   removed that text; see [`accept_texts`].
 //! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id, and because a file
 //!   with the same text may have another oid. `content` is that of an item with its id, if the text is not enough to recognize it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod incoming;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
 use serde::{Deserialize, Serialize};
 
 use super::commit::CommitBuilder;
-use super::line_history::{LineFormat, LineHistory, find_file, list_files};
+use super::line_history::{LineFormat, LineHistory, NewState, change, find_file, list_files};
 use super::signature::Signature;
-use super::total::{Reading, read_item};
-use super::walk::changes_of;
-use crate::git::{Mode, Oid, Repo, TreeStore as _, short_oid};
-use crate::trace::{Fields, Item, ItemEntry, ItemId, Tip, TraceError};
+use super::total::read_item;
+use crate::git::{Mode, Oid, Repo, TreeStore as _};
+use crate::trace::{Fields, Item, ItemEntry, ItemId, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
 
@@ -47,6 +50,15 @@ pub(crate) static HISTORY: LineHistory = LineHistory {
         is_line: |line| serde_json::from_str::<Line>(line).is_ok(),
         sort: |lines| lines.sort_unstable(),
     },
+};
+
+/// What is taken over from a remote.
+pub(crate) static RECEIVED: LineHistory = LineHistory {
+    format: LineFormat {
+        is_line: |line| serde_json::from_str(line).is_ok_and(|line| !matches!(line, Line::Body { .. })),
+        ..HISTORY.format
+    },
+    ..HISTORY
 };
 
 #[derive(Serialize, Deserialize)]
@@ -169,17 +181,18 @@ pub(crate) struct Tombstones {
 impl Tombstones {
     /// `None` if there are none, which costs one lookup of a ref.
     pub(crate) fn find(repo: &Repo) -> Result<Option<Self>, TraceError> {
-        Self::at(repo, repo.find_ref(PURGED)?.into_iter().collect())
+        Self::with_fetched(repo, None)
     }
 
-    /// Those of histories at these tips; `None` if there are no tips.
-    pub(crate) fn at(repo: &Repo, tips: Vec<Oid>) -> Result<Option<Self>, TraceError> {
+    /// Those of this repository, and those of a remote that nobody can guess.
+    pub(crate) fn with_fetched(repo: &Repo, fetched: Option<Oid>) -> Result<Option<Self>, TraceError> {
+        let tips = [(repo.find_ref(PURGED)?, &HISTORY), (fetched, &RECEIVED)];
         let mut tombstones = None;
-        for tip in tips {
+        for (tip, history) in tips.into_iter().filter_map(|(tip, history)| Some((tip?, history))) {
             let found = tombstones.get_or_insert_with(Self::default);
             for file in repo.read_tree(repo.read_commit(tip)?.tree)? {
                 if file.mode() == Mode::File && std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path) {
-                    found.read(&String::from_utf8_lossy(&repo.read_blob(file.oid)?));
+                    found.read(&String::from_utf8_lossy(&repo.read_blob(file.oid)?), history.format.is_line);
                 }
             }
         }
@@ -192,13 +205,14 @@ impl Tombstones {
         if let Some(tip) = repo.find_ref(PURGED)?
             && let Some(file) = find_file(repo, repo.read_commit(tip)?.tree, id)?
         {
-            one.read(&String::from_utf8_lossy(&repo.read_blob(file)?));
+            one.read(&String::from_utf8_lossy(&repo.read_blob(file)?), HISTORY.format.is_line);
         }
         Ok(one)
     }
 
-    fn read(&mut self, text: &str) {
-        let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    fn read(&mut self, text: &str, counts: fn(&str) -> bool) {
+        let lines: Vec<Line> =
+            text.lines().filter(|line| counts(line)).filter_map(|line| serde_json::from_str(line).ok()).collect();
         let purge = |line: &Line| if let Line::Purge(purge) = line { Some(purge.clone()) } else { None };
         // Of two, which nobody writes, the first counts. Without a salt, the digests mean nothing.
         let Some(purge) = lines.iter().find_map(purge) else { return };
@@ -277,9 +291,33 @@ impl Tombstones {
         self.find_digest("line", line.as_bytes())
     }
 
-    /// The purge that removed an item, or text from it. `None` for the item as the purge left it.
-    pub(crate) fn of_item(&self, id: ItemId, body: &[u8]) -> Option<&Purge> {
-        self.of_id(id).filter(|_| memchr::memmem::find(body, b"[purged: ").is_none())
+    /// The purge that removed an item, or text from it. `None` for the item as a purge left it.
+    pub(crate) fn of_item(&self, item: &Item) -> Option<&Purge> {
+        let is_left = || memchr::memmem::find(&item.body, b"[purged: ").is_some() || self.of_left(item).is_some();
+        self.of_id(item.id).filter(|_| !is_left())
+    }
+
+    /// The purge that left this content.
+    pub(crate) fn of_left(&self, item: &Item) -> Option<&Purge> {
+        self.find_digest("left", &content(item))
+    }
+
+    /// The reasons of all purges that changed an item.
+    pub(crate) fn reasons_of_id(&self, id: ItemId) -> impl Iterator<Item = &str> {
+        let digests = self.salts.iter().map(move |salt| (salt, digest(salt, "item", id.to_string().as_bytes())));
+        let found = digests.flat_map(|(salt, digest)| {
+            self.digests.get(&digest).into_iter().flatten().map(move |found| (salt, found.0))
+        });
+        found.filter(|(salt, purge)| self.purges[*purge].salt == **salt).map(|(_, purge)| &*self.purges[purge].reason)
+    }
+
+    pub(crate) fn any(&self) -> Option<&Purge> {
+        self.purges.first()
+    }
+
+    /// Whether there are purges of clones that did not know of each other.
+    pub(crate) fn are_independent(&self) -> bool {
+        self.salts.len() > 1
     }
 
     /// The purge that removed a text, or the content of an item, whatever file it is in.
@@ -298,63 +336,13 @@ impl Tombstones {
     /// The purge that refuses an item which is not from this repository: it removed this text, or it left something else of this
     /// item.
     pub(crate) fn of_incoming(&self, item: &Item) -> Option<&Purge> {
-        let of_id = || self.of_id(item.id).filter(|_| self.find_digest("left", &content(item)).is_none());
+        let of_id = || self.of_id(item.id).filter(|_| self.of_left(item).is_none());
         self.of_content(item).or_else(of_id)
     }
 
     /// The purge that removed an item, or text from one of its revisions.
     pub(crate) fn of_id(&self, id: ItemId) -> Option<&Purge> {
         self.find_digest("item", id.to_string().as_bytes())
-    }
-
-    /// The purged commits and files in the history of `tip` that the history of `known` does not have, and those with purged content.
-    /// Reads each file once.
-    pub(crate) fn in_history(
-        &self,
-        repo: &Repo,
-        tip: Oid,
-        known: Option<Oid>,
-    ) -> Result<Vec<(Oid, &Purge)>, TraceError> {
-        let (mut found, mut files) = (Vec::new(), BTreeMap::new());
-        for oid in repo.commits_beyond(tip, known)? {
-            found.extend(self.of_object(oid).map(|purge| (oid, purge)));
-            for change in changes_of(repo, &Tip::read(repo, oid)?)? {
-                let Some(entry) = change.sides().1 else { continue };
-                match self.of_object(entry.blob) {
-                    Some(purge) => found.push((entry.blob, purge)),
-                    None => files.entry(entry.blob).or_insert_with(|| (entry.clone(), Vec::new())).1.push(oid),
-                }
-            }
-        }
-        // The same text may be stored with another count of tokens, or written again.
-        repo.for_each_blob(files.into_iter().map(|(blob, file)| (file, blob)), |(entry, commits), blob, bytes| {
-            if let Some(purge) = self.of_content(&Reading::of(&entry, bytes).item) {
-                found.extend(commits.into_iter().chain([blob]).map(|oid| (oid, purge)));
-            }
-            Ok::<_, TraceError>(())
-        })?;
-        Ok(found)
-    }
-
-    /// The purged commits in the history of `tip` that the history of `known` does not have, and the files at `tip` that are purged
-    /// or have a purged line. For histories of lines.
-    pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
-        let of_commit = |oid: Oid| Some((oid, self.of_object(oid)?));
-        let mut found: Vec<_> = repo.commits_beyond(tip, known)?.into_iter().filter_map(of_commit).collect();
-        for (_, file) in list_files(repo, repo.read_commit(tip)?.tree)? {
-            let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-            let of_line = || text.lines().find_map(|line| self.of_line(line));
-            found.extend(self.of_object(file).or_else(of_line).map(|purge| (file, purge)));
-        }
-        Ok(found)
-    }
-
-    /// Refuses a commit whose history has something purged that the history of `known` does not have.
-    pub(crate) fn refuse(&self, repo: &Repo, what: &str, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
-        match self.in_history(repo, tip, known)?.first() {
-            Some((_, purge)) => Err(purge.refusal(what)),
-            None => Ok(()),
-        }
     }
 }
 
@@ -364,14 +352,40 @@ pub(crate) fn names_any(repo: &Repo, id: &str, items: &BTreeSet<ItemId>) -> Resu
     Ok(purge.names_items.then(|| items.iter().any(|item| purge.of_id(*item).is_some())))
 }
 
-/// As [`Tombstones::refuse`], for a state on which a trace is to continue; `known` may be damaged.
-pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
-    let known = known.filter(|known| repo.read_commit(*known).is_ok());
-    if known == Some(tip) {
-        return Ok(());
+/// Adds the digests of removed texts that the commit `from` of a remote's tombstones has, if they are those of `texts`, which were
+/// removed here. False if all are known.
+pub(crate) fn accept_texts(
+    repo: &Repo,
+    signature: &Signature,
+    from: Oid,
+    texts: &HashSet<Vec<u8>>,
+) -> Result<bool, TraceError> {
+    let (mut by_salt, mut found) = (HashMap::new(), Vec::new());
+    for (id, file) in list_files(repo, repo.read_commit(from)?.tree)? {
+        let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
+        let lines = || text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?)));
+        let purge = lines().find_map(|(_, line)| if let Line::Purge(purge) = line { Some(purge) } else { None });
+        let Some(Purge { salt, .. }) = purge.filter(|_| (HISTORY.format.is_path)(&id)) else { continue };
+        let digests: &HashSet<String> = by_salt
+            .entry(salt)
+            .or_insert_with_key(|salt| texts.iter().map(|text| digest(salt, "body", text)).collect());
+        let is_removed = |line: &Line| matches!(line, Line::Body { body } if digests.contains(body));
+        let lines: Vec<String> =
+            lines().filter(|(_, line)| is_removed(line)).map(|(line, _)| line.to_owned()).collect();
+        if !lines.is_empty() {
+            found.push((id, lines));
+        }
     }
-    let tombstones = Tombstones::find(repo)?;
-    tombstones.map_or(Ok(()), |all| all.refuse(repo, &format!("commit {}", short_oid(tip)), tip, known))
+    change(repo, signature, &repo.lock(PURGED)?, |tip| {
+        let before = tip.map(|tip| tip.tree);
+        let tree = HISTORY.format.with_lines(repo, before, found.clone(), |lines, _| Ok(lines))?;
+        let state = (before != Some(tree) && !found.is_empty()).then(|| {
+            let message = format!("merge {}\n", HISTORY.noun);
+            NewState { tree, merged: None, message }
+        });
+        let is_new = state.is_some();
+        Ok::<_, TraceError>((state, is_new))
+    })
 }
 
 /// A defect of a file of tombstones. An unreadable line protects from nothing.
@@ -397,7 +411,7 @@ pub(crate) fn write(
 ) -> Result<(Option<Oid>, Oid), TraceError> {
     let random = || RandomState::new().hash_one(signature.at.as_nanosecond());
     let old = repo.find_ref(PURGED)?;
-    let salt = Tombstones::at(repo, old.into_iter().collect())?.and_then(|earlier| earlier.salts.into_iter().next());
+    let salt = Tombstones::find(repo)?.and_then(|earlier| earlier.salts.into_iter().next());
     let salt = salt.unwrap_or_else(|| format!("{:016x}{:016x}", random(), random()));
     let id = format!("{:016x}", random());
     let purge = Purge { at: signature.at.to_string(), by: signature.author.person(), reason: reason.to_owned(), salt };

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::budget_policy::BudgetPolicy;
+use super::foreign::refuse_state;
 use super::settings;
 use super::signature::Signature;
-use super::tombstone::refuse_state;
 use crate::base::time::Time;
 use crate::git::{Oid, RefUpdate, Repo};
 use crate::tokens::Counter;

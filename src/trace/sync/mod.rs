@@ -13,9 +13,9 @@ mod purged;
 mod push;
 
 pub(crate) use pull::{
-    Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities,
+    Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };
-pub(crate) use purged::{receive, replace as replace_purged};
+pub(crate) use purged::{drop_objects, receive, replace as replace_purged};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::BTreeSet;
@@ -23,19 +23,12 @@ use std::collections::BTreeSet;
 use super::model::name::TRACES;
 use crate::git::{Oid, Repo};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::commit::require_signed;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The ref of a trace as last fetched; `name` may be a glob.
 pub(crate) fn tracking_ref(remote: &str, name: &str) -> String {
     format!("refs/trace-remotes/{remote}/{name}")
-}
-
-/// Refuses a tip that a remote has, if `trace.requireSigned` is set and git accepts no signature of it.
-pub(crate) fn require_signed_if_fetched(repo: &Repo, spec: &str, tip: &Tip) -> Result<(), TraceError> {
-    let is_fetched = repo.list_refs("refs/trace-remotes/")?.iter().any(|(_, oid)| *oid == tip.commit.oid);
-    if is_fetched { require_signed(repo, || format!("`{spec}`"), tip.commit.oid) } else { Ok(()) }
 }
 
 /// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
-use super::purged::refuse_fetched;
+use super::purged::refuse_purged;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
@@ -45,14 +45,9 @@ pub(crate) struct PulledPriority {
     pub now: InForce,
 }
 
-/// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. Returns the names of
-/// refs that were not accepted, because they contain something purged or no commit, and the reasons.
-pub(crate) fn fetch(
-    repo: &Repo,
-    remote: &str,
-    patterns: &[String],
-    options: &[&str],
-) -> Result<Vec<(String, String)>, TraceError> {
+/// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. The caller refuses what
+/// must not be accepted: [`refuse_fetched`].
+pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&str]) -> Result<(), TraceError> {
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
@@ -74,7 +69,12 @@ pub(crate) fn fetch(
             return Err(TraceError::NoRemoteMatch { remote: remote.to_owned(), pattern: pattern.clone() });
         }
     }
-    let mut skipped = refuse_fetched(repo, remote)?;
+    Ok(())
+}
+
+/// Removes fetched refs that contain something purged. Returns their names and those of refs that are no commits, with the reasons.
+pub(crate) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let mut skipped = refuse_purged(repo, remote)?;
     skipped.extend(lines::unreadable(repo, remote)?);
     Ok(skipped)
 }

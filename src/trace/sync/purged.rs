@@ -8,7 +8,7 @@ use crate::git::{Oid, PushFate, PushedRef, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{Fate, HISTORY, Tombstones};
+use crate::trace::store::tombstone::{Fate, HISTORY, RECEIVED, Tombstones};
 use crate::trace::{TraceError, TraceName};
 
 /// A ref of a remote as last fetched.
@@ -52,9 +52,9 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
 /// Removes fetched refs whose history contains something purged, and its objects. Returns the names of these refs and the reasons.
 ///
 /// The remote's tombstones count too. Without any, this costs two lookups of refs.
-pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
-    let tips = [repo.find_ref(HISTORY.refname)?, fetched_lines(repo, remote, &HISTORY)?];
-    let Some(tombstones) = Tombstones::at(repo, tips.into_iter().flatten().collect())? else { return Ok(Vec::new()) };
+pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let theirs = fetched_lines(repo, remote, &HISTORY)?;
+    let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
     for Fetched { refname, tip, name, local, has_items } in fetched_refs(repo, remote)? {
@@ -76,21 +76,26 @@ pub(super) fn refuse_fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, S
         return Ok(refused);
     }
     repo.delete_refs(refnames.iter().map(String::as_str))?;
+    drop_objects(repo, objects)?;
+    Ok(refused)
+}
+
+/// Removes purged objects that were fetched. A remote may have tombstones for anything: an object that is still needed here stays.
+pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
-    // A remote may have tombstones for anything: an object that is still needed here stays.
     let held = repo.held_by_code(&|_| false, &objects)?;
     objects.retain(|oid| !held.contains_key(oid));
     if repo.find_obstacle_to_removal()?.is_none() {
         repo.remove_objects(&objects)?;
     }
-    Ok(refused)
+    Ok(())
 }
 
-/// Adds the remote's tombstones to this repository's.
-pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<(), TraceError> {
-    let Some(from) = fetched_lines(repo, remote, &HISTORY)? else { return Ok(()) };
-    HISTORY.absorb(repo, signature, from, |_| Ok(true), |_, _| Ok(()))?;
-    Ok(())
+/// Adds the remote's tombstones to this repository's, except those that anybody can guess. Returns their commit.
+pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<Option<Oid>, TraceError> {
+    let Some(from) = fetched_lines(repo, remote, &HISTORY)? else { return Ok(None) };
+    RECEIVED.absorb(repo, signature, from, |_| Ok(true), |_, _| Ok(()))?;
+    Ok(Some(from))
 }
 
 /// Replaces each ref on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and pushes the

@@ -177,7 +177,7 @@ proptest! {
         ways in prop::collection::vec(0..6_usize, 20), outer in 0..4_usize,
     ) {
         let escape = |c: char, way: usize| match way {
-            0 => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+            0 => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat(),
             1 => format!("&#{};", c as u32),
             2 => format!("&#x{:x};", c as u32),
             3 => format!("\\u{:04x}", c as u32),

@@ -2,13 +2,15 @@
 
 mod pull;
 
-pub(crate) use pull::PullArgs;
+pub(crate) use pull::{PullArgs, print_received};
 
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::Tip;
-use crate::trace::sync::{Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push};
+use crate::trace::sync::{
+    Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push, refuse_fetched,
+};
 use crate::transcript::import::told::{self, Message};
 
 /// Push traces to a remote, with the priorities of their items
@@ -186,7 +188,8 @@ impl FetchArgs {
         if self.refetch {
             repo.set_aside_all()?;
         }
-        let refused = fetch(repo, &remote, &self.traces, &options)?;
+        fetch(repo, &remote, &self.traces, &options)?;
+        let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused);
         report_bad(context, &remote, &bad);

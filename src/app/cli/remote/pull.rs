@@ -6,7 +6,7 @@ use super::{bad_json, remote_of, report_bad};
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
-use crate::check::purge::{Received, apply_received};
+use crate::check::purge::{Received, apply_received, rewrite_fetched};
 use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::change::merge::{FastForward, Outcome};
@@ -16,6 +16,7 @@ use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{InForce, Level, RECORD};
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
+    refuse_fetched,
 };
 use crate::trace::{Tip, TraceName};
 
@@ -50,10 +51,16 @@ impl PullArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        let refused = fetch(repo, &remote, &self.traces, &["--quiet"])?;
+        fetch(repo, &remote, &self.traces, &["--quiet"])?;
+        let rewritten = rewrite_fetched(repo, &context.signature()?, &remote)?;
+        let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused);
         report_bad(context, &remote, &bad);
+        for name in &rewritten {
+            let hint = format!("`git trace purge --push {remote}` replaces it there");
+            context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
+        }
         // Otherwise a merge would refuse the local traces.
         let received = apply_received(repo, &context.signature()?, &remote)?;
         let mut archives = Vec::new();
@@ -110,7 +117,7 @@ impl PullArgs {
         });
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
-            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
+            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes, "rewritten": rewritten.iter().map(TraceName::as_str).collect::<Vec<_>>(), "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
@@ -131,7 +138,7 @@ impl PullArgs {
 }
 
 /// Prints the purges by others, and the objects that were rewritten because of them.
-fn print_received(context: &Context, all: &[Received]) -> Result<()> {
+pub(crate) fn print_received(context: &Context, all: &[Received]) -> Result<()> {
     let ui = &context.ui;
     for Received { refname, new, own, items, purge, .. } in all {
         if refname == RECORD {

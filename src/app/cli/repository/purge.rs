@@ -6,14 +6,14 @@ use std::io::{self, IsTerminal as _};
 use regex::bytes::Regex;
 
 use crate::app::cli::flags::items::ReasonArgs;
-use crate::app::cli::remote::remote_of;
+use crate::app::cli::remote::{print_received, remote_of};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::app::ui::confirmed;
 use crate::base::bounded;
-use crate::check::purge::{self, Needle, Plan, Purged, SHORTEST, Target};
+use crate::check::purge::{self, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
 use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::sync::replace_purged;
+use crate::trace::sync::{fetch, replace_purged};
 use crate::trace::{ItemId, Tip};
 
 /// Remove a text or items from everything that is stored
@@ -38,7 +38,7 @@ pub(crate) struct PurgeArgs {
     pattern: Option<String>,
     #[command(flatten)]
     reason: ReasonArgs,
-    /// Then replace the purged refs of this remote, except those that somebody moved; alone: replace what earlier purges rewrote
+    /// Fetch from this remote first, and then replace its purged refs; alone: replace what earlier purges and pulls rewrote
     #[arg(long, value_name = "REMOTE", add = Values::Remotes)]
     push: Option<String>,
     /// Only show what would be rewritten
@@ -57,6 +57,17 @@ impl PurgeArgs {
         let repo = context.repo()?;
         if self.items.is_empty() && self.text.is_none() && self.pattern.is_none() {
             return self.replace(context);
+        }
+        if let Some(remote) = self.push.as_deref().filter(|_| !self.dry_run) {
+            // What others pushed meanwhile may contain it, too.
+            let remote = remote_of(context, Some(remote))?;
+            fetch(repo, &remote, &[], &["--quiet"])?;
+            rewrite_fetched(repo, &context.signature()?, &remote)?;
+            // A purge that knows of those of others needs not be joined with them.
+            let received = apply_received(repo, &context.signature()?, &remote)?;
+            if !self.json {
+                print_received(context, &received)?;
+            }
         }
         let target = self.target(context)?;
         if self.yes {

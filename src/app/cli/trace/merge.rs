@@ -8,7 +8,7 @@ use crate::trace::Tip;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
-use crate::trace::sync::require_signed_if_fetched;
+use crate::trace::store::foreign::require_signed_if_foreign;
 
 /// Merge another trace into the current one
 ///
@@ -49,7 +49,7 @@ impl MergeArgs {
             return pick::print(context, &name, &outcome, pick::NOTHING, self.json);
         }
         let repo = context.repo()?;
-        require_signed_if_fetched(repo, &self.other, &theirs)?;
+        require_signed_if_foreign(repo, || format!("`{}`", self.other), theirs.commit.oid)?;
         let ours = Tip::find(repo, &name)?;
         let settlement = self.conflicts.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
         let fast_forward = match (self.no_ff, self.ff_only) {

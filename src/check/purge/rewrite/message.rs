@@ -70,7 +70,7 @@ impl Rewriter<'_> {
                     None => continue,
                 },
                 Some(("Trace-Reason", _)) if is_purged => format!("Trace-Reason: {}", self.target.marker),
-                _ if FIXED.iter().any(|key| value.starts_with(key)) => value.to_owned(),
+                _ if is_fixed(value) => value.to_owned(),
                 _ => self.redacted(value),
             };
             changed.extend([&new, end]);
@@ -175,6 +175,9 @@ impl Rewriter<'_> {
 }
 
 fn without_fixed(message: &str) -> Vec<&str> {
-    let is_fixed = |line: &&str| FIXED.iter().any(|key| line.starts_with(key));
     message.lines().filter(|line| !is_fixed(line)).collect()
+}
+
+pub(in crate::check::purge) fn is_fixed(line: &str) -> bool {
+    FIXED.iter().any(|key| line.starts_with(key))
 }

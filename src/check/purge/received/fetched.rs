@@ -1,0 +1,96 @@
+//! What was purged here, taken out of what a remote has. So a pull neither brings it back, nor leaves out what others did meanwhile.
+//!
+//! - Commits of others on top of purged ones are written again, as those of ours are.
+//! - If two clones purged a trace before they knew of each other, what each form lacks is taken out of the other one.
+//! - The new commits are the same in all clones. They get tombstones, so `purge --push` replaces those of the remote, and the other
+//!   clones follow.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Survey;
+use super::pairs::Pairs;
+use crate::check::purge::rewrite::Rewriter;
+use crate::git::{Objects, Oid, RefChange, Repo};
+use crate::trace::store::commit::{is_signing, require_signed};
+use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::{self, HISTORY, Removed, Tombstones};
+use crate::trace::sync::lines::fetched_lines;
+use crate::trace::sync::{Arrival, arrivals, drop_objects, tracking_ref};
+use crate::trace::{TraceError, TraceName};
+
+/// Rewrites the traces of a remote as last fetched that contain what was purged, if all replacements are here. Returns their names.
+pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<TraceName>, TraceError> {
+    // Without tombstones of ours, the remote's own ones are about what it is going to replace.
+    if repo.find_ref(HISTORY.refname)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let theirs = fetched_lines(repo, remote, &HISTORY)?.filter(|tip| HISTORY.require_signed(repo, *tip).is_ok());
+    let mut rewritten = Vec::new();
+    for Arrival { name, tip } in arrivals(repo, remote, &[])?.traces {
+        // Each rewritten trace adds tombstones.
+        let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
+        let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
+        let pairs = known.map_or(Ok(Pairs::default()), |known| Pairs::find(repo, &tombstones, known, tip))?;
+        let found = tombstones.in_history(repo, tip, known)?;
+        if (found.is_empty() && pairs.is_empty()) || require_signed(repo, || name.to_string(), tip).is_err() {
+            continue;
+        }
+        let mut objects: HashSet<Oid> = found.into_iter().map(|(oid, _)| oid).collect();
+        let Some((new, replaced)) = rewrite(repo, signature, &tombstones, pairs, remote, (&name, tip))? else {
+            continue;
+        };
+        if new != tip {
+            objects.extend(replaced);
+            drop_objects(repo, objects)?;
+            rewritten.push(name);
+        }
+    }
+    Ok(rewritten)
+}
+
+/// Moves the remote-tracking ref. Returns its new tip and the objects that it needs no more; `None` if a replacement is not here.
+fn rewrite(
+    repo: &Repo,
+    signature: &Signature,
+    tombstones: &Tombstones,
+    pairs: Pairs,
+    remote: &str,
+    (name, tip): (&TraceName, Oid),
+) -> Result<Option<(Oid, HashSet<Oid>)>, TraceError> {
+    let mut survey = Survey::new(repo, tombstones);
+    survey.pairs = pairs;
+    if survey.history(tip, None)?.is_none() {
+        return Ok(None);
+    }
+    let _writers = repo.lock_out_writers()?;
+    // Others compare what replaces their revisions with these, and accept a marker.
+    survey.left.clear();
+    let target = survey.target()?;
+    let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
+    let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
+    rewriter.commits = survey.commits;
+    rewriter.messages = survey.pairs.messages;
+    let new = rewriter.commit(tip)?;
+    let replaced = rewriter.replaced();
+    // The texts of a remote are not those that were purged here.
+    let Removed { mut objects, items, left, .. } = rewriter.tombstones(&replaced);
+    for (theirs, ours) in &survey.pairs.commits {
+        objects.extend(rewriter.commits.get(theirs).map(|new| (*ours, Some(*new))));
+    }
+    for (blob, bytes) in &survey.pairs.files {
+        objects.push((*blob, Some(repo.write_blob(bytes)?)));
+    }
+    objects.retain(|(old, new)| *new != Some(*old) && tombstones.of_object(*old).is_none());
+    objects.sort_unstable();
+    objects.dedup();
+    let refname = tracking_ref(remote, name.as_str());
+    let mut refs = vec![RefChange { refname, old: Some(tip), new }];
+    if !objects.is_empty() {
+        let removed = Removed { objects, items, left, ..Removed::default() };
+        let (old, to) = tombstone::write(repo, signature, &target.reason, &removed)?;
+        refs.push(RefChange { refname: HISTORY.refname.to_owned(), old, new: to });
+    }
+    refs.retain(|change| change.old != Some(change.new));
+    repo.replace_refs(&refs)?;
+    Ok(Some((new, replaced)))
+}

@@ -1,0 +1,148 @@
+//! Two forms of the same commits, if two clones purged a trace before they knew of each other.
+//!
+//! Both forms of a commit have its time, operation, and item. If only one purge changed an item, its tombstone names the other form.
+//! If both did, what they left is joined.
+
+use std::collections::HashMap;
+
+use super::join::{join_items, join_text};
+use crate::check::purge::content::Target;
+use crate::check::purge::needle::Needle;
+use crate::check::purge::rewrite::{is_fixed, read_item};
+use crate::git::{Oid, Repo};
+use crate::trace::model::item_file;
+use crate::trace::store::tombstone::{Fate, Purge, Tombstones};
+use crate::trace::store::walk::changes_of;
+use crate::trace::{ItemEntry, ItemId, Tip, TraceError};
+
+#[derive(Debug, Default)]
+pub(super) struct Pairs {
+    /// Our form of a commit, by theirs.
+    pub(super) commits: HashMap<Oid, Oid>,
+    /// The messages of theirs without what either purge removed.
+    pub(super) messages: HashMap<Oid, Vec<u8>>,
+    /// The files that both purges changed, in either form, with what both left.
+    pub(super) files: HashMap<Oid, Vec<u8>>,
+    pub(super) purge: Option<Purge>,
+}
+
+impl Pairs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.files.is_empty()
+    }
+
+    /// Empty if anything differs that no purge changes.
+    pub(super) fn find(repo: &Repo, tombstones: &Tombstones, ours: Oid, theirs: Oid) -> Result<Self, TraceError> {
+        let mut pairs = Self::default();
+        if !tombstones.are_independent() {
+            return Ok(pairs);
+        }
+        let read = |tip, other| -> Result<Vec<Tip>, TraceError> {
+            let commits = repo.commits_beyond(tip, Some(other))?;
+            commits.into_iter().map(|oid| Tip::read(repo, oid)).collect()
+        };
+        let mut known = HashMap::new();
+        for tip in read(ours, theirs)? {
+            // Of two with one key, neither can be told from the other.
+            known.entry(key(&tip)).and_modify(|known| *known = None).or_insert(Some(tip));
+        }
+        let mut read = read(theirs, ours)?;
+        // Parents first: the times of a trace only increase.
+        read.sort_by_key(|tip| tip.trailers.time);
+        for theirs in read.into_iter().filter(|tip| tip.trailers.time.is_some()) {
+            if let Some(Some(ours)) = known.remove(&key(&theirs))
+                && pairs.has_parents(&ours, &theirs)
+                && !pairs.add(repo, tombstones, &ours, &theirs)?
+            {
+                return Ok(Self::default());
+            }
+        }
+        Ok(pairs)
+    }
+
+    fn has_parents(&self, ours: &Tip, theirs: &Tip) -> bool {
+        let (ours, theirs) = (&ours.commit.parents, &theirs.commit.parents);
+        let is_pair = |(ours, theirs): (&Oid, &Oid)| ours == theirs || self.commits.get(theirs) == Some(ours);
+        ours.len() == theirs.len() && ours.iter().zip(theirs).all(is_pair)
+    }
+
+    /// Adds a pair, unless the commits changed other items. False if what both purges left of an item cannot be joined.
+    fn add(&mut self, repo: &Repo, tombstones: &Tombstones, ours: &Tip, theirs: &Tip) -> Result<bool, TraceError> {
+        let files = |tip: &Tip| -> Result<HashMap<ItemId, ItemEntry>, TraceError> {
+            let changes = changes_of(repo, tip)?;
+            Ok(changes.iter().filter_map(|change| change.sides().1).map(|entry| (entry.id, entry.clone())).collect())
+        };
+        let (here, there) = (files(ours)?, files(theirs)?);
+        let is_kept = |blob| tombstones.fate(repo, blob, &|oid| repo.read_blob(oid).is_ok()) == Fate::Kept;
+        let is_same = |(id, there): (&ItemId, &ItemEntry)| here.get(id).is_some_and(|here| here.seq == there.seq);
+        if here.len() != there.len() || !there.iter().all(is_same) {
+            return Ok(true);
+        }
+        self.commits.insert(theirs.commit.oid, ours.commit.oid);
+        let is_replaced = |oid| tombstones.of_object(oid).is_some();
+        if is_replaced(ours.commit.oid) || is_replaced(theirs.commit.oid) {
+            return Ok(true);
+        }
+        for (id, there) in &there {
+            let here = &here[id];
+            if here.blob == there.blob || !is_kept(here.blob) || !is_kept(there.blob) {
+                continue;
+            }
+            let (one, other) =
+                (read_item(*id, &repo.read_blob(here.blob)?), read_item(*id, &repo.read_blob(there.blob)?));
+            let (Some(left), Some(also)) = (tombstones.of_left(&one), tombstones.of_left(&other)) else {
+                return Ok(false);
+            };
+            let purge = if left.reason <= also.reason { left } else { also };
+            let Some(joined) = join_items(&one, &other, &target(&purge.reason)) else { return Ok(false) };
+            self.purge = Some(purge.clone());
+            let bytes = item_file::render(&joined);
+            self.files.extend([(here.blob, bytes.clone()), (there.blob, bytes)]);
+        }
+        let (one, other) = (&ours.commit.message, &theirs.commit.message);
+        let reasons = [marked_reason(one), marked_reason(other)].into_iter().flatten().min();
+        if let Some(joined) = join_messages(one, other, &target(reasons.unwrap_or("secret")).marker) {
+            self.messages.insert(theirs.commit.oid, joined.into_bytes());
+            self.purge = self.purge.take().or_else(|| tombstones.any().cloned());
+        }
+        Ok(true)
+    }
+}
+
+/// The reason of a remote may be anything.
+fn target(reason: &str) -> Target {
+    let new = |reason| Target::new([].into(), Needle::default(), reason);
+    new(reason).or_else(|| new("secret")).expect("this reason has no quote")
+}
+
+fn key(tip: &Tip) -> String {
+    let trailers = &tip.trailers;
+    format!("{:?} {:?} {:?} {:?}", trailers.time, trailers.op, trailers.item, tip.commit.commit_time)
+}
+
+fn marked_reason(message: &str) -> Option<&str> {
+    Some(message.split_once("[purged: ")?.1.split_once(']')?.0)
+}
+
+/// `theirs` with what both messages say, and with its own trailers about its tree. `None` if both say the same.
+fn join_messages(ours: &str, theirs: &str, marker: &str) -> Option<String> {
+    let split = |message: &str| -> (String, String) {
+        let gap = message.trim_end().rfind("\n\n").filter(|gap| message[gap + 2..].contains("Trace-"));
+        gap.map_or((message.to_owned(), String::new()), |gap| {
+            (message[..gap + 2].to_owned(), message[gap + 2..].to_owned())
+        })
+    };
+    let ((text, trailers), (other, others)) = (split(theirs), split(ours));
+    let mut joined = join_text(&text, &other, marker);
+    for line in trailers.split_inclusive('\n') {
+        let key = line.split(": ").next().unwrap_or_default();
+        let same = others.split_inclusive('\n').find(|other| other.split(": ").next() == Some(key));
+        match same {
+            _ if is_fixed(line) => joined += line,
+            Some(same) => joined += &join_text(line, same, marker),
+            None => {}
+        }
+    }
+    let said = |message: &str| message.lines().filter(|line| !is_fixed(line)).map(str::to_owned).collect::<Vec<_>>();
+    (said(ours) != said(theirs)).then_some(joined)
+}

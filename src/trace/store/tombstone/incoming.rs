@@ -1,0 +1,62 @@
+//! Whether a history contains what was purged.
+
+use std::collections::BTreeMap;
+
+use super::{Purge, Tombstones};
+use crate::git::{Oid, Repo};
+use crate::trace::store::line_history::list_files;
+use crate::trace::store::total::Reading;
+use crate::trace::store::walk::changes_of;
+use crate::trace::{Tip, TraceError};
+
+impl Tombstones {
+    /// The purged commits and files in the history of `tip` that the history of `known` does not have, and those with purged content.
+    /// Reads each file once.
+    pub(crate) fn in_history(
+        &self,
+        repo: &Repo,
+        tip: Oid,
+        known: Option<Oid>,
+    ) -> Result<Vec<(Oid, &Purge)>, TraceError> {
+        let (mut found, mut files) = (Vec::new(), BTreeMap::new());
+        for oid in repo.commits_beyond(tip, known)? {
+            found.extend(self.of_object(oid).map(|purge| (oid, purge)));
+            for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+                let Some(entry) = change.sides().1 else { continue };
+                match self.of_object(entry.blob) {
+                    Some(purge) => found.push((entry.blob, purge)),
+                    None => files.entry(entry.blob).or_insert_with(|| (entry.clone(), Vec::new())).1.push(oid),
+                }
+            }
+        }
+        // The same text may be stored with another count of tokens, or written again.
+        repo.for_each_blob(files.into_iter().map(|(blob, file)| (file, blob)), |(entry, commits), blob, bytes| {
+            if let Some(purge) = self.of_content(&Reading::of(&entry, bytes).item) {
+                found.extend(commits.into_iter().chain([blob]).map(|oid| (oid, purge)));
+            }
+            Ok::<_, TraceError>(())
+        })?;
+        Ok(found)
+    }
+
+    /// The purged commits in the history of `tip` that the history of `known` does not have, and the files at `tip` that are purged
+    /// or have a purged line. For histories of lines.
+    pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
+        let of_commit = |oid: Oid| Some((oid, self.of_object(oid)?));
+        let mut found: Vec<_> = repo.commits_beyond(tip, known)?.into_iter().filter_map(of_commit).collect();
+        for (_, file) in list_files(repo, repo.read_commit(tip)?.tree)? {
+            let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
+            let of_line = || text.lines().find_map(|line| self.of_line(line));
+            found.extend(self.of_object(file).or_else(of_line).map(|purge| (file, purge)));
+        }
+        Ok(found)
+    }
+
+    /// Refuses a commit whose history has something purged that the history of `known` does not have.
+    pub(crate) fn refuse(&self, repo: &Repo, what: &str, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
+        match self.in_history(repo, tip, known)?.first() {
+            Some((_, purge)) => Err(purge.refusal(what)),
+            None => Ok(()),
+        }
+    }
+}

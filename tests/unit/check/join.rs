@@ -1,0 +1,62 @@
+//! What two purges left of a text is joined.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const M: &str = "[purged: both]";
+
+fn joined(one: &str, other: &str) -> String {
+    let joined = join_text(one, other, M);
+    assert_eq!(joined, join_text(other, one, M), "the order does not matter");
+    joined
+}
+
+#[test]
+fn only_what_both_forms_have_stays() {
+    for (one, other, expected) in [
+        ("same", "same", "same"),
+        ("a [purged: x] b two c", "a one b [purged: y] c", "a [purged: x] b [purged: y] c"),
+        ("[purged: x] b two", "one b [purged: y]", "[purged: x] b [purged: y]"),
+        ("[purged: x]", "a one b", "[purged: x]"),
+        ("a [purged: x] c", "a [purged: y] c", "a [purged: both] c"),
+        // Both removed a part of the same words.
+        ("a [purged: x]two c", "a one[purged: y] c", "a [purged: x][purged: y] c"),
+        // No purge explains this.
+        ("a one b", "a two b", "a [purged: both] b"),
+        ("a [purged: x] c d", "a one e f", "a [purged: both]"),
+        ("", "one", "[purged: both]"),
+    ] {
+        assert_eq!(joined(one, other), expected, "{one} / {other}");
+    }
+}
+
+#[test]
+fn joining_takes_linear_time() {
+    let one = "[purged: x] a ".repeat(50_000);
+    let other = "a b ".repeat(100_000);
+    let start = std::time::Instant::now();
+    assert!(joined(&one, &other).contains(M));
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+proptest! {
+    /// Neither removed text remains, and all else does if the texts do not touch.
+    #[test]
+    fn neither_text_remains(words in prop::collection::vec("[a-z]{1,2}", 0..30), spots in prop::collection::vec(0..3_usize, 30)) {
+        let (one, other) = ("SECRET one", "OTHER-SECRET");
+        let parts = words.iter().zip(&spots).map(|(word, spot)| format!("{word} {} ", ["-", one, other][*spot]));
+        let original = parts.collect::<Vec<_>>().concat();
+        let without = |text: &str, reason: &str| original.replace(text, reason);
+        let result = joined(&without(one, "[purged: x]"), &without(other, "[purged: y]"));
+        prop_assert_eq!(result, original.replace(other, "[purged: y]").replace(one, "[purged: x]"));
+    }
+
+    #[test]
+    fn any_two_texts_are_joined(one in "[ab \\[\\]]{0,12}(\\[purged: [xy]\\][ab ]{0,4}){0,4}", other in "[ab \\[\\]]{0,12}(\\[purged: [xy]\\][ab ]{0,4}){0,4}") {
+        let result = joined(&one, &other);
+        for part in result.split("[purged: both]").flat_map(|part| part.split("[purged: x]")).flat_map(|part| part.split("[purged: y]")) {
+            prop_assert!(one.contains(part) && other.contains(part), "{part}");
+        }
+    }
+}
