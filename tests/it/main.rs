@@ -52,6 +52,7 @@ mod repo;
 mod resume;
 mod room;
 mod samples;
+mod screening;
 mod search;
 mod sharing;
 mod shells;

@@ -156,9 +156,9 @@ fn a_wrong_clock_hides_no_forward_crumb() {
         said(&repo, at, summary);
     }
     let two = Query { limit: 2, ..Query::default() };
-    assert_eq!(got(&repo, &two, "2026-01-03T12:00:00Z"), ["from the future", "in the same second"]);
+    assert_eq!(got(&repo, &two, "2026-01-03T12:00:00Z"), ["in the same second", "right again"]);
     let hours = |lookback_hours| Query { lookback_hours: Some(lookback_hours), ..Query::default() };
-    let expected = ["from the future", "in the same second", "right again", "first"];
+    let expected = ["in the same second", "right again", "from the future", "first"];
     assert_eq!(got(&repo, &hours(2), "2026-01-03T12:00:00Z"), expected);
     assert_eq!(got(&repo, &hours(3), "2026-01-03T12:00:00Z").len(), 5);
     test.fsck();

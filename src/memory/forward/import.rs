@@ -3,14 +3,15 @@
 //! Ids, texts, and times are kept. A foreign id is replaced by one that is derived from it, so importing the same file again
 //! adds nothing.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::crumb::{CrumbStatus, CrumbType, Metadata};
+use super::crumb::{self, CrumbStatus, CrumbType, Metadata};
 use super::error::ForwardError;
 use super::query::{Query, entries, newest_time, search};
 use super::text::{self, TextHeader};
@@ -23,17 +24,21 @@ use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError};
 
 const FORMAT: &str = "forward-crumb";
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct ImportCounts {
     pub recorded: usize,
     pub known: usize,
     /// Known ones that were active and are completed or superseded in the input.
     pub closed: usize,
+    /// Entries that cannot be read: their numbers, from 1, and why.
+    #[serde(skip)]
+    pub skipped: Vec<(usize, String)>,
 }
 
 #[derive(Deserialize)]
 struct Entry {
     id: Option<String>,
+    #[serde(alias = "document")]
     text: String,
     #[serde(default)]
     metadata: EntryMetadata,
@@ -42,10 +47,12 @@ struct Entry {
 #[derive(Deserialize, Default)]
 struct EntryMetadata {
     agent_id: Option<String>,
+    #[serde(alias = "added_at")]
     timestamp: Option<String>,
     crumb_priority: Option<String>,
     crumb_type: Option<String>,
     crumb_status: Option<String>,
+    #[serde(alias = "conversation_thread")]
     session_id: Option<String>,
     parent_crumb: Option<String>,
     source: Option<String>,
@@ -57,18 +64,35 @@ pub(crate) struct ImportedCrumb {
     pub(crate) text: String,
 }
 
-/// Imports an export into the forward crumbs of `agent`; writes nothing if one entry is invalid.
+/// Imports an export into the forward crumbs of `agent`: a list, an object with the list `crumbs`, or the parallel lists `ids`,
+/// `documents`, and `metadatas` of a vector database. An entry that cannot be read is skipped and reported; nothing is written
+/// if one belongs to another agent.
 ///
 /// Metadata that an entry lacks is taken from the header of its text. An active forward crumb that exists already becomes
 /// completed or superseded if the input says so; none becomes active again.
 pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Result<ImportCounts, ForwardError> {
     let bad_export = |cause: String| ForwardError::BadExport { cause };
-    let mut file: Value = serde_json::from_slice(bytes).map_err(|error| bad_export(error.to_string()))?;
-    let Some(Value::Array(entries)) = file.get_mut("crumbs").map(Value::take) else {
-        return Err(bad_export("expected a JSON object with an array `crumbs`".to_owned()));
+    // Bytes that are not UTF-8 make one entry unreadable, not the others.
+    let text = String::from_utf8_lossy(bytes);
+    let is_damaged = matches!(text, Cow::Owned(_));
+    let file: Value = serde_json::from_str(&text).map_err(|error| bad_export(error.to_string()))?;
+    let Some(entries) = entries_of(file) else {
+        let expected =
+            "an array, an object with an array `crumbs`, or one with the arrays `ids`, `documents`, and `metadatas`";
+        return Err(bad_export(format!("expected {expected}")));
     };
-    let numbered = entries.into_iter().zip(1..);
-    let crumbs = numbered.map(|(entry, number)| parse_entry(agent, entry, number)).collect::<Result<Vec<_>, _>>()?;
+    let (mut crumbs, mut skipped) = (Vec::new(), Vec::new());
+    for (entry, number) in entries.into_iter().zip(1..) {
+        if is_damaged && entry.to_string().contains(char::REPLACEMENT_CHARACTER) {
+            skipped.push((number, "it is not UTF-8".to_owned()));
+            continue;
+        }
+        match parse_entry(agent, entry, number) {
+            Ok(crumb) => crumbs.push(crumb),
+            Err(ForwardError::BadEntry { cause, .. }) => skipped.push((number, cause)),
+            Err(error) => return Err(error),
+        }
+    }
     let closing = crumbs.iter().map(|crumb| (crumb.id, crumb.metadata.status));
     let closing: Vec<_> = closing.filter(|(_, status)| *status != CrumbStatus::Active).collect();
     let counts = write_all(trace, crumbs)?;
@@ -82,7 +106,30 @@ pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Resu
             closed += usize::from(commit.is_some());
         }
     }
-    Ok(ImportCounts { closed, ..counts })
+    Ok(ImportCounts { closed, skipped, ..counts })
+}
+
+/// The entries of an export.
+fn entries_of(file: Value) -> Option<Vec<Value>> {
+    let mut members = match file {
+        Value::Array(entries) => return Some(entries),
+        Value::Object(members) => members,
+        _ => return None,
+    };
+    if let Some(Value::Array(entries)) = members.remove("crumbs") {
+        return Some(entries);
+    }
+    let mut list = |name: &str| match members.remove(name) {
+        Some(Value::Array(values)) => Some(values),
+        _ => None,
+    };
+    let (ids, documents, metadatas) = (list("ids"), list("documents")?, list("metadatas"));
+    let (mut ids, mut metadatas) = (ids.into_iter().flatten(), metadatas.into_iter().flatten());
+    let entries = documents.into_iter().map(|text| {
+        let metadata = metadatas.next().filter(Value::is_object).unwrap_or_else(|| json!({}));
+        json!({ "id": ids.next(), "text": text, "metadata": metadata })
+    });
+    Some(entries.collect())
 }
 
 fn parse_entry(agent: &AgentName, value: Value, number: usize) -> Result<ImportedCrumb, ForwardError> {
@@ -149,6 +196,14 @@ pub(crate) fn write_all(trace: &Trace<'_>, mut crumbs: Vec<ImportedCrumb>) -> Re
     let mut seen: HashSet<ItemId> = entries(repo, name)?.iter().map(|entry| entry.id).collect();
     let total = crumbs.len();
     crumbs.retain(|crumb| seen.insert(crumb.id));
+    // A text that came under another id, by an import or a migration, is the same forward crumb.
+    let here = crumb::read_backwards(repo, &entries(repo, name)?)?.into_iter().filter_map(|(crumb, _)| crumb.ok());
+    let by_text: HashMap<String, ItemId> = here.map(|crumb| (crumb.text, crumb.id)).collect();
+    let (same, mut crumbs): (Vec<_>, Vec<_>) = crumbs.into_iter().partition(|crumb| by_text.contains_key(&crumb.text));
+    let same: HashMap<ItemId, ItemId> = same.iter().map(|crumb| (crumb.id, by_text[&crumb.text])).collect();
+    for crumb in &mut crumbs {
+        crumb.metadata.parent = crumb.metadata.parent.map(|parent| same.get(&parent).copied().unwrap_or(parent));
+    }
     let known = total - crumbs.len();
     // `get --json` lists the newest first. Reversing before the stable sort keeps the order of those of the same time.
     if crumbs.first().map(|first| first.metadata.created) > crumbs.last().map(|last| last.metadata.created) {
@@ -166,7 +221,8 @@ pub(crate) fn write_all(trace: &Trace<'_>, mut crumbs: Vec<ImportedCrumb>) -> Re
     }
     let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
     let report = bulk::import(trace, &mut feed)?;
-    Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0 })
+    report.secrets.iter().for_each(|found| trace.warn(&found.to_string()));
+    Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0, skipped: Vec::new() })
 }
 
 struct CrumbFeed {

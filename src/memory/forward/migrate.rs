@@ -4,9 +4,9 @@
 //! contains `session` and one of `summary`, `breadcrumb`, `context`, and `note to self`, in any case; this is the protocol's
 //! heuristic. The note becomes the summary, and the list below a line with `unfinished` becomes the tasks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::crumb::{CrumbType, Metadata, Priority};
+use super::crumb::{CrumbType, Metadata, Priority, read_backwards};
 use super::error::ForwardError;
 use super::import::{ImportedCrumb, write_all};
 use super::query::entries;
@@ -42,11 +42,15 @@ pub(crate) fn migrate(
     candidates: Vec<Candidate>,
     dry_run: bool,
 ) -> Result<Vec<(String, Outcome)>, ForwardError> {
-    let mut known: HashSet<ItemId> = entries(trace.repo(), trace.name())?.iter().map(|entry| entry.id).collect();
+    let entries = entries(trace.repo(), trace.name())?;
+    let mut known: HashSet<ItemId> = entries.iter().map(|entry| entry.id).collect();
+    let here = read_backwards(trace.repo(), &entries)?.into_iter().filter_map(|(crumb, _)| crumb.ok());
+    let by_text: HashMap<String, ItemId> = here.map(|crumb| (crumb.text, crumb.id)).collect();
     let mut crumbs: Vec<ImportedCrumb> = Vec::new();
     let mut migrations = Vec::new();
     for Candidate { place, text, at } in candidates {
         let outcome = match imported_crumb(agent, text, at) {
+            Ok(crumb) if by_text.contains_key(&crumb.text) => Outcome::Known(by_text[&crumb.text]),
             Ok(crumb) if !known.insert(crumb.id) => Outcome::Known(crumb.id),
             Ok(crumb) => {
                 let outcome = Outcome::Migrated(crumb.id);

@@ -39,6 +39,6 @@ pub(crate) mod write;
 
 pub(crate) use crumb::{CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority, header_problem};
 pub(crate) use error::ForwardError;
-pub(crate) use query::{Query, QueryResult, query_time, resolve, resolve_agent, search};
+pub(crate) use query::{Query, QueryResult, future_warnings, query_time, resolve, resolve_agent, search};
 pub(crate) use text::CrumbContent;
 pub(crate) use write::{NewCrumb, add, set_status};

@@ -91,31 +91,66 @@ pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -
     // Git merges files without looking at positions, so two may share one. Then no `newest` header can be trusted.
     let has_unique_positions = entries.is_sorted_by(|a, b| a.seq < b.seq);
     let oldest = query.oldest(now);
+    // A forward crumb that is dated in the future counts as written with its neighbors. With each, the time of the next one.
+    let mut future: Vec<(ForwardCrumb, Time)> = Vec::new();
+    let mut next_time = now;
+    let mut dated: Vec<Time> = Vec::new();
+    let mut insert = |result: &mut QueryResult, crumb: ForwardCrumb, at: Time| {
+        // This one was written earlier than those already found, so it sorts after those of the same time.
+        let place = dated.partition_point(|found| *found >= at);
+        if oldest <= Some(at) && query.matches(&crumb, now) && place < query.limit {
+            dated.insert(place, at);
+            dated.truncate(query.limit);
+            result.crumbs.insert(place, crumb);
+            result.crumbs.truncate(query.limit);
+        }
+        dated.last().copied().filter(|_| dated.len() == query.limit)
+    };
+    let mut last = None;
     let mut unread = &entries[..];
     let mut batch = FIRST_BATCH;
     while !unread.is_empty() {
         let (rest, next) = unread.split_at(unread.len().saturating_sub(batch));
         for (crumb, newest) in crumb::read_backwards(repo, next)? {
-            let last = result.crumbs.last().filter(|_| result.crumbs.len() == query.limit);
-            let is_older = |newest| oldest > Some(newest) || last.is_some_and(|last| newest <= last.metadata.created);
+            let is_older = |newest| oldest > Some(newest) || last.is_some_and(|last| newest <= last);
             if has_unique_positions && newest.is_some_and(is_older) {
+                for (crumb, at) in future {
+                    insert(&mut result, crumb, at);
+                }
                 return Ok(result);
             }
             match crumb {
-                Ok(crumb) if oldest <= Some(crumb.metadata.created) && query.matches(&crumb, now) => {
-                    // This one was written earlier than those already found, so it sorts after those of the same time.
-                    let at = result.crumbs.partition_point(|found| found.metadata.created >= crumb.metadata.created);
-                    result.crumbs.insert(at, crumb);
-                    result.crumbs.truncate(query.limit);
+                Ok(crumb) if crumb.metadata.created > now => future.push((crumb, next_time)),
+                Ok(crumb) => {
+                    let at = crumb.metadata.created;
+                    next_time = at;
+                    for (later, next) in future.drain(..) {
+                        insert(&mut result, later, next.max(at));
+                    }
+                    last = insert(&mut result, crumb, at);
                 }
-                Ok(_) => {}
                 Err(damaged) => result.damaged.push(damaged),
             }
         }
         unread = rest;
         batch = (batch * 2).min(MAX_BATCH);
     }
+    for (crumb, at) in future {
+        insert(&mut result, crumb, at);
+    }
     Ok(result)
+}
+
+/// A warning for each forward crumb that is dated in the future.
+pub(crate) fn future_warnings(crumbs: &[ForwardCrumb], now: Time) -> Vec<String> {
+    let future = crumbs.iter().filter(|crumb| crumb.metadata.created > now);
+    let warning = |crumb: &ForwardCrumb| {
+        let (id, at) = (crumb.id, crumb.metadata.created);
+        format!(
+            "warning: forward crumb {id} is dated {at}, in the future; until then it counts as written when it was recorded"
+        )
+    };
+    future.map(warning).collect()
 }
 
 /// The files of an agent's forward crumbs, in the order in which they were written.

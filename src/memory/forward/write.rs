@@ -9,7 +9,7 @@ use crate::git::Oid;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::{Op, one_line};
 use crate::trace::store::trace::Trace;
-use crate::trace::{AgentName, Draft, ItemId, TraceError};
+use crate::trace::{AgentName, Draft, Fields, ItemId, ItemType, TraceError};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NewCrumb {
@@ -63,6 +63,7 @@ impl NewCrumb {
 
 /// Adds a forward crumb for the next session of `agent`, at a cost that does not depend on how many there are.
 ///
+/// Secrets are handled as the setting `trace.secrets` says; without it they only cause a warning.
 /// Two forward crumbs of the same second stay distinct, in the order of their positions.
 pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Result<ForwardCrumb, ForwardError> {
     let content = clean(&new.content)?;
@@ -71,8 +72,10 @@ pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Resul
     let header =
         TextHeader { priority, crumb_type, session_id: text::session_id(agent, at), agent: agent.to_string(), at };
     let metadata = Metadata { parent: new.parent, ..Metadata::of_text(&header, None) };
-    let text = text::render(&header, &content);
-    let subject = commit_subject(&metadata, &content.summary);
+    let mut body = text::render(&header, &content).into_bytes();
+    let mut subject = commit_subject(&metadata, &content.summary);
+    trace.scan_for_secrets(&mut Fields::new(ItemType::freeform()), &mut body, Some(&mut subject))?;
+    let text = String::from_utf8_lossy(&body).into_owned();
     let (_, (id, seq)) = trace.change(|change| {
         let newest = change.tip().map(|tip| newest_time(trace.repo(), tip)).transpose()?.flatten();
         let draft = metadata.draft(&text, change.free_seq()?, newest.max(Some(at)).unwrap_or(at));

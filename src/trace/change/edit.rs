@@ -35,9 +35,17 @@ impl Trace<'_> {
     /// lacks what its type requires, [`TraceError::Secret`], [`TraceError::OverBudget`]. The trace is unchanged then.
     pub fn edit(&self, id: ItemId, mut patch: Patch) -> Result<Committed, TraceError> {
         validate_subject(patch.subject.as_deref())?;
-        let mut no_fields = Fields::new(ItemType::freeform());
+        let mut scanned = Fields::new(ItemType::freeform());
+        let given = patch.fields.iter_mut().filter(|(field, _)| field == "meta");
+        let mut meta = given.filter_map(|(_, value)| value.as_object_mut()).next_back();
+        if let Some(meta) = &mut meta {
+            scanned.meta = std::mem::take(meta);
+        }
         let body = patch.body.as_mut();
-        self.scan_for_secrets(&mut no_fields, body.unwrap_or(&mut Vec::new()), patch.subject.as_mut())?;
+        self.scan_for_secrets(&mut scanned, body.unwrap_or(&mut Vec::new()), patch.subject.as_mut())?;
+        if let Some(meta) = meta {
+            *meta = scanned.meta;
+        }
         let edited = self.edit_unscanned(id, &patch)?;
         if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
             priority::follow_meta(self, &edited.item, edited.seq)?;

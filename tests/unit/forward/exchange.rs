@@ -62,10 +62,14 @@ fn an_import_is_atomic_and_limited_to_this_agent() {
         repo.refused_with(&["forward", "import", "--agent", "azoth", "-"], text.as_bytes())
     };
     let good = json!({ "text": String::from_utf8(fixture("forward/task-low.txt")).unwrap() });
-    insta::assert_snapshot!(refuse(json!([good, { "text": "x" }])), @"
+    let other = TestRepo::new();
+    let mixed = json!([good, { "text": "x" }, 1]).to_string();
+    insta::assert_snapshot!(other.trace_with(&["forward", "import", "--agent", "azoth", "-"], mixed.as_bytes()), @"
+    1 forward crumbs imported
     --- stderr
-    error: entry 2 of the input: `timestamp` is missing, also in the header of the text
-    [exit 2]
+    warning: entry 2 of the input is skipped: `timestamp` is missing, also in the header of the text
+    warning: entry 3 of the input is skipped: expected a JSON object
+    [exit 1]
     ");
     insta::assert_snapshot!(refuse(json!([good, { "text": "x", "metadata": { "agent_id": "eve\n" } }])), @r"
     --- stderr
@@ -80,14 +84,9 @@ fn an_import_is_atomic_and_limited_to_this_agent() {
     error: field `session-id` must be one line of text without control characters, and not empty
     [exit 2]
     ");
-    insta::assert_snapshot!(refuse(json!([1])), @"
+    insta::assert_snapshot!(repo.refused_with(&["forward", "import", "--agent", "azoth", "-"], b"{}"), @"
     --- stderr
-    error: entry 1 of the input: expected a JSON object
-    [exit 2]
-    ");
-    insta::assert_snapshot!(repo.refused_with(&["forward", "import", "--agent", "azoth", "-"], b"[]"), @"
-    --- stderr
-    error: the input is not an export of forward crumbs: expected a JSON object with an array `crumbs`
+    error: the input is not an export of forward crumbs: expected an array, an object with an array `crumbs`, or one with the arrays `ids`, `documents`, and `metadatas`
     [exit 2]
     ");
 
@@ -245,4 +244,73 @@ fn statistics_count_forward_crumbs() {
     {"avg_tasks_per_crumb":0.0,"completion_rate":null,"crumbs_per_week":0.0,"lookback_days":90,"priority_dist":{"HIGH":0,"LOW":0,"MEDIUM":0},"status_dist":{"active":0,"completed":0,"superseded":0},"total_crumbs":0,"total_tasks":0,"type_dist":{"emotional":0,"orientation":0,"task":0,"technical":0}}
     [exit 0]
     "#);
+}
+
+#[test]
+fn other_shapes_of_exports_are_imported_and_bad_entries_are_skipped() {
+    let repo = TestRepo::new();
+    let run = |input: &[u8]| repo.trace_with(&["forward", "import", "--agent", "azoth", "-"], input);
+    let low = String::from_utf8(fixture("forward/task-low.txt")).unwrap();
+    let dump = json!({
+        "ids": ["knowledge_private_1", "knowledge_private_2", "knowledge_private_3"],
+        "documents": [low, "plain text", "more"],
+        "metadatas": [
+            null,
+            { "added_at": "2026-01-05T10:00:00", "crumb_priority": "HIGH", "crumb_type": "task", "conversation_thread": "t1" },
+            { "added_at": "2026-01-05T11:00:00", "crumb_priority": "URGENT", "crumb_type": "task" },
+        ],
+    });
+    insta::assert_snapshot!(run(dump.to_string().as_bytes()), @"
+    2 forward crumbs imported
+    --- stderr
+    warning: entry 3 of the input is skipped: `crumb_priority`: `URGENT` is not one of HIGH, MEDIUM, LOW
+    [exit 1]
+    ");
+    let list = json!([{ "text": low }, { "id": "x", "text": "broken \u{1}", "metadata": { "agent_id": "azoth" } }]);
+    let list = list.to_string().replace("\\u0001", "\u{1}").into_bytes();
+    let list: Vec<u8> = list.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();
+    insta::assert_snapshot!(run(&list), @"
+    0 forward crumbs imported, 1 already existed
+    --- stderr
+    warning: entry 2 of the input is skipped: it is not UTF-8
+    [exit 1]
+    ");
+    std::fs::write(repo.folder().join("note.txt"), &low).unwrap();
+    let migrated = repo.trace(&["forward", "migrate", "--agent", "azoth", "note.txt"]);
+    assert!(
+        migrated.starts_with("known note.txt"),
+        "an import and a migration of a text give one forward crumb: {migrated}"
+    );
+}
+
+#[test]
+fn a_forward_crumb_of_the_future_does_not_rule() {
+    let repo = TestRepo::new();
+    repo.text(&["forward", "leave", "--agent", "azoth", "--summary", "first"]);
+    let meta = |at: &str| json!({ "timestamp": at, "crumb_priority": "HIGH", "crumb_type": "task" });
+    let future = json!([{ "text": "from the future", "metadata": meta("2099-01-01T00:00:00Z") }]).to_string();
+    repo.bytes_with(&["forward", "import", "--agent", "azoth", "-"], future.as_bytes());
+    repo.text(&["forward", "leave", "--agent", "azoth", "--summary", "last"]);
+    insta::assert_snapshot!(repo.trace(&["forward", "get", "--agent", "azoth", "--oneline"]), @"
+    [ID] 2026-02-10T09:00:04Z MEDIUM orientation active last
+    [ID] 2099-01-01T00:00:00Z HIGH task active from the future
+    [ID] 2026-02-10T09:00:02Z MEDIUM orientation active first
+    --- stderr
+    warning: forward crumb [ID] is dated 2099-01-01T00:00:00Z, in the future; until then it counts as written when it was recorded
+    [exit 0]
+    ");
+}
+
+#[test]
+fn a_list_that_begins_like_json_must_be_json() {
+    let repo = TestRepo::new();
+    let half = r#"["one", "two""#;
+    let refused = repo.refused(&["forward", "leave", "--agent", "a", "--summary", "x", "--unfinished", half]);
+    insta::assert_snapshot!(refused, @r#"
+    --- stderr
+    error: --unfinished: cannot read `[\"one\", \"two\"`
+    hint: a value in [] must be a JSON array of texts, such as ["one", "two"]
+    [exit 2]
+    "#);
+    repo.text(&["forward", "leave", "--agent", "a", "--summary", "x", "--unfinished", "[WIP] the parser"]);
 }

@@ -116,6 +116,10 @@ fn warn(context: &BreadcrumbContext<'_>, key: &str, file_len: u64) {
 
 impl RenameArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+        // A value that was kept out of git may get a key that is committed.
+        if let Some(record) = context.store.lookup(&self.from, context.now())?.record {
+            refuse_secret_breadcrumb(self.to.as_str(), &record.value)?;
+        }
         context.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, context.now())?))?;
         context.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
         warn(context, self.to.as_str(), 0);

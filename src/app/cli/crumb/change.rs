@@ -93,7 +93,7 @@ pub(crate) struct FailArgs {
     /// Name of the failure, as in `api:rate-limit`
     #[arg(value_name = "AREA:TOPIC")]
     key: String,
-    /// What went wrong; the text of a known failure stays
+    /// What went wrong; new words are added to the text of a known failure
     #[arg(default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     text: String,
     /// Letter of the agent, in a file of several agents

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ForwardContext;
-use crate::app::cli::Result;
+use crate::app::cli::{ExitStatus, Result};
 use crate::memory::forward::import::{ImportCounts, import};
 use crate::memory::forward::json::CrumbList;
 use crate::memory::forward::stats::stats;
@@ -49,17 +49,24 @@ pub(crate) struct ImportArgs {
 }
 
 impl ImportArgs {
-    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<ExitStatus> {
         let agent = context.agent()?;
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
-        let imported = import(&context.open(&TraceName::of_agent(agent))?, agent, &bytes)?;
-        if self.json {
-            return context.ui.json(&serde_json::to_value(imported)?);
+        let warn = |warning: &str| context.ui.note(warning);
+        let imported = import(&context.open(&TraceName::of_agent(agent))?.with_warnings(&warn), agent, &bytes)?;
+        for (number, cause) in &imported.skipped {
+            context.ui.note(format!("warning: entry {number} of the input is skipped: {cause}"));
         }
-        let ImportCounts { recorded, known, closed } = imported;
+        let status = ExitStatus::of(imported.skipped.is_empty());
+        if self.json {
+            context.ui.json(&serde_json::to_value(imported)?)?;
+            return Ok(status);
+        }
+        let ImportCounts { recorded, known, closed, .. } = imported;
         let known = if known == 0 { String::new() } else { format!(", {known} already existed") };
         let closed = if closed == 0 { String::new() } else { format!(", {closed} of them are now closed") };
-        writeln!(context.ui, "{recorded} forward crumbs imported{known}{closed}")
+        writeln!(context.ui, "{recorded} forward crumbs imported{known}{closed}")?;
+        Ok(status)
     }
 }
 

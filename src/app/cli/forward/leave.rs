@@ -75,7 +75,8 @@ impl LeaveArgs {
         if let Some(parent) = &self.parent {
             new.parent = Some(forward::resolve(repo, agent, parent)?.id);
         }
-        let added = forward::add(&context.open(&TraceName::of_agent(agent))?, agent, &new)?;
+        let warn = |warning: &str| context.ui.note(warning);
+        let added = forward::add(&context.open(&TraceName::of_agent(agent))?.with_warnings(&warn), agent, &new)?;
         if let Some(warning) = text::short_task_warning(&new.content, &added.text) {
             context.ui.note(&warning);
         }
@@ -96,7 +97,8 @@ fn list(option: &str, given: &[String]) -> Result<Vec<String>> {
     let mut entries = Vec::new();
     for value in given {
         let text = value.trim();
-        if text.starts_with('[') && text.ends_with(']') {
+        let is_json = |rest: &str| text.ends_with(']') || rest.trim_start().starts_with('"');
+        if text.strip_prefix('[').is_some_and(is_json) {
             let hint = "a value in [] must be a JSON array of texts, such as [\"one\", \"two\"]";
             let list: Vec<String> = serde_json::from_str(text).map_err(|_| refused(option, value, hint))?;
             entries.extend(list);

@@ -41,7 +41,9 @@ impl MigrateArgs {
         if let Some(prefix) = &self.breadcrumbs {
             candidates.extend(of_breadcrumbs(context, prefix, now)?);
         }
-        let migrations = migrate(&context.open(&TraceName::of_agent(agent))?, agent, candidates, self.dry_run)?;
+        let warn = |warning: &str| context.ui.note(warning);
+        let trace = context.open(&TraceName::of_agent(agent))?.with_warnings(&warn);
+        let migrations = migrate(&trace, agent, candidates, self.dry_run)?;
         report(context, self, &migrations)
     }
 }

@@ -6,7 +6,7 @@ use crate::base::error::Diagnostic as _;
 use crate::memory::forward::json::{CrumbJson, CrumbList};
 use crate::memory::forward::query::{Root, ancestry};
 use crate::memory::forward::{
-    CrumbStatus, CrumbType, ForwardError, Priority, Query, QueryResult, query_time, resolve, search,
+    CrumbStatus, CrumbType, ForwardError, Priority, Query, QueryResult, future_warnings, query_time, resolve, search,
 };
 
 /// Print the newest forward crumbs of the agent
@@ -62,6 +62,7 @@ impl GetArgs {
         let now = query_time(context.repo()?, context.now())?;
         let QueryResult { crumbs, damaged } = search(context.repo()?, agent, &query, now)?;
         note_damaged(context, &damaged);
+        future_warnings(&crumbs, now).iter().for_each(|warning| context.ui.note(warning));
         if self.json {
             context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged))?;
         } else if crumbs.is_empty() {

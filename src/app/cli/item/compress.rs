@@ -152,7 +152,8 @@ impl CompressArgs {
         };
         let summary = Draft::dialogue(body);
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
-        let done = context.open(&name)?.compress(&selection, summary, subject, reason)?;
+        let warn = |warning: &str| context.ui.note(warning);
+        let done = context.open(&name)?.with_warnings(&warn).compress(&selection, summary, subject, reason)?;
         if self.json {
             let mut report = compress::to_json(&name, &selection, &done);
             if let Some(cut) = cut {

@@ -1,5 +1,7 @@
 //! `forward_crumbs_get` and `forward_crumb_leave`, with the names and shapes of the Forward Crumb Protocol.
 
+use std::cell::RefCell;
+
 use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::{Arguments, wrong};
@@ -57,9 +59,11 @@ fn forward_crumbs_get(context: &Context, arguments: &Arguments<'_>) -> Result<An
         let warnings = vec![format!("warning: no agent is configured, so there are no forward crumbs\nhint: {hint}")];
         return Ok(Answer::with_warnings(value, &warnings));
     };
-    let QueryResult { crumbs, mut damaged } = forward::search(repo, &agent, &query, query_time(repo, context.now())?)?;
-    let warnings: Vec<_> =
-        damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause)).collect();
+    let now = query_time(repo, context.now())?;
+    let QueryResult { crumbs, mut damaged } = forward::search(repo, &agent, &query, now)?;
+    let mut warnings = forward::future_warnings(&crumbs, now);
+    let skipped = damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause));
+    warnings.extend(skipped);
     // The warnings name them.
     damaged.clear();
     let counter = context.counter()?;
@@ -94,8 +98,11 @@ fn forward_crumb_leave(context: &Context, arguments: &Arguments<'_>) -> Result<A
     if let Some(parent) = arguments.text("parent_crumb")? {
         new.parent = Some(forward::resolve(repo, &agent, parent).context("argument `parent_crumb`")?.id);
     }
-    let added = forward::add(&context.open(&TraceName::of_agent(&agent))?, &agent, &new)?;
-    let warnings: Vec<_> = text::short_task_warning(&new.content, &added.text).into_iter().collect();
+    let warnings = RefCell::new(Vec::new());
+    let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
+    let added = forward::add(&context.open(&TraceName::of_agent(&agent))?.with_warnings(&warn), &agent, &new)?;
+    let mut warnings = warnings.into_inner();
+    warnings.extend(text::short_task_warning(&new.content, &added.text));
     Ok(Answer::with_warnings(json::added_to_json(&agent, &added)?, &warnings))
 }
 

@@ -81,6 +81,7 @@ impl Trace<'_> {
         reason: Option<&str>,
     ) -> Result<Compressed, TraceError> {
         validate_subject(subject)?;
+        self.scan_for_secrets(&mut summary.fields, &mut summary.body, None)?;
         prepare(self.repo(), selection, &mut summary)?;
         let (commit, (summary, seq, cost_in)) =
             self.change(|change| change.compress(selection, &summary, subject, reason))?;
