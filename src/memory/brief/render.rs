@@ -65,7 +65,9 @@ fn first_fitting(queue: &[Queued], sections: &[Section], allowed: u64) -> Vec<Ve
             kept[*section].push(*entry);
         }
     }
-    kept.iter_mut().for_each(|entries| entries.sort_unstable());
+    for entries in &mut kept {
+        entries.sort_unstable();
+    }
     kept
 }
 

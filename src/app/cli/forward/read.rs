@@ -62,7 +62,9 @@ impl GetArgs {
         let now = query_time(context.repo()?, context.now())?;
         let QueryResult { crumbs, damaged } = search(context.repo()?, agent, &query, now)?;
         note_damaged(context, &damaged);
-        future_warnings(&crumbs, now).iter().for_each(|warning| context.ui.note(warning));
+        for warning in future_warnings(&crumbs, now) {
+            context.ui.note(warning);
+        }
         if self.json {
             context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged))?;
         } else if crumbs.is_empty() {

@@ -115,7 +115,10 @@ impl<'r> Archive<'r> {
         for found in older {
             // Two summaries of the same sessions have originals in common.
             let mut known: HashMap<&str, usize> = HashMap::new();
-            originals.iter().for_each(|line: &String| *known.entry(line).or_default() += 1);
+            for line in &originals {
+                let line: &String = line;
+                *known.entry(line).or_default() += 1;
+            }
             let mut is_new = |line: &String| match known.get_mut(line.as_str()) {
                 Some(count @ 1..) => {
                     *count -= 1;

@@ -86,8 +86,8 @@ fn merge_tags(base: Option<&Entry<'_>>, ours: &Entry<'_>, theirs: &Entry<'_>) ->
     // A tag with the sender's sessions must be the last one.
     ids.sort_by_key(|(name, _)| *name == FROM);
     let merged = ids.into_iter().filter_map(|id| {
-        let text = pick(&find(&base, id), &find(&ours, id), &find(&theirs, id))?;
-        Some(text.map_or_else(|| format!("[{}]", id.0), |text| format!("[{}: {text}]", id.0)))
+        let tag = pick(&find(&base, id), &find(&ours, id), &find(&theirs, id))?;
+        Some(format!("[{tag}]"))
     });
     merged.collect::<Vec<_>>().join(" ")
 }
@@ -95,8 +95,10 @@ fn merge_tags(base: Option<&Entry<'_>>, ours: &Entry<'_>, theirs: &Entry<'_>) ->
 /// The name of a tag, and the number of earlier tags with that name.
 type TagId<'t> = (&'t str, usize);
 
-fn find<'t>(tags: &[(TagId<'t>, Tag<'t>)], id: TagId<'_>) -> Option<Option<&'t str>> {
-    tags.iter().find(|(other, _)| *other == id).map(|(_, tag)| tag.text)
+/// What the brackets of a tag contain.
+fn find(tags: &[(TagId<'_>, Tag<'_>)], id: TagId<'_>) -> Option<String> {
+    let (_, tag) = tags.iter().find(|(other, _)| *other == id)?;
+    Some(tag.text.map_or_else(|| tag.name.to_owned(), |text| format!("{}: {text}", tag.name)))
 }
 
 fn numbered<'t>(tags: &[Tag<'t>]) -> Vec<(TagId<'t>, Tag<'t>)> {
