@@ -56,7 +56,7 @@ fn is_key(b: u8) -> bool {
     Class::Base64.has(b) || matches!(b, b'\\' | b'\n' | b'\r')
 }
 
-/// The lines of PuTTY's format that are private: their number, then base64.
+/// The private lines of a key of `PuTTY`: their number, then base64.
 pub(super) fn putty_key(text: &[u8], at: usize) -> Option<Secret> {
     let digits = text[at..].iter().take(4).take_while(|b| b.is_ascii_digit()).count();
     let start = at + digits + text[at + digits..].iter().take(2).take_while(|b| matches!(b, b'\r' | b'\n')).count();

@@ -12,11 +12,10 @@ const MAX_SEQUENCE: usize = 32;
 pub(super) struct Plain<'t> {
     pub(super) text: Cow<'t, [u8]>,
     /// Places in the text, each with its place in the source. Between two, both advance alike.
-    places: Vec<(u32, u32)>,
+    places: Vec<(usize, usize)>,
 }
 
 impl<'t> Plain<'t> {
-    /// The source has less than 4 GiB; [`super::find`] cuts longer ones.
     pub(super) fn of(source: &'t [u8]) -> Self {
         let mut places = Vec::new();
         let mut text = Vec::new();
@@ -28,10 +27,10 @@ impl<'t> Plain<'t> {
             }
             let Some((len, byte)) = escape(&source[at..]) else { continue };
             text.extend_from_slice(&source[rest..at]);
-            places.push((text.len() as u32, at as u32));
+            places.push((text.len(), at));
             text.extend(byte);
             rest = at + len;
-            places.push((text.len() as u32, rest as u32));
+            places.push((text.len(), rest));
         }
         if places.is_empty() {
             return Self { text: Cow::Borrowed(source), places };
@@ -42,15 +41,15 @@ impl<'t> Plain<'t> {
 
     pub(super) fn in_source(&self, span: &Range<usize>) -> Range<usize> {
         // The last place of what was left out before the start, the first of what was left out after the end.
-        let before = self.places.partition_point(|place| place.0 as usize <= span.start);
+        let before = self.places.partition_point(|place| place.0 <= span.start);
         let start = match before.checked_sub(1).map(|last| self.places[last]) {
-            Some((plain, source)) => source as usize + span.start - plain as usize,
+            Some((plain, source)) => source + span.start - plain,
             None => span.start,
         };
-        let after = self.places.partition_point(|place| (place.0 as usize) < span.end);
+        let after = self.places.partition_point(|place| place.0 < span.end);
         let end = match (self.places.get(after), after.checked_sub(1).map(|last| self.places[last])) {
-            (Some((plain, source)), _) if *plain as usize == span.end => *source as usize,
-            (_, Some((plain, source))) => source as usize + span.end - plain as usize,
+            (Some((plain, source)), _) if *plain == span.end => *source,
+            (_, Some((plain, source))) => source + span.end - plain,
             (_, None) => span.end,
         };
         start..end
@@ -105,7 +104,7 @@ fn code_unit(digits: &[u8]) -> Option<u8> {
 
 fn hex(digits: &[u8]) -> Option<u8> {
     let digit = |b: u8| char::from(b).to_digit(16);
-    Some((digit(digits[0])? * 16 + digit(digits[1])?) as u8)
+    u8::try_from(digit(digits[0])? * 16 + digit(digits[1])?).ok()
 }
 
 #[cfg(test)]

@@ -86,11 +86,13 @@ const WORDS_OF_CODE: [&[u8]; 22] = [
 /// Whether the value is a variable: `$NAME`, `${NAME}`, `%NAME%`, `<name>`, `[name]`, `***`.
 pub(super) fn stands_for_a_value(value: &[u8]) -> bool {
     let is_variable = match value {
-        [b'$', b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'{' | b'(', ..] => true,
         [b'%', middle @ .., b'%'] | [b'@', middle @ .., b'@'] => {
             middle.iter().all(|b| b.is_ascii_uppercase() || *b == b'_')
         }
-        [b'<', .., b'>'] | [b'[', .., b']'] | [b'{', .., b'}'] => true,
+        [b'$', b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'{' | b'(', ..]
+        | [b'<', .., b'>']
+        | [b'[', .., b']']
+        | [b'{', .., b'}'] => true,
         _ => false,
     };
     is_variable || contains_any(value, &[b"**", b"...", b"${", b"{{", b"$("])

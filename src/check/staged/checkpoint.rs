@@ -26,7 +26,7 @@ pub(crate) fn judge(
         match std::str::from_utf8(text) {
             Ok(text) => documents.push((*at, Document::parse(text))),
             Err(_) => {
-                checked[*at].findings = with_secrets(validate(text, rules(*at)), text, FileKind::Checkpoint, settings)
+                checked[*at].findings = with_secrets(validate(text, rules(*at)), text, FileKind::Checkpoint, settings);
             }
         }
     }
