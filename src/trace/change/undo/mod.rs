@@ -103,7 +103,7 @@ impl History {
     pub(crate) fn newest<'h>(in_effect: &[&'h Operation], number: usize) -> Option<Vec<&'h Operation>> {
         let counted = in_effect.iter().filter(|operation| !is_export(operation));
         let counted: Vec<&Operation> = counted.take(number).copied().collect();
-        let (last, _) = counted.last().zip((counted.len() == number).then_some(()))?;
+        let last = counted.last().filter(|_| counted.len() == number)?;
         let moves = |operation: &Operation, refname: &str| operation.refs.iter().any(|made| made.refname == refname);
         let is_on_top = |export: &Operation| {
             let mut traces = export.refs.iter().filter(|made| made.refname.starts_with(TRACES));
