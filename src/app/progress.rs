@@ -20,8 +20,8 @@ pub(crate) fn bar(template: &str, length: Option<u64>) -> Option<ProgressBar> {
     Some(length.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style))
 }
 
-/// At the average speed since the start, so that it falls steadily. A recent speed differs with each batch of records. None in the first
-/// second, which says little.
+/// At the average speed since the start, so that it falls steadily. A recent speed differs with each batch of records. None in the
+/// first second, which says little.
 fn left(elapsed: Duration, start: u64, position: u64, length: u64) -> Option<Duration> {
     let (done, left) = (position.checked_sub(start)?, length.checked_sub(position)?);
     if elapsed < Duration::from_secs(1) || done == 0 {

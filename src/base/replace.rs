@@ -291,9 +291,10 @@ fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
             // Without the right to do so, the file belongs to its writer, as with any editor.
             let _ = fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
         }
+        let mode = old.mode();
+        // FreeBSD refuses the bit to users.
+        set_mode(file, |_| mode | UNFINISHED).or_else(|_| set_mode(file, |_| mode))
     }
-    #[cfg(unix)]
-    return set_mode(file, |_| std::os::unix::fs::PermissionsExt::mode(&old.permissions()) | UNFINISHED);
     #[cfg(not(unix))]
     file.set_permissions(old.permissions())
 }

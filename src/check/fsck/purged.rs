@@ -34,7 +34,8 @@ impl Inspection<'_> {
         self.ancestors(&line, commit)
     }
 
-    /// Notes the purged objects and contents that a commit has brought; its files were read before. A backup keeps them until the operation log forgets it.
+    /// Notes the purged objects and contents that a commit has brought; its files were read before. A backup keeps them until the
+    /// operation log forgets it.
     pub(crate) fn note_purged_objects(&mut self, line: &Line, commit: &Tip, blobs: impl Iterator<Item = Oid>) {
         if line.refname.starts_with(BACKUP_REFS) || self.blobs.tombstones.is_none() {
             return;

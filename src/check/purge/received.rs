@@ -166,7 +166,8 @@ impl<'r> Survey<'r> {
         Ok((survey, purged))
     }
 
-    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here or is none. The history of `published` is clean.
+    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here or is none. The history of `published` is
+    /// clean.
     fn history(&mut self, tip: Oid, published: Option<Oid>) -> Result<Option<Found>, TraceError> {
         let (repo, tombstones) = (self.repo, self.tombstones);
         let beyond = repo.commits_beyond(tip, published)?;

@@ -56,7 +56,8 @@ impl Repo {
         Ok(printed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
     }
 
-    /// The files among the objects that git does not read: temporary ones, of a running or a killed process, and packs without an index.
+    /// The files among the objects that git does not read: temporary ones, of a running or a killed process, and packs without an
+    /// index.
     pub(crate) fn unread_object_files(&self) -> Vec<PathBuf> {
         let (mut found, mut folders) = (Vec::new(), vec![self.objects.clone()]);
         while let Some(folder) = folders.pop() {

@@ -17,8 +17,8 @@ impl Repo {
     /// Moves the locked ref to the commit that `build` makes of its current oid (`None`: there is no such ref).
     ///
     /// Our lock does not stop plain git. If git moves the ref meanwhile, `build` is called again with the new oid, until
-    /// [`LOCK_PATIENCE`] ends. A ref that somebody removed without git is not started again. The ref never moves to a commit that is missing or whose tree is missing. A commit that it leaves
-    /// and that is not in the new one's history is backed up.
+    /// [`LOCK_PATIENCE`] ends. A ref that somebody removed without git is not started again. The ref never moves to a commit that is
+    /// missing or whose tree is missing. A commit that it leaves and that is not in the new one's history is backed up.
     pub(crate) fn update_ref<T, E: From<GitError>>(
         &self,
         lock: &RefLock,

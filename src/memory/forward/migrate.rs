@@ -35,7 +35,8 @@ pub(crate) enum Outcome {
 
 /// Makes forward crumbs of the candidates that are notes, unless it is a dry run. The notes are left unchanged.
 ///
-/// Returns what happens to the candidate at each place. The id of each forward crumb is derived from the note's text, so a second migration adds nothing.
+/// Returns what happens to the candidate at each place. The id of each forward crumb is derived from the note's text, so a second
+/// migration adds nothing.
 pub(crate) fn migrate(
     trace: &Trace<'_>,
     agent: &AgentName,

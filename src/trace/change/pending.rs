@@ -280,8 +280,8 @@ impl<'t> PendingChange<'t> {
         Ok(Trailers { op: Some(op), item, code, reason: reason.map(str::to_owned), ..Trailers::default() })
     }
 
-    /// Writes a commit of the items that were put and removed, and adds the tree, the total, the next position, and, if absent, the time to
-    /// `trailers`. Fails with [`TraceError::OverBudget`] if the budget does not admit it.
+    /// Writes a commit of the items that were put and removed, and adds the tree, the total, the next position, and, if absent, the
+    /// time to `trailers`. Fails with [`TraceError::OverBudget`] if the budget does not admit it.
     pub(crate) fn commit(
         &mut self,
         subject: &str,

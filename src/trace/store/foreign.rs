@@ -1,4 +1,5 @@
-//! States that are not from this trace, on which it is to continue: none is taken over that was purged, or that is to be signed and is not.
+//! States that are not from this trace, on which it is to continue: none is taken over that was purged, or that is to be signed and is
+//! not.
 
 use super::commit::has_required_signature;
 use super::tombstone::Tombstones;

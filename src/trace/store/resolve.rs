@@ -249,8 +249,8 @@ pub(crate) fn find_tip(repo: &Repo, spec: &str) -> Result<Option<State>, TraceEr
     Ok(None)
 }
 
-/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), a turn (the commit that added
-/// its last item), or a time (the newest commit on the first-parent line that is not later).
+/// Resolves the name of an earlier state of a trace: a commit, an item (the last commit that touched it), a turn (the commit that
+/// added its last item), or a time (the newest commit on the first-parent line that is not later).
 pub(crate) fn moment(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<State, TraceError> {
     let unknown = || TraceError::UnknownMoment { spec: spec.to_owned(), trace: name.clone() };
     if let Ok(ItemSpec::One(ItemName::Turn(turn))) = spec.parse()

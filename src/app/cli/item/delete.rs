@@ -9,8 +9,8 @@ use crate::trace::query::select::{Among, other_results};
 
 /// Delete items from the trace
 ///
-/// They stay in history and in other traces, and `restore` restores them. With a call, its results are deleted. All items are deleted in
-/// one commit. To leave an item out everywhere, `skip` it.
+/// They stay in history and in other traces, and `restore` restores them. With a call, its results are deleted. All items are deleted
+/// in one commit. To leave an item out everywhere, `skip` it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DeleteArgs {
     #[command(flatten)]
@@ -24,7 +24,8 @@ pub(crate) struct DeleteArgs {
 
 /// Restore deleted items, or an earlier revision of an item
 ///
-/// Deleted items return to their positions, and an item that `clean` cut gets its content back. `expand` restores what a summary replaced; `undo` takes back the last command.
+/// Deleted items return to their positions, and an item that `clean` cut gets its content back. `expand` restores what a summary
+/// replaced; `undo` takes back the last command.
 ///
 /// A range, a turn, or a filter selects deleted items; a commit names those that it deleted. All items are restored in one commit.
 #[derive(clap::Args, Debug)]
@@ -77,8 +78,8 @@ fn is_revision(word: &str) -> bool {
     word.len() < 4 && word.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Says what was done to each item, and how many items and tokens there were if there are several. The last `results` items are results
-/// that followed their calls.
+/// Says what was done to each item, and how many items and tokens there were if there are several. The last `results` items are
+/// results that followed their calls.
 fn print(context: &Context, name: &TraceName, changed: &[Committed], results: usize, json: bool) -> Result<()> {
     if json {
         return changed.iter().try_for_each(|item| context.ui.json(&item.to_json()));

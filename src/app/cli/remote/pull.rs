@@ -25,10 +25,10 @@ const MAX_CHANGED: usize = 20;
 
 /// Fetch traces of a remote and merge them into the local ones
 ///
-/// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do
-/// not exist locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged
-/// traces are merged too, and every change of a priority is listed, as is every item that was here and was edited or taken out. If somebody has purged content, local commits that contain it
-/// are rewritten first, and listed.
+/// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do not exist
+/// locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged traces are
+/// merged too, and every change of a priority is listed, as is every item that was here and was edited or taken out. If somebody has
+/// purged content, local commits that contain it are rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]

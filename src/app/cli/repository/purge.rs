@@ -18,9 +18,9 @@ use crate::trace::{ItemId, Tip};
 
 /// Remove a text or items from everything that is stored
 ///
-/// Rewrites all traces, backups, remote-tracking refs, priorities, forward crumbs, and archives that contain it, with
-/// `[purged: REASON]` in its place; the default reason is `secret`. Item ids, authors, and dates stay; signatures do not. Removes the replaced objects, the reflogs
-/// that lead to them, and derived files such as the operation log. This cannot be undone.
+/// Rewrites all traces, backups, remote-tracking refs, priorities, forward crumbs, and archives that contain it, with `[purged:
+/// REASON]` in its place; the default reason is `secret`. Item ids, authors, and dates stay; signatures do not. Removes the replaced
+/// objects, the reflogs that lead to them, and derived files such as the operation log. This cannot be undone.
 ///
 /// The code's history is reported and stays. The agent's own session file, exports, other clones, and backups are out of reach: see
 /// docs/privacy.md.

@@ -31,7 +31,8 @@ pub(crate) struct ResumeArgs {
     /// Agent to start: claude-code or codex [default: the one that recorded the session]
     #[arg(long, value_name = "NAME")]
     agent: Option<Format>,
-    /// Folder to start the agent in [default: that of the session, if it is known and in this repository, else the root of the working tree]
+    /// Folder to start the agent in [default: that of the session, if it is known and in this repository, else the root of the working
+    /// tree]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Write the session, and print the command that resumes it instead of running it

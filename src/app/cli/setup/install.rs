@@ -15,11 +15,11 @@ use crate::transcript::format::Format;
 
 /// Set up merges of memory files, and recording with --agent
 ///
-/// Configures git to merge breadcrumbs, crumb files, and checkpoints by meaning, and to diff crumb files by entry.
-/// Adds the merge driver to git's configuration and its paths to `.gitattributes`, which you should commit. With
-/// `--agent`, adds hooks to the agent's settings in this project instead, which record its sessions; with `--agent` and
-/// `--global`, to your own settings, for every repository in which `trace.record` is not false. You can run it repeatedly; settings made by others are not changed. `--man` and `--completions` install files for the user, not the
-/// repository, in `$XDG_DATA_HOME`, by default ~/.local/share.
+/// Configures git to merge breadcrumbs, crumb files, and checkpoints by meaning, and to diff crumb files by entry. Adds the merge
+/// driver to git's configuration and its paths to `.gitattributes`, which you should commit. With `--agent`, adds hooks to the agent's
+/// settings in this project instead, which record its sessions; with `--agent` and `--global`, to your own settings, for every
+/// repository in which `trace.record` is not false. You can run it repeatedly; settings made by others are not changed. `--man` and
+/// `--completions` install files for the user, not the repository, in `$XDG_DATA_HOME`, by default ~/.local/share.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InstallArgs {
     #[command(flatten)]

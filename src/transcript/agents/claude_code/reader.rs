@@ -34,7 +34,8 @@ pub(crate) struct ClaudeCode {
     /// By thread: message id and usage of the last record that had one.
     usage: HashMap<String, (String, String)>,
     started: HashSet<Option<String>>,
-    /// The threads with a compaction that was not replayed, or with rewinds that were withheld. From then on, reported usage is not that of their traces.
+    /// The threads with a compaction that was not replayed, or with rewinds that were withheld. From then on, reported usage is not
+    /// that of their traces.
     usage_differs: HashSet<Option<String>>,
     turns: Turns,
     /// Whether turns were removed or brought back since the last item.
