@@ -307,8 +307,7 @@ impl Diagnostic for TraceError {
                 ));
             }
             Self::CannotCompress { floor, .. } => {
-                let needed = floor.needed;
-                return Some(format!("allow at least {needed} tokens, or unpin items with `git trace unpin`"));
+                return Some(format!("allow at least {} tokens, or unpin items with `git trace unpin`", floor.needed));
             }
             Self::Secret { fingerprint, .. } => {
                 return Some(format!(
