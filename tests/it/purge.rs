@@ -879,6 +879,10 @@ fn a_purge_of_an_item_and_a_second_purge_reach_other_clones() {
     });
     purge(&repo, &["--yes"]);
     repo.text(&["purge", "#1", "--reason", "privacy", "--yes", "--push", "origin"]);
+    // Also of commits that nothing leads to, all files are there, or git fails.
+    for object in repo.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)"]).lines() {
+        object.strip_prefix("commit ").map(|commit| repo.git(&["rev-list", "--objects", commit]));
+    }
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);
         assert_eq!(repo.bodies("main"), ["one", "mine"]);

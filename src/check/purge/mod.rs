@@ -23,7 +23,7 @@ pub(crate) use needle::{Needle, SHORTEST};
 pub(crate) use received::{Received, apply_received, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
-use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
+use crate::git::{ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
@@ -131,11 +131,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         }
         for log in &logs {
             for oid in &log.oids {
-                match rewriter.commit(*oid) {
-                    // Git may have removed what only a reflog names.
-                    Err(TraceError::Git(GitError::MissingObject { .. })) => {}
-                    done => drop(done?),
-                }
+                rewriter.commit_if_whole(*oid)?;
             }
         }
     }
@@ -150,11 +146,21 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         .collect();
     reflogs.sort();
     reflogs.dedup();
-    let replaced = rewriter.replaced();
+    let counts = rewriter.counts;
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
-    let wanted = replaced.union(&loose_ends).chain(&hits).copied().collect();
-    let held = repo.held_by_code(&|refname| world.is_ours(refname), &wanted)?;
+    let mut replaced = rewriter.replaced();
+    let held_by_code = |oids: &HashSet<Oid>| repo.held_by_code(&|refname| world.is_ours(refname), oids);
+    let unseen = || scan.commits.iter().filter(|oid| !hits.is_empty() && !rewriter.has_seen(oid)).copied();
+    let mut held = held_by_code(&replaced.union(&loose_ends).chain(&hits).copied().chain(unseen()).collect())?;
     let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();
+    // Commits that nothing leads to, such as replaced remote-tracking ones, would lack files, and git fails if it finds such a commit.
+    let dangling: Vec<Oid> = unseen().filter(|oid| !held.contains_key(oid)).collect();
+    for oid in dangling {
+        rewriter.commit_if_whole(oid)?;
+    }
+    let more = &rewriter.replaced() - &replaced;
+    held.extend(held_by_code(&more)?);
+    replaced.extend(more);
     let removed: HashSet<Oid> = replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
@@ -167,7 +173,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let (names, files) = (names.into_iter().collect(), places::files_with(repo, target)?);
     let outside = Outside { code, authors: scan.authors, files, names, unread: repo.unread_object_files() };
     let is_in_derived = places::is_in_derived(repo, target)?;
-    Ok(Plan { refs, reflogs, counts: rewriter.counts, unreachable, removed, is_in_derived, outside, tombstones })
+    Ok(Plan { refs, reflogs, counts, unreachable, removed, is_in_derived, outside, tombstones })
 }
 
 /// The new digests of lines of archives, by the old ones.

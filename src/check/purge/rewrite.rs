@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Lines;
 use super::content::Target;
-use crate::git::{Mode, Objects, Oid, Repo, TreeStore as _};
+use crate::git::{GitError, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::preview;
@@ -254,6 +254,14 @@ impl<'r> Rewriter<'r> {
         }
         self.costs.insert((counter.id(), tree), difference);
         Ok(difference)
+    }
+
+    /// As `commit`, unless git removed a part of its history, as it may if no ref leads there.
+    pub(super) fn commit_if_whole(&mut self, oid: Oid) -> Result<(), TraceError> {
+        match self.commit(oid) {
+            Err(TraceError::Git(GitError::MissingObject { .. })) => Ok(()),
+            done => done.map(drop),
+        }
     }
 
     /// Whether one of our refs or reflogs leads to an object that may contain a hit.

@@ -16,6 +16,7 @@ pub(super) struct Scan {
     /// Commits with a hit in their author or committer only.
     pub(super) authors: usize,
     pub(super) lines: Lines,
+    pub(super) commits: Vec<Oid>,
 }
 
 impl Scan {
@@ -25,6 +26,7 @@ impl Scan {
             let is_hit = match kind {
                 ObjectKind::Blob => target.is_in_blob(bytes),
                 ObjectKind::Commit => {
+                    scan.commits.push(oid);
                     let end = memmem::find(bytes, b"\n\n").unwrap_or(bytes.len());
                     let in_message = target.needle.is_in(&bytes[end..]) || target.is_commit_of_purged(&bytes[end..]);
                     scan.authors += usize::from(!in_message && target.needle.is_in(&bytes[..end]));

@@ -290,9 +290,11 @@ pub(super) fn prepare(at: &TestRepo) {
         at.text(&["breadcrumb", "set", &format!("api.k{n}"), "value"]);
         if n == 20 {
             at.text(&["breadcrumb", "set", "api.auth", "JWT"]);
-            at.text(&["breadcrumb", "set", "api.old", "x", "--expires", "2020-01-01T00:00:00Z"]);
+            at.text(&["breadcrumb", "set", "api.old", "x", "--expires", "2031-01-01T00:00:00Z"]);
         }
     }
+    let store = fs::read_to_string(at.folder().join(".synapse/breadcrumbs.jsonl")).unwrap();
+    write(".synapse/breadcrumbs.jsonl", store.replace("2031-01-01", "2021-01-01"));
     write(".gitignore", ".synapse/breadcrumbs-secret.jsonl\n".to_owned());
     at.text(&["crumb", "new", "agent.crumb"]);
     for n in 0..24 {

@@ -187,8 +187,10 @@ proptest! {
         };
         let all = |text: &str, way: usize| text.chars().map(|c| escape(c, way)).collect::<String>();
         let once: String = text.chars().zip(&ways).map(|(c, way)| escape(c, *way)).collect();
+        // A backslash before an escape makes it none.
+        let before = before.trim_end_matches('\\');
         for form in [once.clone(), all(&once, outer)] {
-            let (before, after) = (all(&before, outer), all(&after, outer));
+            let (before, after) = (all(before, outer), all(&after, outer));
             let needle = Needle::new(Some(text.as_bytes()), None);
             let written = format!("{before}{form}{after}");
             prop_assert!(needle.is_in(written.as_bytes()), "{written}");
