@@ -234,17 +234,20 @@ pub(crate) fn replace(
     if FileVersion::at(path)?.as_ref() != seen {
         return Ok(false);
     }
-    #[cfg(unix)]
-    set_mode(temporary.as_file(), |mode| mode & !UNFINISHED)?;
     // A dangling link has no version, but it exists.
-    if seen.is_none() && path.symlink_metadata().is_err() {
+    let file = if seen.is_none() && path.symlink_metadata().is_err() {
         match temporary.persist_noclobber(path) {
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             done => done.map_err(|error| error.error)?,
-        };
+        }
     } else {
-        temporary.persist(path).map_err(|error| error.error)?;
-    }
+        temporary.persist(path).map_err(|error| error.error)?
+    };
+    // Not before: a writer that is killed in between must leave no file that nobody removes. The bit does no harm.
+    #[cfg(unix)]
+    let _ = set_mode(&file, |mode| mode & !UNFINISHED);
+    #[cfg(not(unix))]
+    drop(file);
     // Syncing the folder makes the rename durable. Some file systems cannot do this; the rename is atomic anyway.
     if access != Access::Cache {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
