@@ -319,7 +319,7 @@ fn status_shows_counted_tokens_beside_the_reported_size() {
             .map(|line| format!("{line}\n"))
             .collect::<String>()
     };
-    insta::assert_snapshot!(status(&[]), @"  1 items, 8 tokens (o200k_base), 1% of the window, 1000 tokens, without system prompt and tools\n");
+    insta::assert_snapshot!(status(&[]), @"  1 items, 8 tokens (o200k_base), 1% of the window, 1000 tokens, content only\n");
     let usage = r#"{"usage":{"input_tokens":100,"cache_read_input_tokens":50,"cache_creation_input_tokens":20,"output_tokens":7}}"#;
     let answer = repo.commit(&["-r", "assistant", "-m", "an answer", "--usage", usage]);
     repo.say("hello world");

@@ -122,7 +122,7 @@ fn the_share_of_the_window_is_shown_if_it_is_known() {
     tokens      %  window  item
         33   25.8     3.3  #4     33201a35 turn 1    tool_io result Grep src  src/lock.rs:12: lock() src/lock.rs:40: unlock()…
         13   10.2     1.3  #3     c9421bc3 turn 1    tool_io call Grep src  lock
-       128  100.0          total; 13% of the window is full, without system prompt and tools; 8 more rows: -n 10
+       128  100.0          total; 13% of the window is full, content only; 8 more rows: -n 10
     [exit 0]
     ");
     let top = repo.json(&["top", "--json", "-n", "1", "--window", "2000"]);

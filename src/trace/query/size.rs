@@ -122,7 +122,7 @@ impl ContextSize {
 
     /// What comes after a percentage of the window: that it is of the items only, if no provider reported a size.
     pub(crate) fn omission(&self) -> &'static str {
-        if self.window.is_some() && !self.is_reported() { ", without system prompt and tools" } else { "" }
+        if self.window.is_some() && !self.is_reported() { ", content only" } else { "" }
     }
 
     /// The members of `tokens` in the JSON of `status`.
