@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Position;
-use super::export::{ExportedTranscript, NewSession, transcript, transcript_path};
+use super::export::{ExportedTranscript, NewSession, transcript};
 use super::format::Format;
 use crate::base::error::Diagnostic;
 use crate::base::replace::{Access, put_new};
@@ -45,36 +45,6 @@ pub(crate) fn export(
         })?;
     }
     Ok(Some(exported))
-}
-
-/// The last export of a trace with the file that the agent has of it, if another export in the place of `new` would write the same.
-pub(crate) fn unchanged_export(
-    trace: &Trace<'_>,
-    format: Format,
-    new: &NewSession,
-) -> Result<Option<(NewSession, PathBuf, ExportedTranscript)>, TraceError> {
-    let (repo, view) = (trace.repo(), trace.view()?);
-    let trailers = &view.tip.trailers;
-    let Some(mark) = trailers.source.as_ref().filter(|_| trailers.op == Some(Op::Export)) else { return Ok(None) };
-    let own = TraceName::of_session(format.as_str(), &mark.session);
-    // A branch has the same tip, but does not continue that session.
-    if !session::of_trace(repo, trace.name())?.contains(&own) {
-        return Ok(None);
-    }
-    let earlier = NewSession { id: mark.session.clone(), at: view.tip.time(), ..new.clone() };
-    let home = format.home(repo.env()).filter(|_| is_plain(&mark.session));
-    let path = home.and_then(|home| transcript_path(format, &home, &earlier));
-    let Some(path) = path.filter(|path| fs::metadata(path).is_ok_and(|file| file.len() == mark.offset)) else {
-        return Ok(None);
-    };
-    let exported = transcript(repo, &view, format, &earlier)?;
-    let same = exported.filter(|exported| fs::read(&path).is_ok_and(|bytes| bytes == exported.bytes));
-    Ok(same.map(|exported| (earlier, path, exported)))
-}
-
-/// Whether an id of a session can be a part of a path.
-fn is_plain(session: &str) -> bool {
-    !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: &Position) -> Result<(), TraceError> {
@@ -139,7 +109,9 @@ pub(crate) fn folder_of_session(repo: &Repo, tip: &Tip) -> Result<Option<PathBuf
     let mut seen = HashSet::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::First) {
         let Some(mark) = earlier?.into_ours().trailers.source else { continue };
-        if !is_plain(&mark.session) || !seen.insert(mark.session.clone()) {
+        // An id of a session is part of a path here.
+        let is_plain = mark.session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        if mark.session.is_empty() || !is_plain || !seen.insert(mark.session.clone()) {
             continue;
         }
         let find = |format: Format| (format.agent().folder)(&format.home(repo.env())?, &mark.session).ok().flatten();

@@ -525,28 +525,6 @@ fn a_title_may_follow_many_calls_and_results() {
 }
 
 #[test]
-fn an_export_that_nobody_continued_is_used_again() {
-    let (repo, _) = recorded();
-    let print = |name: &str| repo.json(&["resume", name, "--print", "--json"]);
-    let first = print("claude-code/s1");
-    let refs = repo.refs();
-    assert_eq!(print("claude-code/s1"), first);
-    assert_eq!(repo.refs(), refs);
-    // A branch continues another session.
-    repo.text(&["branch", "idea", "claude-code/s1"]);
-    assert_ne!(print("idea")["session"], first["session"]);
-    // The tip is the same, but not the text.
-    repo.text(&["--trace", "claude-code/s1", "skip", "#1"]);
-    let second = print("claude-code/s1");
-    assert_ne!(second["session"], first["session"]);
-    // The agent has continued it.
-    let file = second["file"].as_str().unwrap();
-    fs::write(file, fs::read_to_string(file).unwrap() + "\n").unwrap();
-    assert_ne!(print("claude-code/s1")["session"], second["session"]);
-    repo.fsck();
-}
-
-#[test]
 fn an_undo_passes_over_exports() {
     let (repo, _) = recorded();
     repo.text(&["--trace", "claude-code/s1", "edit", "#0", "-m", "fix the lexer"]);

@@ -23,8 +23,7 @@ use crate::transcript::format::Format;
 /// that agent can resume it.
 ///
 /// The trace continues the new session: hooks and imports append to it what the agent records there. If the trace has changed by
-/// then, they continue a new trace that starts at the export. `-o -` only prints the session. An export that would write what the
-/// last one wrote, and nobody has continued, is that one.
+/// then, they continue a new trace that starts at the export. `-o -` only prints the session.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
     /// Agent to write a session for: claude-code, codex, or gemini-cli [default: JSON Lines]
@@ -111,8 +110,7 @@ pub(super) struct Written {
     pub exported: ExportedTranscript,
 }
 
-/// Writes a trace as a new session to `output`, else where the agent finds it. There, an export that nobody has continued is used
-/// again if nothing has changed.
+/// Writes a trace as a new session to `output`, else where the agent finds it.
 pub(super) fn write(
     context: &Context,
     name: &TraceName,
@@ -120,14 +118,6 @@ pub(super) fn write(
     session: NewSession,
     output: Option<&Path>,
 ) -> Result<Written> {
-    let trace = context.open(name)?;
-    // The time of its commit, so that a later export can tell whether it would write the same.
-    let session = NewSession { at: trace.signature()?.at, ..session };
-    let earlier = output.is_none().then(|| continuation::unchanged_export(&trace, format, &session)).transpose()?;
-    if let Some((session, path, exported)) = earlier.flatten() {
-        let exported = checked(context, name, format, Some(exported))?;
-        return Ok(Written { session, path, exported });
-    }
     let home = format.home(context.repo()?.env());
     let found = home.and_then(|home| transcripts::transcript_path(format, &home, &session));
     if format.agent().exporter.is_none() {
@@ -136,7 +126,7 @@ pub(super) fn write(
     let Some(path) = output.map(Path::to_owned).or(found) else {
         bail!("cannot tell where the agent keeps its sessions; name a file with --output FILE")
     };
-    let exported = continuation::export(&trace, format, &session, &path)?;
+    let exported = continuation::export(&context.open(name)?, format, &session, &path)?;
     let exported = checked(context, name, format, exported)?;
     Ok(Written { session, path, exported })
 }
