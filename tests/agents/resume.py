@@ -15,6 +15,13 @@ def export(home, agent, source, trace):
     return json.loads(run(home, BINARY, "export", agent.name, trace, "--json"))["session"]
 
 
+def without_permissions(messages):
+    """An export permits nothing, so Codex tells the model what its own configuration permits, in one more message."""
+    start = "<permissions instructions>"
+    is_one = lambda message: message.get("role") == "developer" and all(part["text"].startswith(start) for part in message["content"])
+    return [message for message in messages if not is_one(message)]
+
+
 def own_session(agent):
     """A session that the agent itself recorded: the export resumes like the original."""
     home = new_home(agent.name)
@@ -26,7 +33,7 @@ def own_session(agent):
         sys.exit(f"{agent.name}: the export changed the original")
     native = re.search(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", session.name)
     native = native[0] if native else json.loads(before.splitlines()[0])["sessionId"]
-    ours = request(home, agent, agent.resume(exported, PROMPT))
+    ours = without_permissions(request(home, agent, agent.resume(exported, PROMPT)))
     theirs = request(home, agent, agent.resume(native, PROMPT))
     if without_repeats(texts(ours)) != without_repeats(texts(theirs)) or len(ours) != len(theirs):
         sys.exit(f"{agent.name}: the export resumes differently:\n{json.dumps(ours, indent=1)}\n{json.dumps(theirs, indent=1)}")
