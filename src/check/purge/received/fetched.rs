@@ -41,6 +41,8 @@ pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) 
         };
         if new != tip {
             objects.extend(replaced);
+            // A reftable has reflogs of remote-tracking refs, too.
+            repo.expire_reflogs(&|refname| refname == tracking_ref(remote, name.as_str()))?;
             drop_objects(repo, objects)?;
             rewritten.push(name);
         }
