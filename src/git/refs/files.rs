@@ -1,6 +1,7 @@
 //! Refs as files, in this process.
 //!
-//! A ref is moved by compare-and-swap under git's own `.lock` of it, and read by libgit2. libgit2 does not write it: it would sync
+//! A ref is moved by compare-and-swap under git's own `.lock` of it, and read by `packed`, or by libgit2 where something is unusual.
+//! libgit2 does not write it: it would sync
 //! refs together with objects or not at all, and log no move in a bare repository.
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use git2::{ErrorCode, ReferenceType};
 
+use super::packed::Target;
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
 use crate::git::fsync::Component;
@@ -36,6 +38,9 @@ pub(in crate::git) const STALE_GIT_LOCK: Duration = Duration::from_secs(600);
 
 impl Repo {
     pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
+        if let Some(found) = self.find_directly(refname) {
+            return Ok(found);
+        }
         match self.inner.refname_to_id(refname) {
             Ok(oid) => Ok(Some(Oid(oid))),
             Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
@@ -44,6 +49,9 @@ impl Repo {
     }
 
     pub(super) fn find_symbolic_file(&self, refname: &str) -> Result<Option<String>, GitError> {
+        if let Some(found) = self.find_symbolic_directly(refname) {
+            return Ok(found);
+        }
         let reference = match self.inner.find_reference(refname) {
             Ok(reference) => reference,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
@@ -61,6 +69,13 @@ impl Repo {
     }
 
     pub(super) fn list_files(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
+        if let Some(listed) = self.list_directly(prefix) {
+            let plain = |(refname, target)| match target {
+                Target::Oid(oid) => Some((refname, oid)),
+                Target::Ref(_) => None,
+            };
+            return Ok(listed.into_iter().filter_map(plain).collect());
+        }
         let failed = |source| GitError::store(format!("list the refs under `{prefix}`"), source);
         let mut listed = Vec::new();
         for reference in self.inner.references_glob(&format!("{prefix}*")).map_err(failed)? {
@@ -74,6 +89,9 @@ impl Repo {
     }
 
     pub(super) fn list_symbolic_files(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {
+        if let Some(listed) = self.list_symbolic_directly(prefix) {
+            return Ok(listed);
+        }
         let failed = |source| GitError::store(format!("list the refs under `{prefix}`"), source);
         let mut listed = Vec::new();
         for reference in self.inner.references_glob(&format!("{prefix}*")).map_err(failed)? {

@@ -1,6 +1,6 @@
 //! Refs: read, moved from the oid that was read, deleted.
 //!
-//! Refs that are files are read and moved by libgit2 in this process (`files`). libgit2 cannot read reftable, so git's own commands
+//! Refs that are files are read and moved in this process (`packed`, `files`). libgit2 cannot read reftable, so git's own commands
 //! do it there (`command`). Opening the repository decides which of them is used.
 //!
 //! - `git update-ref` deletes refs of both kinds: libgit2 reads packed refs before it locks them, and loses refs while
@@ -9,6 +9,7 @@
 
 mod command;
 mod files;
+mod packed;
 mod reflog;
 mod rename;
 mod update;
