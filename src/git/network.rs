@@ -21,6 +21,28 @@ impl PushedRef {
     }
 }
 
+/// A refspec to push.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) refspec: String,
+    /// `--force-with-lease=…`: what the remote must have, to replace it.
+    pub(crate) lease: Option<String>,
+}
+
+impl Outgoing {
+    pub(crate) fn plain(refspec: String) -> Self {
+        Self { refspec, lease: None }
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = &str> {
+        [self.lease.as_deref(), Some(&*self.refspec)].into_iter().flatten()
+    }
+}
+
+/// How many bytes of refspecs one call of `git push` gets, which reads none from its stdin. Systems limit all arguments together with
+/// the environment, macOS to 1 MiB, and Windows to 32 KiB.
+const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PushFate {
     Moved,
@@ -46,18 +68,20 @@ impl Repo {
         listed.lines().filter_map(named).collect()
     }
 
+    /// Pushes any number of refspecs, in as many calls of git as their length needs.
+    ///
     /// Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
-    pub(crate) fn push(
-        &self,
-        remote: &str,
-        refspecs: &[String],
-        options: &[String],
-    ) -> Result<Vec<PushedRef>, GitError> {
-        // The caller says what to do if the remote rejects a ref.
-        let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
-        command.arg("--porcelain").args(options).arg("--").arg(remote).args(refspecs);
-        let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
-        pushed_refs(answer, |_| above("push"))
+    pub(crate) fn push(&self, remote: &str, outgoing: &[Outgoing]) -> Result<Vec<PushedRef>, GitError> {
+        let mut pushed = Vec::new();
+        for batch in batches(outgoing, MAX_ARGUMENTS) {
+            // The caller says what to do if the remote rejects a ref.
+            let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
+            command.arg("--porcelain").args(batch.iter().filter_map(|one| one.lease.as_deref()));
+            command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
+            let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
+            pushed.extend(pushed_refs(answer, |_| above("push"))?);
+        }
+        Ok(pushed)
     }
 
     /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
@@ -74,12 +98,11 @@ impl Repo {
         let mut command = self.git("fetch");
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
-            .args(["--no-tags", "--no-write-fetch-head", "--refmap="])
+            .args(["--no-tags", "--no-write-fetch-head", "--refmap=", "--stdin"])
             .args(options)
             .arg("--")
-            .arg(remote)
-            .args(refspecs);
-        let status = command.stdin(Stdio::inherit()).discard_stdout().status()?;
+            .arg(remote);
+        let status = command.input(refspecs.join("\n") + "\n").discard_stdout().status()?;
         if !status.success() {
             return Err(above("fetch"));
         }
@@ -114,6 +137,24 @@ fn public_host(address: &str) -> Option<&'static str> {
     let host = rest.split(['/', ':']).find(|part| part.rsplit('@').next().is_some_and(|host| host.contains('.')))?;
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
     PUBLIC_HOSTS.into_iter().find(|known| host == *known || host.strip_suffix(known).is_some_and(|www| www == "www."))
+}
+
+/// Splits refspecs so that each part has at most `limit` bytes of arguments, or one refspec.
+fn batches(outgoing: &[Outgoing], limit: usize) -> Vec<&[Outgoing]> {
+    let (mut batches, mut rest) = (Vec::new(), outgoing);
+    while !rest.is_empty() {
+        let mut length = 0;
+        let fits = |one: &&Outgoing| {
+            // Each argument has an end and a pointer.
+            length += one.arguments().map(|argument| argument.len() + 9).sum::<usize>();
+            length <= limit
+        };
+        let count = rest.iter().take_while(fits).count().max(1);
+        let (batch, others) = rest.split_at(count);
+        batches.push(batch);
+        rest = others;
+    }
+    batches
 }
 
 fn above(command: &str) -> GitError {

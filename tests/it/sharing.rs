@@ -576,3 +576,44 @@ fn a_glob_that_matches_nothing_is_refused_as_a_name_is() {
     assert!(team.git("bob", &["for-each-ref", "refs/traces/"]).is_empty());
     team.ok("bob", &["pull", "origin", "ma*"]);
 }
+
+/// Runs a command where all arguments together must be shorter than 256 KiB.
+#[cfg(unix)]
+fn with_short_arguments(team: &Team, who: &str, args: &[&str]) -> String {
+    let folder = team.home.home().join(who);
+    let mut shell = team.home.command("sh");
+    shell.args(["-c", "ulimit -s 1024 && exec git-trace \"$@\"", "sh"]).args(args);
+    let output = run(shell.current_dir(folder), b"");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn any_number_of_traces_is_pushed_and_fetched() {
+    const COUNT: usize = 1000;
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    let tip = team.git("ada", &["rev-parse", "refs/traces/main"]);
+    let tip = tip.trim_end();
+    let name = |number: usize| format!("codex/{number:04}/{}", "x".repeat(200));
+    let lines: String = (0..COUNT).map(|number| format!("create refs/traces/{} {tip}\n", name(number))).collect();
+    let folder = team.home.home().join("ada");
+    run(team.home.command("git").args(["update-ref", "--stdin"]).current_dir(&folder), lines.as_bytes());
+    team.git("ada", &["pack-refs", "--all"]);
+
+    let pushed = with_short_arguments(&team, "ada", &["push", "origin", "codex/*"]);
+    assert_eq!(pushed.lines().count(), COUNT);
+    assert_eq!(pushed.lines().next(), Some(&*format!("{} → origin: [new reference]", name(0))));
+    let there = team.git("shared.git", &["for-each-ref", "--format=%(refname)", "refs/traces/"]);
+    assert_eq!(there.lines().count(), COUNT, "and not `main`");
+    let again = with_short_arguments(&team, "ada", &["push", "origin", "codex/*"]);
+    assert_eq!(again, "1000 traces: up to date\n");
+
+    let some: Vec<String> = (0..700).map(name).collect();
+    let named: Vec<&str> = ["fetch", "origin"].into_iter().chain(some.iter().map(String::as_str)).collect();
+    let fetched = with_short_arguments(&team, "bob", &named);
+    assert_eq!(fetched.lines().count(), 700);
+    let known = team.git("bob", &["for-each-ref", "--format=%(refname)", "refs/trace-remotes/"]);
+    assert_eq!(known.lines().count(), 700);
+}

@@ -18,7 +18,7 @@ pub(crate) use pull::{
 pub(crate) use purged::{drop_objects, receive, replace as replace_purged};
 pub(crate) use push::{Delivery, Request, push};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::model::name::TRACES;
 use crate::git::{Oid, Repo};
@@ -46,17 +46,35 @@ pub(crate) fn is_private(name: &str) -> bool {
     folders.iter().any(|folder| name.starts_with(folder)) && Repo::is_refname(name)
 }
 
+/// From this number of traces on, their refs are listed instead of looked up one by one.
+const MANY: usize = 64;
+
+/// The oids of refs below `folder`, which ends in `/`, one for each trace.
+fn find_all(repo: &Repo, folder: &str, names: &[TraceName]) -> Result<Vec<Option<Oid>>, TraceError> {
+    let refname = |name: &TraceName| format!("{folder}{}", name.as_str());
+    if names.len() < MANY {
+        return names.iter().map(|name| Ok(repo.find_ref(&refname(name))?)).collect();
+    }
+    let listed: HashMap<String, Oid> = repo.list_refs(folder)?.into_iter().collect();
+    Ok(names.iter().map(|name| listed.get(&refname(name)).copied()).collect())
+}
+
 /// The local traces that match names or globs.
 pub(crate) fn named(repo: &Repo, patterns: &[String]) -> Result<Vec<TraceName>, TraceError> {
-    let all = repo.list_refs(TRACES)?;
+    let has_glob = patterns.iter().any(|pattern| pattern.contains('*'));
+    let all = if has_glob { repo.list_refs(TRACES)? } else { Vec::new() };
     let mut names = BTreeSet::new();
     for pattern in patterns {
         let wanted = pattern.strip_prefix(TRACES).unwrap_or(pattern);
-        let found: Vec<TraceName> = all
-            .iter()
-            .filter_map(|(refname, _)| TraceName::of_ref(refname))
-            .filter(|name| matches(wanted, name.as_str()))
-            .collect();
+        let found: Vec<TraceName> = if wanted.contains('*') {
+            let named = all.iter().filter_map(|(refname, _)| TraceName::of_ref(refname));
+            named.filter(|name| matches(wanted, name.as_str())).collect()
+        } else {
+            match wanted.parse::<TraceName>() {
+                Ok(name) if repo.find_ref(&name.refname())?.is_some() => vec![name],
+                _ => Vec::new(),
+            }
+        };
         if found.is_empty() {
             return Err(TraceError::NoMatch { pattern: pattern.clone() });
         }

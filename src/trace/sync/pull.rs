@@ -1,6 +1,6 @@
 //! Fetching traces and merging them into local ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
@@ -91,12 +91,17 @@ pub(crate) struct Arrivals {
 /// The traces of a remote as last fetched that match names or globs (none: all).
 pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Arrivals, TraceError> {
     let prefix = tracking_ref(remote, "");
-    let is_wanted = |name: &str| {
-        let fits = |pattern: &String| matches(pattern.strip_prefix(TRACES).unwrap_or(pattern), name);
-        patterns.is_empty() || patterns.iter().any(fits)
+    let wanted: Vec<&str> = patterns.iter().map(|pattern| pattern.strip_prefix(TRACES).unwrap_or(pattern)).collect();
+    let listed = if wanted.is_empty() || wanted.iter().any(|name| name.contains('*')) {
+        repo.list_refs(&prefix)?
+    } else {
+        let refnames: BTreeSet<String> = wanted.iter().map(|name| tracking_ref(remote, name)).collect();
+        let find = |refname: String| Ok(repo.find_ref(&refname)?.map(|tip| (refname, tip)));
+        refnames.into_iter().filter_map(|refname| find(refname).transpose()).collect::<Result<_, TraceError>>()?
     };
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|glob| matches(glob, name));
     let mut arrivals = Arrivals::default();
-    for (refname, tip) in repo.list_refs(&prefix)? {
+    for (refname, tip) in listed {
         let Some(name) = refname.strip_prefix(&prefix).filter(|name| is_wanted(name)) else { continue };
         let cause = match (name.parse(), repo.read_commit(tip)) {
             (Ok(name), Ok(_)) => {

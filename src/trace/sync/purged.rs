@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::lines::{fetched_lines, fetched_ref, push_lines};
 use super::{is_private, tracking_ref};
-use crate::git::{Oid, PushFate, PushedRef, Repo};
+use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
@@ -107,7 +107,7 @@ pub(crate) fn replace(
     is_dry_run: bool,
 ) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
-    let (mut refspecs, mut options, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut outgoing, mut replaced) = (Vec::new(), Vec::new());
     for (refname, oid) in repo.list_remote(remote)? {
         let refused = |summary: &str| PushedRef {
             refname: refname.clone(),
@@ -133,17 +133,15 @@ pub(crate) fn replace(
             replaced.push(PushedRef { refname, fate: PushFate::Moved, summary });
             continue;
         }
-        options.push(format!("--force-with-lease={refname}:{oid}"));
-        refspecs.push(format!("+{new}:{refname}").replace("+:", ":"));
+        let lease = Some(format!("--force-with-lease={refname}:{oid}"));
+        outgoing.push(Outgoing { refspec: format!("+{new}:{refname}").replace("+:", ":"), lease });
     }
     if is_dry_run {
         return Ok(replaced);
     }
     // First: a pull between the two must not merge the purged state with the old one.
     let rejected = push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected;
-    if !refspecs.is_empty() {
-        replaced.extend(repo.push(remote, &refspecs, &options)?);
-    }
+    replaced.extend(repo.push(remote, &outgoing)?);
     replaced.extend(rejected);
     Ok(replaced)
 }

@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::{PushedLines, push_lines, wait};
-use super::{items_of, tracking_ref};
-use crate::git::{Oid, PushFate, PushedRef, RefUpdate, Repo};
+use super::{MANY, find_all, items_of, matches, tracking_ref};
+use crate::git::{Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
+use crate::trace::model::name::TRACES;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Tombstones};
 use crate::trace::{Tip, TraceError, TraceName};
+
+/// From this number of traces on, globs are passed on to git.
+const MANY_FOR_GIT: usize = 1000;
 
 /// The maximum number of attempts if other pushes interfere.
 const TRIES: u32 = 10;
@@ -18,6 +22,8 @@ const TRIES: u32 = 10;
 pub(crate) struct Request<'a> {
     pub remote: &'a str,
     pub traces: &'a [TraceName],
+    /// The globs that name these traces, and no other one; empty if they were named one by one.
+    pub globs: &'a [String],
     /// Forward crumbs that the user named, by their full names.
     pub others: &'a [String],
     /// Histories that the user named.
@@ -45,27 +51,41 @@ impl Delivery {
 ///
 /// A trace that has new commits on the remote is rejected, as in git: pull it first. That stops no other trace.
 pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
-    let Request { remote, traces, others, histories, force } = *request;
+    let Request { remote, traces, globs, others, histories, force } = *request;
     let mut outgoing = Vec::new();
-    for name in traces {
-        let seen = repo.find_ref(&tracking_ref(remote, name.as_str()))?;
-        outgoing.push(Outgoing { name, tip: Tip::of_trace(repo, name)?, seen });
+    let (tips, seen) = (find_all(repo, TRACES, traces)?, find_all(repo, &tracking_ref(remote, ""), traces)?);
+    for (name, (tip, seen)) in traces.iter().zip(tips.into_iter().zip(seen)) {
+        let tip = tip.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })?;
+        if seen != Some(tip) {
+            Tip::read(repo, tip)?;
+        }
+        outgoing.push(OutgoingTrace { name, tip, seen });
     }
     let mut others = others.to_vec();
     let refused = refuse_purged(repo, &mut outgoing, &mut others)?;
-    let leases = outgoing.iter().filter(|_| force).map(Outgoing::lease);
-    let options: Vec<String> = leases.collect();
     // Push the tips that were read, not the refs: another process may append to a trace meanwhile.
-    let mut waiting: BTreeMap<String, String> =
-        outgoing.iter().map(|trace| (trace.name.refname(), trace.tip.commit.oid.to_string())).collect();
-    waiting.extend(others.iter().map(|refname| (refname.clone(), refname.clone())));
+    let mut waiting: BTreeMap<String, Outgoing> =
+        outgoing.iter().map(|trace| (trace.name.refname(), trace.to_push(force))).collect();
+    waiting.extend(others.iter().map(|refname| (refname.clone(), Outgoing::plain(format!("{refname}:{refname}")))));
+    // Git compares each refspec with each ref, except those with a star.
+    let by_glob = if force || outgoing.len() < MANY_FOR_GIT || outgoing.len() < traces.len() {
+        None
+    } else {
+        of_globs(repo, globs, traces.len())?
+    };
     let mut delivery = Delivery { refs: refused, priorities: 0, record: None };
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
         }
-        let refspecs: Vec<String> = waiting.iter().map(|(refname, from)| format!("{from}:{refname}")).collect();
-        let mut answers = repo.push(remote, &refspecs, &options)?;
+        let refspecs = match &by_glob {
+            Some(globs) if attempt == 1 => {
+                let others = others.iter().filter_map(|refname| waiting.get(refname).cloned());
+                globs.iter().cloned().chain(others).collect()
+            }
+            _ => waiting.values().cloned().collect::<Vec<_>>(),
+        };
+        let mut answers = repo.push(remote, &refspecs)?;
         if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
             refuse_nested(&repo.list_remote(remote)?, &mut answers);
         }
@@ -94,7 +114,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     let pushed = push_lines(repo, signature, remote, &priority::HISTORY, |path| {
         let items = match &mut items {
             Some(items) => items,
-            none => none.insert(items_of(repo, outgoing.iter().map(|trace| (trace.tip.commit.oid, trace.seen)))?),
+            none => none.insert(items_of(repo, outgoing.iter().map(|trace| (trace.tip, trace.seen)))?),
         };
         Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
     });
@@ -109,7 +129,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     };
     if delivery.record.is_none() {
         let is_complete = delivery.is_complete();
-        let mut tips: Vec<Oid> = outgoing.iter().map(|trace| trace.tip.commit.oid).collect();
+        let mut tips: Vec<Oid> = outgoing.iter().map(|trace| trace.tip).collect();
         for refname in accepted_others {
             tips.extend(repo.find_ref(&refname)?);
         }
@@ -125,16 +145,36 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         delivery.refs.extend(pushed.rejected);
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
-    for trace in &outgoing {
-        see(repo, signature, &tracking_ref(remote, trace.name.as_str()), trace.tip.commit.oid)?;
+    outgoing.retain(|trace| trace.seen != Some(trace.tip));
+    let seen = outgoing.iter().map(|trace| (tracking_ref(remote, trace.name.as_str()), trace.tip));
+    if outgoing.len() < MANY {
+        seen.into_iter().try_for_each(|(refname, tip)| see(repo, signature, &refname, tip))?;
+    } else {
+        let _lock = repo.lock(&tracking_ref(remote, ""))?;
+        repo.set_tags(&seen.collect::<Vec<_>>())?;
     }
     Ok(delivery)
+}
+
+/// The refspecs of globs; `None` if these name other refs than `count` traces. If a trace moves before git reads its ref, git pushes
+/// what was appended, too, and the next push sends the priorities of that.
+fn of_globs(repo: &Repo, globs: &[String], count: usize) -> Result<Option<Vec<Outgoing>>, TraceError> {
+    let names: Vec<&str> = globs.iter().map(|glob| glob.strip_prefix(TRACES).unwrap_or(glob)).collect();
+    let refs = repo.list_refs(TRACES)?;
+    let is_named = |refname: &str| {
+        let name = refname.strip_prefix(TRACES).unwrap_or(refname);
+        names.iter().any(|glob| matches(glob, name))
+    };
+    let is_exact = refs.iter().filter(|(refname, _)| is_named(refname)).count() == count
+        && repo.list_symbolic_refs(TRACES)?.is_empty();
+    let refspec = |name: &&str| Outgoing::plain(format!("{TRACES}{name}:{TRACES}{name}"));
+    Ok((is_exact && !globs.is_empty()).then(|| names.iter().map(refspec).collect()))
 }
 
 /// Takes out what has purged content that the remote does not have. Only plain git brings such content here.
 fn refuse_purged(
     repo: &Repo,
-    traces: &mut Vec<Outgoing<'_>>,
+    traces: &mut Vec<OutgoingTrace<'_>>,
     others: &mut Vec<String>,
 ) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
@@ -147,7 +187,7 @@ fn refuse_purged(
         Ok::<_, TraceError>(is_refused)
     };
     for trace in std::mem::take(traces) {
-        if !is_refused(trace.name.refname(), trace.tip.commit.oid, trace.seen)? {
+        if !is_refused(trace.name.refname(), trace.tip, trace.seen)? {
             traces.push(trace);
         }
     }
@@ -176,17 +216,19 @@ fn refuse_nested(there: &[(String, Oid)], answers: &mut [PushedRef]) {
 }
 
 /// A trace that is pushed.
-struct Outgoing<'a> {
+struct OutgoingTrace<'a> {
     name: &'a TraceName,
-    tip: Tip,
+    tip: Oid,
     /// The remote's tip as last fetched.
     seen: Option<Oid>,
 }
 
-impl Outgoing<'_> {
-    fn lease(&self) -> String {
-        let seen = self.seen.map(|oid| oid.to_string());
-        format!("--force-with-lease={}:{}", self.name.refname(), seen.unwrap_or_default())
+impl OutgoingTrace<'_> {
+    fn to_push(&self, force: bool) -> Outgoing {
+        let refname = self.name.refname();
+        let seen = self.seen.map(|oid| oid.to_string()).unwrap_or_default();
+        let lease = force.then(|| format!("--force-with-lease={refname}:{seen}"));
+        Outgoing { refspec: format!("{}:{refname}", self.tip), lease }
     }
 }
 

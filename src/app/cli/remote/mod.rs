@@ -13,6 +13,9 @@ use crate::trace::sync::{
 };
 use crate::transcript::import::told::{self, Message};
 
+/// Up to this number, traces that a push did not change are printed by name.
+const MAX_UNCHANGED: usize = 20;
+
 /// Push traces to a remote, with the priorities of their items
 ///
 /// Nothing else is pushed: no other trace, no priority of another item. If the remote rejects a trace, the others are still pushed,
@@ -112,8 +115,9 @@ impl PushArgs {
         let (archives, others): (Vec<String>, Vec<String>) =
             others.into_iter().partition(|name| name.starts_with(archive::ARCHIVES));
         let histories: Vec<_> = archives.iter().map(|refname| archive::history(refname)).collect();
-        let (traces, others, histories) = (&traces, &others, &histories);
-        let request = Request { remote: &remote, traces, others, histories, force: self.force };
+        let globs = if patterns.iter().all(|pattern| pattern.contains('*')) { patterns } else { Vec::new() };
+        let (traces, globs, others, histories) = (&traces, &globs, &others, &histories);
+        let request = Request { remote: &remote, traces, globs, others, histories, force: self.force };
         let is_unsaid = self.remote.is_none() && repo.config()?.text(CONTEXT_REMOTE)?.is_none();
         if is_unsaid {
             warn_if_public(context, &remote)?;
@@ -160,9 +164,14 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
         context.ui.json(&json!({ "remote": remote, "refs": refs, "priorities": delivery.priorities }))?;
     } else {
         let out = &context.ui;
+        let unchanged = delivery.refs.iter().filter(|pushed| pushed.fate == PushFate::UpToDate).count();
+        if unchanged > MAX_UNCHANGED {
+            writeln!(out, "{unchanged} traces: up to date")?;
+        }
         for pushed in &delivery.refs {
             let name = short(&pushed.refname);
             match pushed.fate {
+                PushFate::UpToDate if unchanged > MAX_UNCHANGED => {}
                 PushFate::UpToDate => writeln!(out, "{name}: up to date")?,
                 _ => writeln!(out, "{name} → {remote}: {}", escaped(&pushed.summary))?,
             }
