@@ -26,9 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out_dir = Path::new(&out_dir);
 
     // Not here: o200k_harmony has the vocabulary of o200k_base, and r50k_base is the beginning of p50k_base.
-    write_vocabulary(out_dir, "o200k", &tiktoken_rs::o200k_base()?)?;
-    write_vocabulary(out_dir, "cl100k", &tiktoken_rs::cl100k_base()?)?;
-    write_vocabulary(out_dir, "p50k", &tiktoken_rs::p50k_base()?)?;
+    write_vocabulary(out_dir, "o200k", &tiktoken_rs::o200k_base()?, Slots::Stored)?;
+    write_vocabulary(out_dir, "cl100k", &tiktoken_rs::cl100k_base()?, Slots::Computed)?;
+    write_vocabulary(out_dir, "p50k", &tiktoken_rs::p50k_base()?, Slots::Computed)?;
     write_classes(out_dir)
 }
 
@@ -42,10 +42,29 @@ fn link_at_a_fixed_address() {
     }
 }
 
-fn write_vocabulary(out_dir: &Path, name: &str, bpe: &CoreBPE) -> Result<(), Box<dyn Error>> {
+/// Whether the slots of a vocabulary are stored, or computed of its tokens when they are needed.
+#[derive(Clone, Copy, PartialEq)]
+enum Slots {
+    Stored,
+    Computed,
+}
+
+fn write_vocabulary(out_dir: &Path, name: &str, bpe: &CoreBPE, slots: Slots) -> Result<(), Box<dyn Error>> {
     let tokens: Vec<(Rank, Vec<u8>)> = ordinary_tokens(bpe).collect();
     let mut pool = Vec::new();
-    let entries = tokens.iter().map(|(rank, token)| entry(*rank, token, &mut pool)).collect::<Result<Vec<_>, _>>()?;
+    let mut entries = Vec::with_capacity(tokens.len());
+    for (rank, token) in &tokens {
+        if slots == Slots::Computed {
+            pool.resize(pool.len() + *rank as usize - entries.last().map_or(0, |(last, _)| *last as usize + 1), 0);
+            pool.push(u8::try_from(token.len())?);
+        }
+        let (key, slot) = layout::entry(*rank, token, u32::try_from(pool.len())?);
+        if slots == Slots::Computed || token.len() > layout::SHORT_MAX {
+            pool.extend_from_slice(token);
+        }
+        entries.push((*rank, Entry { key, slot }));
+    }
+    let entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
     // Any odd constant would do, as long as the seeds have bits in all places.
     let (seed, table) = (1..64_u64)
         .map(|attempt| attempt.wrapping_mul(0xd6e8_feb8_6659_fd93))
@@ -53,9 +72,11 @@ fn write_vocabulary(out_dir: &Path, name: &str, bpe: &CoreBPE) -> Result<(), Box
         .ok_or_else(|| format!("no seed gives a perfect hash of {name}"))?;
 
     let displacements: Vec<u8> = table.displacements.iter().flat_map(|d| d.to_le_bytes()).collect();
-    let slots: Vec<u8> = table.slots.iter().flat_map(|s| s.to_le_bytes()).collect();
     fs::write(out_dir.join(format!("{name}.displacements")), displacements)?;
-    fs::write(out_dir.join(format!("{name}.slots")), slots)?;
+    if slots == Slots::Stored {
+        let slots: Vec<u8> = table.slots.iter().flat_map(|s| s.to_le_bytes()).collect();
+        fs::write(out_dir.join(format!("{name}.slots")), slots)?;
+    }
     fs::write(out_dir.join(format!("{name}.pool")), pool)?;
     fs::write(out_dir.join(format!("{name}.bonds")), bonds(&tokens))?;
     fs::write(out_dir.join(format!("{name}.seed")), seed.to_le_bytes())?;
@@ -78,22 +99,6 @@ struct Entry {
     slot: u128,
 }
 
-fn entry(rank: Rank, token: &[u8], pool: &mut Vec<u8>) -> Result<Entry, Box<dyn Error>> {
-    let rank = u128::from(rank) << layout::RANK_SHIFT;
-    if token.len() > layout::SHORT_MAX {
-        let digest = layout::digest(token);
-        let offset = u32::try_from(pool.len())?;
-        let length = u8::try_from(token.len())?;
-        pool.extend_from_slice(token);
-        let place = u128::from(offset) | u128::from(length) << 32 | u128::from(digest) << 40;
-        return Ok(Entry { key: u128::from(digest), slot: rank | layout::LONG << layout::LENGTH_SHIFT | place });
-    }
-    let mut bytes = [0; 16];
-    bytes[..token.len()].copy_from_slice(token);
-    let key = u128::from_le_bytes(bytes) | (token.len() as u128) << layout::LENGTH_SHIFT;
-    Ok(Entry { key, slot: rank | key })
-}
-
 struct Table {
     displacements: Vec<u16>,
     slots: Vec<u128>,
@@ -102,8 +107,7 @@ struct Table {
 /// Hash and displace: the fullest buckets choose first, each taking the first displacement that sends all its tokens to
 /// free slots. `None` if some bucket finds none.
 fn perfect_hash(entries: &[Entry], seed: u64) -> Option<Table> {
-    // A sixteenth of the slots stays free: without it, the last buckets would search long.
-    let slot_count = entries.len() + entries.len() / 16;
+    let slot_count = layout::slot_count(entries.len());
     let bucket_count = entries.len() / 4;
 
     let mut buckets = vec![Vec::new(); bucket_count];

@@ -9,7 +9,8 @@
 //!     bits 0..104    the token's bytes, zero-padded; of a long token: pool offset (32), length (8), digest (64)
 //!     bits 104..108  length of the token, 15 for a long one, 0 for an empty slot
 //!     bits 108..128  rank
-//! pool           bytes of the long tokens
+//! pool           bytes of the long tokens; if the slots are not stored, of all tokens by rank, each behind its length, which is 0
+//!                for a rank without a token
 //! bonds          bit set of hashed pairs of characters that are adjacent in some token; see [`bond`]
 //! ```
 
@@ -56,6 +57,25 @@ fn fold(a: u64, b: u64) -> u64 {
 /// Hash of a slot's lower [`RANK_SHIFT`] bits, or of a long token's digest.
 pub(super) fn hash(key: u128, seed: u64) -> u64 {
     fold(key as u64 ^ seed, (key >> 64) as u64 ^ 0x9e37_79b9_7f4a_7c15)
+}
+
+/// The number of slots for this many tokens. A sixteenth stays free: without it, the last buckets would search long.
+pub(super) fn slot_count(tokens: usize) -> usize {
+    tokens + tokens / 16
+}
+
+/// The key of a token, and its slot; `offset` is where its bytes are in the pool.
+pub(super) fn entry(rank: u32, token: &[u8], offset: u32) -> (u128, u128) {
+    let rank = u128::from(rank) << RANK_SHIFT;
+    if token.len() > SHORT_MAX {
+        let digest = u128::from(digest(token));
+        let place = u128::from(offset) | (token.len() as u128) << 32 | digest << 40;
+        return (digest, rank | LONG << LENGTH_SHIFT | place);
+    }
+    let mut bytes = [0; 16];
+    bytes[..token.len()].copy_from_slice(token);
+    let key = u128::from_le_bytes(bytes) | (token.len() as u128) << LENGTH_SHIFT;
+    (key, rank | key)
 }
 
 /// Digest of a token longer than [`SHORT_MAX`].

@@ -1,4 +1,9 @@
 //! Vocabularies: the rank of each token, from the tables that `build.rs` made.
+//!
+//! The slots of `o200k`, the default, are in the binary, ready to use. Those of the others, which few use, are computed of their
+//! tokens by the first count; that saves 1.5 MB.
+
+use std::sync::LazyLock;
 
 use super::layout::{self, LENGTH_SHIFT, LONG, RANK_SHIFT, SHORT_MAX};
 
@@ -6,9 +11,10 @@ use super::layout::{self, LENGTH_SHIFT, LONG, RANK_SHIFT, SHORT_MAX};
 pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// The tokens of an encoding; see [`layout`] for the tables.
+#[derive(Clone, Copy)]
 pub(super) struct Vocabulary {
     displacements: &'static [[u8; 2]],
-    slots: &'static Aligned<[u8]>,
+    slots: &'static [[u8; 16]],
     pool: &'static [u8],
     bonds: &'static [u8],
     seed: u64,
@@ -20,33 +26,71 @@ pub(super) struct Vocabulary {
 #[repr(C, align(64))]
 struct Aligned<T: ?Sized>(T);
 
-macro_rules! vocabulary {
-    ($name:literal, $limit:expr) => {
-        Vocabulary {
-            displacements: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".displacements")).as_chunks().0,
-            slots: &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".slots"))),
-            pool: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".pool")),
-            bonds: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bonds")),
-            seed: u64::from_le_bytes(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".seed"))),
-            limit: $limit,
-        }
+macro_rules! table {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name))
     };
 }
 
-pub(super) static O200K: Vocabulary = vocabulary!("o200k", NO_RANK);
-pub(super) static CL100K: Vocabulary = vocabulary!("cl100k", NO_RANK);
-pub(super) static P50K: Vocabulary = vocabulary!("p50k", NO_RANK);
-/// Of `r50k_base`: the tokens of `p50k_base` before `<|endoftext|>`; the others are 24 runs of spaces.
-pub(super) static R50K: Vocabulary = Vocabulary {
-    displacements: P50K.displacements,
-    slots: P50K.slots,
-    pool: P50K.pool,
-    bonds: P50K.bonds,
-    seed: P50K.seed,
-    limit: 50_256,
+static O200K_SLOTS: &Aligned<[u8]> = &Aligned(*table!("o200k.slots"));
+
+pub(super) static O200K: Vocabulary = Vocabulary {
+    displacements: table!("o200k.displacements").as_chunks().0,
+    slots: O200K_SLOTS.0.as_chunks().0,
+    pool: table!("o200k.pool"),
+    bonds: table!("o200k.bonds"),
+    seed: u64::from_le_bytes(*table!("o200k.seed")),
+    limit: NO_RANK,
 };
+pub(super) static CL100K: LazyLock<Vocabulary> = LazyLock::new(|| {
+    Vocabulary {
+        displacements: table!("cl100k.displacements").as_chunks().0,
+        slots: &[],
+        pool: table!("cl100k.pool"),
+        bonds: table!("cl100k.bonds"),
+        seed: u64::from_le_bytes(*table!("cl100k.seed")),
+        limit: NO_RANK,
+    }
+    .with_slots()
+});
+pub(super) static P50K: LazyLock<Vocabulary> = LazyLock::new(|| {
+    Vocabulary {
+        displacements: table!("p50k.displacements").as_chunks().0,
+        slots: &[],
+        pool: table!("p50k.pool"),
+        bonds: table!("p50k.bonds"),
+        seed: u64::from_le_bytes(*table!("p50k.seed")),
+        limit: NO_RANK,
+    }
+    .with_slots()
+});
+/// Of `r50k_base`: the tokens of `p50k_base` before `<|endoftext|>`; the others are 24 runs of spaces.
+pub(super) static R50K: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary { limit: 50_256, ..*P50K });
+
+/// The tokens of a pool that has all: rank, offset, and bytes.
+fn tokens(pool: &[u8]) -> impl Iterator<Item = (u32, usize, &[u8])> {
+    let mut at = 0;
+    let all = (0..).map_while(move |rank| {
+        let start = at + 1;
+        at = start + usize::from(*pool.get(at)?);
+        Some((rank, start, &pool[start..at]))
+    });
+    all.filter(|(_, _, token)| !token.is_empty())
+}
 
 impl Vocabulary {
+    /// Computes the slots of a pool with all tokens.
+    fn with_slots(self) -> Self {
+        let tokens = || tokens(self.pool);
+        let mut slots = vec![[0; 16]; layout::slot_count(tokens().count())];
+        for (rank, offset, token) in tokens() {
+            let (key, slot) = layout::entry(rank, token, u32::try_from(offset).unwrap_or_default());
+            let place = self.place(key, slots.len());
+            slots[place] = slot.to_le_bytes();
+        }
+        Self { slots: slots.leak(), ..self }
+    }
+
     /// Rank of the token that is `text[start..end]`, or [`NO_RANK`]; the range is not empty.
     #[inline]
     pub(super) fn rank(&self, text: &[u8], start: usize, end: usize) -> u32 {
@@ -88,10 +132,15 @@ impl Vocabulary {
 
     #[inline]
     fn slot(&self, key: u128) -> u128 {
-        let (slots, _) = self.slots.0.as_chunks();
+        u128::from_le_bytes(self.slots[self.place(key, self.slots.len())])
+    }
+
+    /// The place of the slot, of `count`, that a key has.
+    #[inline]
+    fn place(&self, key: u128, count: usize) -> usize {
         let hash = layout::hash(key, self.seed);
         let displacement = u16::from_le_bytes(self.displacements[layout::bucket(hash, self.displacements.len())]);
-        u128::from_le_bytes(slots[layout::slot(hash, displacement, slots.len())])
+        layout::slot(hash, displacement, count)
     }
 
     #[inline]

@@ -72,7 +72,8 @@ mod trace;
 
 use std::ffi::OsString;
 use std::iter::successors;
-use std::process::ExitCode;
+use std::panic;
+use std::process::{self, ExitCode};
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
@@ -237,12 +238,25 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
         setup::merge_driver::protect_path(&mut args);
     }
     let is_agent_hook = hook::is_agent_hook(&args);
-    let status = match () {
-        () if is_driver => setup::merge_driver::driver_status(|| status(&args, env)),
-        () if is_agent_hook => hook::always_succeed(|| status(&args, env)),
-        () => status(&args, env),
+    let read_by_caller = |status| match status {
+        _ if is_agent_hook => 0,
+        status if is_driver => setup::merge_driver::driver_status(status),
+        status => status,
     };
-    ExitCode::from(status)
+    exit_on_panic(read_by_caller(2), is_agent_hook);
+    ExitCode::from(read_by_caller(status(&args, env)))
+}
+
+/// Makes a panic end the process with this status, where Rust would abort it: the tables and code for unwinding were an eighth of the
+/// binary. That is as safe as being killed, which every command is tested for.
+fn exit_on_panic(status: u8, silently: bool) {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if !silently {
+            print(panic);
+        }
+        process::exit(status.into());
+    }));
 }
 
 fn entry(name: &str) -> Option<&'static Entry> {
@@ -325,3 +339,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
 #[cfg(test)]
 #[path = "../../../tests/unit/options.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "../../../tests/unit/panics.rs"]
+mod panics;

@@ -1,7 +1,5 @@
 //! The server: which requests are answered, and what an answer or error looks like.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
@@ -69,12 +67,8 @@ impl ServerHandler for Server {
         let tool = tools::offered(&self.groups).find(|tool| tool.name == request.name);
         let tool = tool.ok_or_else(|| unknown_tool(&request.name))?;
         let arguments = request.arguments.unwrap_or_default();
-        // A panic would leave the request without an answer, and the client waiting.
         let context = self.context(tool.name);
-        let Ok(answer) = catch_unwind(AssertUnwindSafe(|| tool.call(&context, &arguments))) else {
-            return Err(ErrorData::internal_error(format!("tool `{}` panicked", tool.name), None));
-        };
-        let result = answer.and_then(|answer| Ok(answer.into_result(context.counter()?)));
+        let result = tool.call(&context, &arguments).and_then(|answer| Ok(answer.into_result(context.counter()?)));
         let result = counter::check().map_err(Error::from).and(result);
         let kept = context.recorded().map(|_| "\nnote: what it had recorded before is kept; trace_undo takes it back");
         Ok(result.unwrap_or_else(|error| answer::error(&(refusal(&error) + kept.unwrap_or_default()))).into())

@@ -6,8 +6,8 @@ use crate::tokens::vocabulary::{CL100K, O200K, P50K, R50K};
 fn vocabularies() -> [(&'static Vocabulary, &'static tiktoken_rs::CoreBPE, u32); 4] {
     [
         (&O200K, tiktoken_rs::o200k_base_singleton(), 199_998),
-        (&CL100K, tiktoken_rs::cl100k_base_singleton(), 100_256),
-        (&P50K, tiktoken_rs::p50k_base_singleton(), 50_281),
+        (&*CL100K, tiktoken_rs::cl100k_base_singleton(), 100_256),
+        (&*P50K, tiktoken_rs::p50k_base_singleton(), 50_281),
         (&R50K, tiktoken_rs::r50k_base_singleton(), 50_256),
     ]
 }

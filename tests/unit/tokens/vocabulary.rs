@@ -8,7 +8,7 @@ fn rank(vocabulary: &Vocabulary, token: &[u8]) -> u32 {
 
 #[test]
 fn every_byte_is_a_token() {
-    for vocabulary in [&O200K, &CL100K, &P50K, &R50K] {
+    for vocabulary in [&O200K, &*CL100K, &*P50K, &*R50K] {
         assert!((0..=u8::MAX).all(|byte| rank(vocabulary, &[byte]) < 256));
     }
 }
