@@ -84,6 +84,11 @@ impl Ui {
         }
     }
 
+    /// Drops what is written from now on. Notes are still printed.
+    pub(crate) fn silence(&self) {
+        *self.out.borrow_mut() = Out::Memory(Vec::new());
+    }
+
     fn is_colored(&self) -> bool {
         *self.colored.get_or_init(|| {
             let Some(repo) = self.repo.get() else { return false };

@@ -26,6 +26,13 @@ worktree add x
 tag v1
 reflog
 config trace.budget 8000
+co idea
+br idea
+head
+ls-tree HEAD
+shortlog
+submodule
+cp
 enable
 disable
 setup
@@ -40,6 +47,8 @@ commit hello
 commit -m
 commit -am hello
 commit --amend
+commit -n -m hello
+commit -m a -m b
 commit -t dialog -m hello
 commit -t Dialogue -m hello
 commit -r asistant -m hello
@@ -54,6 +63,7 @@ show nope
 edit
 edit #0
 delete #9
+rm -rf #0
 pin
 pin 0
 priority #0 high
@@ -61,15 +71,21 @@ restore #0
 switch
 switch ideas
 switch -b new
+switch --detach
+switch -f idea
 branch idea
 branch -d nope
 branch -a
+branch --show-current
+branch --merged
+branch -u origin/main
 merge
 merge nope
 merge idae
 merge --abort
 rebase nope
 rebase -i
+rebase --abort
 cherry-pick nope #0
 revert nope
 revert HEAD
@@ -85,11 +101,19 @@ log -p high
 log --stat
 log --author me
 log --graph
+log --pretty=oneline
+log --decorate
+log --reverse
 diff nope
 diff HEAD~1
 diff --cached
+diff -w
+show --stat #0
+show -1
 grep
+grep one two
 status --nope
+status --porcelain
 top --by weight
 clean --preset all
 clean nope
@@ -105,6 +129,10 @@ resume --last
 fsck --fix
 top --sort tokens
 push
+push -u
+push --all
+push --delete idea
+fetch --all
 pull nowhere
 remote add origin x
 install --agent claud
@@ -173,7 +201,21 @@ fn reflexes_of_git_work() {
     repo.text(&["rm", "#1"]);
     repo.text(&["skip", "#0"]);
     repo.text(&["unskip", "#0"]);
-    assert!(repo.trace(&["status", "-s"]).starts_with("main: 2 items, "));
+    assert!(repo.trace(&["status", "-sb"]).starts_with("main: 2 items, "));
+    assert_eq!(repo.trace(&["grep", "-n", "one"]), repo.trace(&["grep", "one"]));
+    assert_eq!(repo.trace(&["grep", "-E", "one|two"]), repo.trace(&["grep", "one|two"]));
+}
+
+#[test]
+fn quiet_commands_print_nothing() {
+    let (repo, other) = (TestRepo::new(), TestRepo::new());
+    repo.git(&["remote", "add", "origin", &other.folder().to_string_lossy()]);
+    for command in
+        [&["commit", "-q", "-m", "one"][..], &["push", "-q", "origin"], &["fetch", "-q"], &["switch", "-qc", "idea"]]
+    {
+        assert_eq!(repo.trace(command), "[exit 0]", "{command:?}");
+    }
+    assert_eq!(repo.text(&["status", "-s"]).split(':').next(), Some("idea"));
 }
 
 #[test]

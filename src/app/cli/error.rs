@@ -135,18 +135,19 @@ impl Usage<'_> {
     fn hint(&self) -> String {
         let (subcommand, arg) = (self.text(ContextKind::InvalidSubcommand), self.text(ContextKind::InvalidArg));
         let typed = format!("{} {subcommand}", self.command.trim_start_matches("git trace"));
-        let other_name = OTHER_NAMES.iter().find(|(name, _)| *name == typed.trim_start());
+        let other_name = OTHER_NAMES.iter().find(|(names, _)| names.split('|').any(|name| name == typed.trim_start()));
         if let Some((_, hint)) = other_name {
             return (*hint).to_owned();
         }
         // An empty beginning is for arguments that the command does not take.
         let is_extra = self.error.kind() == ErrorKind::UnknownArgument;
         let fits = |option: &str| if option.is_empty() { is_extra } else { arg.starts_with(option) };
-        let is_meant = |command: &str, option: &str| {
-            self.command.strip_prefix("git trace").map(str::trim_start) == Some(command) && fits(option)
+        let command = self.command.trim_start_matches("git trace").trim_start();
+        let is_meant = |commands: &str, options: &str| {
+            commands.split('|').any(|one| one == command) && options.split('|').any(fits)
         };
-        if let Some((_, _, hint)) = OTHER_OPTIONS.iter().find(|(command, option, _)| is_meant(command, option)) {
-            return (*hint).to_owned();
+        if let Some((_, _, hint)) = OTHER_OPTIONS.iter().find(|(commands, options, _)| is_meant(commands, options)) {
+            return hint.replace("OPTION", &arg);
         }
         let suggested = [
             (ContextKind::SuggestedSubcommand, format!("{} ", self.command)),

@@ -4,6 +4,7 @@ pub(crate) mod conflicts;
 pub(crate) mod content;
 pub(crate) mod items;
 
+use super::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Parses one of these words, which clap lists in help and errors.
@@ -14,4 +15,20 @@ where
     let names = PossibleValuesParser::new(words.iter().map(|(name, _)| *name));
     let value = |name: String| words.iter().find(|(word, _)| *word == name).map(|(_, value)| *value);
     names.try_map(move |name| value(name).ok_or("unknown word"))
+}
+
+/// A flag that scripts give to git's commands of the same names.
+#[derive(clap::Args, Debug)]
+pub(crate) struct QuietArgs {
+    /// Print only warnings and errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl QuietArgs {
+    pub(crate) fn apply(&self, context: &Context) {
+        if self.quiet {
+            context.ui.silence();
+        }
+    }
 }

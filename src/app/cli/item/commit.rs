@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, field_value, key_value, meta_value, read};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Values, escaped};
 use crate::tokens::{TokenUsage, UsageReader, counter};
@@ -63,6 +64,8 @@ pub(crate) struct CommitArgs {
     /// Read items from stdin, one JSON object per line, and answer each line before reading the next
     #[arg(long, conflicts_with_all = ["message", "file", "stdin", "role", "subject", "name", "call_id", "reply_to", "meta", "set", "priority", "usage"])]
     batch: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -70,6 +73,7 @@ pub(crate) struct CommitArgs {
 
 impl CommitArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.quiet.apply(context);
         let name = context.trace_name(None)?;
         let budget = self.budget.policy(context)?;
         if self.batch {

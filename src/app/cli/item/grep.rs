@@ -35,6 +35,9 @@ pub(crate) struct GrepArgs {
     /// Only items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
+    // For hands that know git: lines are always numbered, and patterns always extended.
+    #[arg(short = 'n', short_aliases = ['E', 'e'], hide = true)]
+    numbered: bool,
     /// Search the entire history, newest first, including earlier revisions and deleted items
     #[arg(long)]
     all_history: bool,

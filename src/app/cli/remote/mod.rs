@@ -4,6 +4,7 @@ mod pull;
 
 pub(crate) use pull::{PullArgs, print_received};
 
+use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive;
@@ -32,6 +33,8 @@ pub(crate) struct PushArgs {
     /// Replace a trace that was rebased or reset, unless somebody else pushed to it since the last fetch
     #[arg(short, long)]
     force: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -55,6 +58,8 @@ pub(crate) struct FetchArgs {
     /// Fetch all objects again, which brings back those that are missing or damaged here
     #[arg(long)]
     refetch: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -96,6 +101,7 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
 
 impl PushArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         let (others, patterns): (Vec<String>, Vec<String>) =
@@ -190,9 +196,10 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
 
 impl FetchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
-        let flags = [(self.prune, "--prune"), (self.refetch, "--refetch")];
+        let flags = [(self.prune, "--prune"), (self.refetch, "--refetch"), (self.quiet.quiet, "--quiet")];
         let options: Vec<&str> = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag).collect();
         if self.refetch {
             repo.set_aside_all()?;

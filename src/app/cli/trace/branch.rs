@@ -1,5 +1,6 @@
 //! `git trace branch`, `switch` and `init`.
 
+use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
@@ -194,10 +195,13 @@ pub(crate) struct SwitchArgs {
     /// Create the trace
     #[arg(short = 'c', long)]
     create: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl SwitchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.quiet.apply(context);
         let repo = context.repo()?;
         let mut name = match self.name.as_deref() {
             Some("-") if !self.create => head::previous(repo)?,

@@ -30,6 +30,9 @@ pub(crate) struct StatusArgs {
     /// Print one line: the trace, its items, and its tokens
     #[arg(short, long, conflicts_with = "json")]
     short: bool,
+    // For hands that know git: the current trace is always named.
+    #[arg(short, hide = true)]
+    branch: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
