@@ -112,7 +112,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     ("commit", "--amend", "`git trace edit ITEM -m TEXT` changes an item"),
     ("commit", "--message", "`git trace commit -m TEXT` takes the entire text; `-F FILE` reads a longer one"),
     ("commit", "-n|--no-verify", "`git trace commit` runs no hooks that could be skipped"),
-    ("commit", "-S|--gpg-sign", "`git config commit.gpgSign true` signs these commits too"),
+    ("commit", "-S|--gpg-sign", "`git config trace.sign true` signs the commits of traces"),
     ("commit", "", "`git trace commit -m TEXT` records a text, `-F FILE` a file"),
     (
         "delete",
