@@ -92,8 +92,8 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     ("branch", "--show-current", "`git trace status -s` names the current trace"),
     (
         "branch",
-        "--contains|--format|--merged|--no-contains|--no-merged|--points-at|--sort",
-        "`git for-each-ref OPTION refs/traces` works",
+        "--contains|--merged|--no-contains|--no-merged|--points-at",
+        "`git for-each-ref refs/traces OPTION=TRACE_HEAD` works",
     ),
     (
         "branch|push",
