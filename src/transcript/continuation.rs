@@ -127,10 +127,19 @@ pub(crate) fn newest_source(env: &Env, folder: &Path, name: &TraceName) -> Optio
     let (agent, session) = name.as_str().split_once('/')?;
     let format: Format = agent.parse().ok()?;
     let newest = format.newest(&format.home(env)?, folder).ok()??;
-    // Some agents shorten the id, or put the time before it.
-    let stem = newest.file_stem()?.to_str()?;
-    let is_it = stem.ends_with(session) || stem.rsplit('-').next().is_some_and(|part| session.starts_with(part));
-    is_it.then_some(newest)
+    is_file_of(newest.file_stem()?.to_str()?, session).then_some(newest)
+}
+
+/// The only recorded session that a file with this name, without its extension, may hold.
+pub(crate) fn recorded_session(repo: &Repo, format: Format, stem: &str) -> Result<Option<String>, TraceError> {
+    let mut found = session::recorded(repo, format.as_str())?;
+    found.retain(|session| is_file_of(stem, session));
+    Ok(found.pop_first().filter(|_| found.is_empty()))
+}
+
+/// Some agents put the time before the id in the names of files, or write only its first eight characters.
+fn is_file_of(stem: &str, session: &str) -> bool {
+    stem.ends_with(session) || stem.rsplit('-').next().is_some_and(|part| part.len() >= 8 && session.starts_with(part))
 }
 
 /// A call of the model's last step, made after `since`, that has no result.

@@ -162,11 +162,11 @@ def first_prompts(home):
 
 def parallel(agent):
     home = prepared(agent, "parallel")
-    start = lambda text: subprocess.Popen([str(AGENTS / agent.program), *agent.start(text)], cwd=home / "repo", env=environment(home),
-                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for process in [start("USE_TOOL echo one"), start("USE_TOOL echo two")]:
+    # Gemini CLI deletes the file of a session without messages when another one starts.
+    processes = [started(home, agent, f"USE_TOOL sleep 5; echo {word}") for word in ("one", "two")]
+    for process in processes:
         expect(agent, "the status of a session in parallel", process.wait(timeout=120), 0)
-    found = sorted(re.search(r"USE_TOOL echo (\w+)", said(materialized(home, trace)))[1] for trace in sessions(home))
+    found = sorted(re.search(r"USE_TOOL sleep 5; echo (\w+)", said(materialized(home, trace)))[1] for trace in sessions(home))
     expect(agent, "the sessions in parallel", found, ["one", "two"])
     print(f"{agent.name}: recorded two sessions in parallel")
 
@@ -206,15 +206,20 @@ def sub_agent(agent):
     print(f"{agent.name}: recorded a sub-agent")
 
 
-def kill(home, agent, seconds):
-    """Kills a session in its first turn."""
-    prompt = f"USE_TOOL sleep {seconds}"
+def started(home, agent, prompt):
+    """A process whose session has written its prompt."""
     process = subprocess.Popen([str(AGENTS / agent.program), *agent.start(prompt)], cwd=home / "repo", env=environment(home),
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     for _ in range(300):
-        if any(f"sleep {seconds}" in path.read_text() for path in home.glob(agent.sessions)):
+        if any(prompt in path.read_text() for path in home.glob(agent.sessions)):
             break
         time.sleep(0.1)
+    return process
+
+
+def kill(home, agent, seconds):
+    """Kills a session in its first turn."""
+    process = started(home, agent, f"USE_TOOL sleep {seconds}")
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 

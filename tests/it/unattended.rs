@@ -15,7 +15,10 @@ const CODEX: &str = "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"session_
 
 /// Calls the hook of an agent, which finishes before it returns.
 fn hook(repo: &TestRepo, agent: &str, file: &Path) {
-    let session = file.file_stem().unwrap().to_str().unwrap();
+    hook_of(repo, agent, file.file_stem().unwrap().to_str().unwrap(), file);
+}
+
+fn hook_of(repo: &TestRepo, agent: &str, session: &str, file: &Path) {
     let call = json!({ "session_id": session, "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
     let output = repo.run(&["hook", agent, "--wait"], call.to_string().as_bytes());
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{}", repo.exact(&output));
@@ -52,7 +55,7 @@ fn sessions_that_no_hook_reported_are_caught_up() {
     hook(&repo, "claude-code", &session(&repo, "second", &["other"]));
     assert_eq!(traces(&repo), "claude-code/first\nclaude-code/killed\nclaude-code/second\n");
     assert_eq!(repo.bodies("claude-code/first"), ["one", "two"]);
-    // What was read is not read again: a deleted trace stays deleted.
+    // A file is not read twice: a deleted trace stays deleted.
     repo.text(&["branch", "-D", "claude-code/killed"]);
     hook(&repo, "claude-code", &session(&repo, "second", &["other", "more"]));
     assert_eq!(traces(&repo), "claude-code/first\nclaude-code/second\n");
@@ -68,6 +71,42 @@ fn sessions_that_no_hook_reported_are_caught_up() {
     assert_eq!(repo.run(&["sessions"], b"").stderr, b"");
     assert_eq!(repo.bodies("claude-code/first"), ["one", "two", "three"]);
     repo.fsck();
+}
+
+#[test]
+fn a_session_of_gemini_cli_without_its_first_line_has_one_trace() {
+    let repo = TestRepo::new();
+    let project = repo.home().join(".gemini/tmp/x");
+    fs::create_dir_all(project.join("chats")).unwrap();
+    fs::write(project.join(".project_root"), repo.folder().canonicalize().unwrap().to_str().unwrap()).unwrap();
+    let write = |start: &str, head: bool, texts: &[&str]| {
+        let file = project.join(format!("chats/session-2026-11-23T10-21-{start}.jsonl"));
+        let head = head.then(|| json!({ "sessionId": format!("{start}-d88a"), "projectHash": "", "kind": "main" }));
+        let said = texts.iter().map(|text| json!({ "id": text, "type": "user", "content": [{ "text": text }] }));
+        fs::write(&file, head.into_iter().chain(said).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+        file
+    };
+    let whole = |texts: &[&str]| hook_of(&repo, "gemini-cli", "b2440026-d88a", &write("b2440026", true, texts));
+    let (other, own) = ("gemini-cli/b2440026-d88a", "gemini-cli/94b4c919-d88a");
+    whole(&["two"]);
+    // Gemini CLI loses the line when it tidies up while another session starts. The hook of that session cannot tell the id.
+    let broken = write("94b4c919", false, &["one"]);
+    whole(&["two", "more"]);
+    assert_eq!(traces(&repo), format!("{other}\n"));
+    let failure = repo.exact(&repo.run(&["doctor"], b""));
+    assert!(failure.contains("94b4c919.jsonl`: cannot read the transcript: it lacks the session's id"), "{failure}");
+    hook_of(&repo, "gemini-cli", "94b4c919-d88a", &broken);
+    write("94b4c919", false, &["one", "later"]);
+    whole(&["two", "more", "most"]);
+    assert_eq!(traces(&repo), format!("{own}\n{other}\n"));
+    assert_eq!(repo.bodies(own), ["one", "later"]);
+    write("94b4c919", false, &["one", "later", "last"]);
+    repo.text(&["import", "gemini-cli", broken.to_str().unwrap()]);
+    assert_eq!(repo.bodies(own), ["one", "later", "last"]);
+    // Who names the file wants it, whatever it lacks.
+    let unknown = write("aaaaaaaa", false, &["three"]);
+    repo.text(&["import", "gemini-cli", unknown.to_str().unwrap()]);
+    assert_eq!(traces(&repo), format!("{own}\n{other}\ngemini-cli/session-2026-11-23T10-21-aaaaaaaa\n"));
 }
 
 #[test]

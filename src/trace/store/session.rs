@@ -5,7 +5,10 @@
 //!
 //! A session is identified by its default trace. A symbolic ref to a trace that does not exist counts as absent.
 
+use std::collections::BTreeSet;
+
 use crate::git::{LogLine, Repo};
+use crate::trace::model::name::TRACES;
 use crate::trace::{TraceError, TraceName};
 
 pub(crate) const SESSIONS: &str = "refs/trace-sessions/";
@@ -26,6 +29,22 @@ pub(crate) fn continued_by(repo: &Repo, session: &TraceName) -> Result<TraceName
 pub(crate) fn of_trace(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
     let listed = repo.list_symbolic_refs(SESSIONS)?.into_iter().filter(|(_, target)| *target == name.refname());
     Ok(listed.filter_map(|(refname, _)| refname.strip_prefix(SESSIONS)?.parse().ok()).collect())
+}
+
+/// The ids of an agent's sessions that traces record, without those of sub-agents, forks, and cleaned copies.
+pub(crate) fn recorded(repo: &Repo, agent: &str) -> Result<BTreeSet<String>, TraceError> {
+    let mut found = BTreeSet::new();
+    let mut add = |refname: &str, root| {
+        let session = refname.strip_prefix(root).and_then(|name| name.strip_prefix(agent)?.strip_prefix('/'));
+        found.extend(session.filter(|session| !session.contains('.')).map(str::to_owned));
+    };
+    for (refname, _) in repo.list_refs(&format!("{TRACES}{agent}/"))? {
+        add(&refname, TRACES);
+    }
+    for (refname, _) in repo.list_symbolic_refs(&format!("{SESSIONS}{agent}/"))? {
+        add(&refname, SESSIONS);
+    }
+    Ok(found)
 }
 
 /// Whether the ref of a session exists and names no trace, as after `git update-ref -d`.

@@ -50,8 +50,8 @@ pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usiz
 /// Imports a session that [`grown`] found. One that cannot be read is left alone until it changes again.
 pub(crate) fn import(context: ImportContext<'_>, format: Format, file: &Path) -> Result<Imported, HookError> {
     let state = FileState::with_sub_agents(format, file);
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
-    let imported = hook::import_file(context, format, Destination::Session(stem), file);
+    // A file that does not tell its session waits for the session's own hook.
+    let imported = hook::import_file(context, format, Destination::session_of(file, false), file);
     if let (Err(_), Some(state), Some(mut seen)) = (&imported, state, SeenFiles::read(context.repo, format)) {
         seen.note(file, state);
         seen.write(context.repo, format);

@@ -16,14 +16,17 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod told;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use serde_json::Value;
 
 use self::input::{Input, ProgressFn, TrackedFile};
-use super::continuation::fork_point;
+use super::continuation::{fork_point, recorded_session};
 use super::format::Format;
 use super::read::reader::{Output, Transcript};
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
@@ -46,8 +49,12 @@ const UNNAMED: &str = "unnamed";
 #[derive(Clone, Debug)]
 pub(crate) enum Destination {
     Trace(TraceName),
-    /// The trace that continues the session, which has the id in the transcript, else this one.
-    Session(Option<String>),
+    /// The trace that continues the session. A transcript without its id, such as one of Gemini CLI that lost its first line, is of
+    /// the recorded session that the file's name tells. Otherwise the session gets this name, if a new one is allowed.
+    Session {
+        file_stem: String,
+        is_new_allowed: bool,
+    },
     /// The trace that continues the session with this default trace.
     SessionOf(TraceName),
     /// The trace of a sub-agent, whose entries have its id as their thread.
@@ -55,6 +62,13 @@ pub(crate) enum Destination {
         of: TraceName,
         id: String,
     },
+}
+
+impl Destination {
+    pub(crate) fn session_of(file: &Path, is_new_allowed: bool) -> Self {
+        let stem = file.file_stem().filter(|stem| *stem != "-").map(OsStr::to_string_lossy);
+        Self::Session { file_stem: stem.map_or_else(|| UNNAMED.to_owned(), Cow::into_owned), is_new_allowed }
+    }
 }
 
 #[derive(Debug)]
@@ -133,8 +147,17 @@ pub(crate) fn transcript(
         Destination::Trace(name) | Destination::SessionOf(name) => {
             (name, session.unwrap_or_else(|| UNNAMED.to_owned()))
         }
-        Destination::Session(fallback) => {
-            let session = session.or(fallback).unwrap_or_else(|| UNNAMED.to_owned());
+        Destination::Session { file_stem, is_new_allowed } => {
+            let session = if let Some(session) = session {
+                session
+            } else if let Some(session) = recorded_session(context.repo, format, &file_stem)? {
+                session
+            } else if is_new_allowed || !opened.has_more()? {
+                file_stem
+            } else {
+                let reason = "it lacks the session's id";
+                return Err(read_error(io::Error::new(io::ErrorKind::InvalidData, reason)));
+            };
             (TraceName::of_session(format.as_str(), &session), session)
         }
     };

@@ -48,7 +48,7 @@ pub(crate) fn import(
             .map_err(|source| SessionError::Import { path: path.to_owned(), source })
     };
     let seen = match &destination {
-        Destination::Session(_) | Destination::SessionOf(_) => FileState::with_sub_agents(format, path),
+        Destination::Session { .. } | Destination::SessionOf(_) => FileState::with_sub_agents(format, path),
         Destination::Trace(_) | Destination::SubAgent { .. } => None,
     };
     let mut imported = import_file(destination, path, progress)?;

@@ -20,7 +20,7 @@ pub(crate) struct StoredMessage<T> {
     pub rewound: bool,
 }
 
-/// What a reader notes about a message, as a number.
+/// A reader's note about a message, as a number.
 pub(crate) trait Tag: Copy {
     fn number(self) -> u64;
     fn of_number(number: u64) -> Option<Self>;

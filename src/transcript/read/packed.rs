@@ -1,4 +1,4 @@
-//! Serializes numbers as base64: the state that a reader keeps between imports is mostly hashes, and a hook reads all of it.
+//! Serializes numbers as base64: the state that a reader keeps between imports is mostly hashes, and a hook reads it completely.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -38,7 +38,7 @@ pub(super) struct Turns {
     all: Vec<Turn>,
     last: usize,
     threads: BTreeMap<String, Thread>,
-    /// What was spent of the allowance.
+    /// The part of the allowance that is used up.
     #[serde(default)]
     spent: usize,
     /// Whether turns changed since [`Self::update_rewound`].

@@ -58,9 +58,8 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         if let Some(bar) = &bar {
             bar.set_message(format!("session {} of {}", number + 1, files.len()));
         }
-        let stem = file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
         let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(read + bytes));
-        let done = session::import(writing, *format, Destination::Session(stem), file, &watch);
+        let done = session::import(writing, *format, Destination::session_of(file, true), file, &watch);
         read += length(file);
         if let Some(bar) = &bar {
             bar.set_position(read);

@@ -83,8 +83,7 @@ fn destination(context: &Context, file: &Path) -> Result<Destination> {
     {
         return Ok(Destination::Trace(name));
     }
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).filter(|stem| *stem != "-");
-    Ok(Destination::Session(stem.map(str::to_owned)))
+    Ok(Destination::session_of(file, true))
 }
 
 fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
