@@ -1,6 +1,7 @@
 pub(crate) mod bounded;
 pub(crate) mod cancel;
 pub(crate) mod changes;
+pub(crate) mod decoded;
 pub(crate) mod effect;
 pub(crate) mod error;
 pub(crate) mod escape;

@@ -1,4 +1,4 @@
-//! Secrets with a form of their own: private keys, web tokens, and what is encoded in base64.
+//! Secrets with a distinct form: private keys, web tokens, and secrets encoded in base64.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;

@@ -1,4 +1,4 @@
-//! Secrets in the form of their issuer: a fixed word and what is around it.
+//! Secrets in the form of their issuer: a fixed word and the characters around it.
 //!
 //! The forms are from the issuers' documentation and from the lists that gitleaks and GitHub publish.
 

@@ -5,7 +5,7 @@
 //! name. Nothing else is reported: a false alarm costs more than it saves.
 //!
 //! - A finding never holds the secret, only its position and a [`Fingerprint`], by which it can be allowed.
-//! - Color codes and escapes are read as what they stand for ([`plain`]).
+//! - Color codes and escapes are decoded first ([`plain`]).
 //! - One pass over the text finds prefixes and names; all rules look only there.
 
 mod allow;
@@ -24,7 +24,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 pub(crate) use allow::{Allowed, Fingerprint};
-use plain::Plain;
+use plain::plain;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Secret {
@@ -67,9 +67,9 @@ impl FromStr for Policy {
     }
 }
 
-/// What is read at once, so that the memory that a scan takes has a bound.
+/// The number of bytes that are read at once, which bounds the memory of a scan.
 const PIECE: usize = 1 << 20;
-/// How far a name may be from the end of its value; and what is read in addition so that no secret is cut off.
+/// The distance from a name to the end of its value; and the bytes that are read in addition so that no secret is cut off.
 const REACH: usize = 1024;
 const OVERLAP: usize = REACH + 2 * blocks::MAX_KEY_LEN;
 
@@ -86,9 +86,9 @@ fn find_by_pieces(text: &[u8], piece: usize) -> Vec<Secret> {
     while start < text.len() {
         let rest = &text[start..];
         let window = &rest[..rest.len().min(piece + OVERLAP)];
-        let plain = Plain::of(window);
-        for Secret { what, span } in rules::find(&plain.text) {
-            let span = plain.in_source(&span);
+        let plain = plain(window);
+        for Secret { what, span } in rules::find(plain.as_ref().map_or(window, |plain| &plain.text)) {
+            let span = plain.as_ref().map_or_else(|| span.clone(), |plain| plain.in_source(&span));
             let (from, to) = (start + span.start, start + span.end);
             let is_new = found.last().is_none_or(|last| last.span.end <= from);
             if is_new && (span.start < piece + REACH || window.len() == rest.len()) {

@@ -167,7 +167,7 @@ fn before(text: &[u8], at: usize) -> &[u8] {
     &text[at - len..at]
 }
 
-/// Whether a word goes on at `at`.
+/// Whether a word continues at `at`.
 fn continues(text: &[u8], at: usize) -> bool {
     let is_hump = |last: u8| text[at].is_ascii_uppercase() && !last.is_ascii_uppercase();
     at.checked_sub(1).is_some_and(|last| text[last].is_ascii_alphanumeric() && !is_hump(text[last]))
@@ -183,7 +183,7 @@ fn words_of(name: &[u8]) -> impl Iterator<Item = String> {
     chunks.map(word).filter(|word| !word.starts_with(['_', '-']))
 }
 
-/// What is between a name and its value.
+/// The characters between a name and its value.
 struct Sign {
     /// Where the value starts.
     value: usize,

@@ -1,71 +1,28 @@
-//! A text without what hides its words: color codes, escapes of JSON, percent-encoding.
+//! A text without the escapes that hide its words: color codes, escapes of JSON, percent-encoding.
 //!
 //! The rules read the plain text, and a [`Secret`](super::Secret) has the place in the source. An escape belongs to a place
 //! completely or not at all, so JSON stays JSON if its secrets are replaced.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use crate::base::decoded::{Decoded, Meaning};
 
-/// The longest sequence of color codes and the like.
+/// The longest control sequence, and the most backslashes of one escape.
 const MAX_SEQUENCE: usize = 32;
 
-pub(super) struct Plain<'t> {
-    pub(super) text: Cow<'t, [u8]>,
-    /// Places in the text, each with its place in the source. Between two, both advance alike.
-    places: Vec<(usize, usize)>,
+/// `None` if the source is plain.
+pub(super) fn plain(source: &[u8]) -> Option<Decoded> {
+    Decoded::new(source, [b'\x1b', b'\\', b'%'], escape)
 }
 
-impl<'t> Plain<'t> {
-    pub(super) fn of(source: &'t [u8]) -> Self {
-        let mut places = Vec::new();
-        let mut text = Vec::new();
-        let mut rest = 0;
-        for at in memchr::memchr3_iter(b'\x1b', b'\\', b'%', source) {
-            // A backslash within an escape that was read.
-            if at < rest {
-                continue;
-            }
-            let Some((len, byte)) = escape(&source[at..]) else { continue };
-            text.extend_from_slice(&source[rest..at]);
-            places.push((text.len(), at));
-            text.extend(byte);
-            rest = at + len;
-            places.push((text.len(), rest));
-        }
-        if places.is_empty() {
-            return Self { text: Cow::Borrowed(source), places };
-        }
-        text.extend_from_slice(&source[rest..]);
-        Self { text: Cow::Owned(text), places }
-    }
-
-    pub(super) fn in_source(&self, span: &Range<usize>) -> Range<usize> {
-        // The last place of what was left out before the start, the first of what was left out after the end.
-        let before = self.places.partition_point(|place| place.0 <= span.start);
-        let start = match before.checked_sub(1).map(|last| self.places[last]) {
-            Some((plain, source)) => source + span.start - plain,
-            None => span.start,
-        };
-        let after = self.places.partition_point(|place| place.0 < span.end);
-        let end = match (self.places.get(after), after.checked_sub(1).map(|last| self.places[last])) {
-            (Some((plain, source)), _) if *plain == span.end => *source,
-            (_, Some((plain, source))) => source + span.end - plain,
-            (_, None) => span.end,
-        };
-        start..end
-    }
-}
-
-/// The length of the escape at the start of `rest`, and the byte that it stands for, if any.
-fn escape(rest: &[u8]) -> Option<(usize, Option<u8>)> {
+/// The escape at the start of `rest`, with its length.
+fn escape(rest: &[u8]) -> Option<(usize, Meaning)> {
     match rest[0] {
-        b'\x1b' => Some((1 + sequence(&rest[1..])?, None)),
+        b'\x1b' => Some((1 + sequence(&rest[1..])?, Meaning::Nothing)),
         b'%' => {
             let byte = hex(rest.get(1..3)?)?;
-            matches!(byte, b' '..=b'~' | b'\n' | b'\r').then_some((3, Some(byte)))
+            matches!(byte, b' '..=b'~' | b'\n' | b'\r').then_some((3, Meaning::Byte(byte)))
         }
         _ => {
-            // JSON in JSON doubles the backslashes.
+            // JSON in JSON has twice as many backslashes.
             let slashes = rest.iter().take(MAX_SEQUENCE).take_while(|b| **b == b'\\').count();
             let (len, byte) = match *rest.get(slashes)? {
                 b @ (b'"' | b'\'' | b'/') => (1, b),
@@ -80,9 +37,9 @@ fn escape(rest: &[u8]) -> Option<(usize, Option<u8>)> {
             };
             let len = slashes + len;
             if byte == b'\x1b' {
-                return Some((len + sequence(&rest[len..])?, None));
+                return Some((len + sequence(&rest[len..])?, Meaning::Nothing));
             }
-            Some((len, Some(byte)))
+            Some((len, Meaning::Byte(byte)))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a value looks random, or stands for a value.
+//! Whether a value looks random, or is a placeholder or a variable.
 
 /// The shortest value that is judged by its randomness, and the minimum of its longest piece without a dash or dot.
 const MIN_VALUE: usize = 16;

@@ -11,7 +11,7 @@ use super::forms::{FORMS, Form, of_form};
 use super::named::{self, NAMES, Name};
 use super::runs::Runs;
 
-/// What a rule starts from.
+/// A word from which a rule starts.
 struct Start {
     word: String,
     rule: Rule,

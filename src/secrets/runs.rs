@@ -16,7 +16,7 @@ pub(super) enum Class {
     Path,
     /// Letters, digits, `+`, `/`, `=`.
     Base64,
-    /// What a password without quotes consists of.
+    /// The characters of a password without quotes.
     Password,
 }
 

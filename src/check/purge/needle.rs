@@ -10,8 +10,9 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::Regex;
 
+use crate::base::decoded::Decoded;
 use crate::trace::model::trailers::one_line;
-use decoded::Decoded;
+use decoded::decode;
 use forms::{Encoding, Form, forms_of};
 use lines::Joined;
 
@@ -140,18 +141,18 @@ impl Layers {
     fn new(bytes: &[u8], depth: usize) -> Option<Self> {
         let mut layers = Self(Vec::new());
         for _ in 0..depth {
-            let next = Decoded::new(layers.innermost(bytes))?;
+            let next = decode(layers.innermost(bytes))?;
             layers.0.push(next);
         }
         Some(layers)
     }
 
     fn innermost<'b>(&'b self, bytes: &'b [u8]) -> &'b [u8] {
-        self.0.last().map_or(bytes, |decoded| &decoded.bytes)
+        self.0.last().map_or(bytes, |decoded| &decoded.text)
     }
 
     fn original(&self, span: Range<usize>) -> Range<usize> {
-        self.0.iter().rfold(span, |span, layer| layer.original(&span))
+        self.0.iter().rfold(span, |span, layer| layer.in_source(&span))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a commit of somebody else says of its tree is compared with the tree before it counts here.
+//! Compares the trailers of somebody else's commit with its tree before they count here.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::trace::change::pending::PendingChange;
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::model::tree::{self, CAPACITY};
 use crate::trace::store::total;
-use crate::trace::{Tip, TraceError};
+use crate::trace::{ItemEntry, Tip, TraceError};
 
 /// A provider also counts what a trace does not contain, such as definitions of tools, and with another tokenizer. Its report may
 /// be this many times our own count, and this many tokens more.
@@ -33,9 +33,13 @@ fn true_total(repo: &Repo, tip: &Tip, counter: Counter) -> Result<Option<(Total,
     Ok((!is_true).then_some((total, counted)))
 }
 
-/// Whether a commit leaves few positions to later items although it has few items. A trace would soon be full.
-pub(crate) fn wastes_positions(repo: &Repo, tip: &Tip) -> Result<Option<(u32, usize)>, TraceError> {
-    let slots = tree::list(repo, tip.commit.tree)?;
+/// The next position and the number of `slots`, the items of a commit, if it leaves few positions to later items although it has few.
+/// A trace would soon be full.
+pub(crate) fn wastes_positions(
+    repo: &Repo,
+    tip: &Tip,
+    slots: &[ItemEntry],
+) -> Result<Option<(u32, usize)>, TraceError> {
     let next = tip.next_seq(repo)?.max(slots.last().map_or(0, |slot| slot.seq + 1));
     Ok((next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len())))
 }
@@ -44,11 +48,12 @@ pub(crate) fn wastes_positions(repo: &Repo, tip: &Tip) -> Result<Option<(u32, us
 /// each file contains the id of its item, so this could only make a small fetch a large context.
 pub(crate) fn require_sound(repo: &Repo, tip: &Tip) -> Result<(), TraceError> {
     let oid = tip.commit.oid;
-    if let Some((next, items)) = wastes_positions(repo, tip)? {
+    let slots = tree::list(repo, tip.commit.tree)?;
+    if let Some((next, items)) = wastes_positions(repo, tip, &slots)? {
         return Err(TraceError::FewPositions { oid, next, items });
     }
     let mut counts: HashMap<Oid, usize> = HashMap::new();
-    for slot in tree::list(repo, tip.commit.tree)? {
+    for slot in slots {
         *counts.entry(slot.blob).or_default() += 1;
     }
     match counts.into_iter().filter(|(_, items)| *items > SHARED_MAX).max() {

@@ -1,62 +1,11 @@
 //! Text that programs escaped, without the escapes, whichever characters each program chose to escape.
 
-use std::ops::Range;
+use crate::base::decoded::{Decoded, Meaning};
 
-/// Bytes in which the escapes of URLs, of HTML, and of string literals are replaced by what they stand for.
-///
-/// They are decoded in one pass, whatever their kind. A text that was escaped twice is decoded twice.
-#[derive(Debug)]
-pub(super) struct Decoded {
-    pub(super) bytes: Vec<u8>,
-    /// Where a decoded escape ends, and how many bytes were saved up to there.
-    ends: Vec<(usize, usize)>,
-}
-
-impl Decoded {
-    /// `None` if there is no escape.
-    pub(super) fn new(bytes: &[u8]) -> Option<Self> {
-        let mut decoded = Self { bytes: Vec::new(), ends: Vec::new() };
-        let (mut kept, mut saved) = (0, 0);
-        for start in memchr::memchr3_iter(b'%', b'&', b'\\', bytes) {
-            // What an escape contains is no start of another one.
-            if start < kept {
-                continue;
-            }
-            let Some((len, meaning)) = escape(&bytes[start..]) else { continue };
-            decoded.bytes.extend_from_slice(&bytes[kept..start]);
-            let before = decoded.bytes.len();
-            meaning.push(&mut decoded.bytes);
-            saved += len - (decoded.bytes.len() - before);
-            decoded.ends.push((decoded.bytes.len(), saved));
-            kept = start + len;
-        }
-        decoded.bytes.extend_from_slice(&bytes[kept..]);
-        (saved > 0).then_some(decoded)
-    }
-
-    /// The span in the escaped bytes.
-    pub(super) fn original(&self, span: &Range<usize>) -> Range<usize> {
-        let original = |at: usize| match self.ends.partition_point(|(end, _)| *end <= at) {
-            0 => at,
-            count => at + self.ends[count - 1].1,
-        };
-        original(span.start)..original(span.end)
-    }
-}
-
-/// What an escape stands for, which is always shorter.
-enum Meaning {
-    Byte(u8),
-    Char(char),
-}
-
-impl Meaning {
-    fn push(self, bytes: &mut Vec<u8>) {
-        match self {
-            Self::Byte(byte) => bytes.push(byte),
-            Self::Char(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-    }
+/// Decodes the escapes of URLs, of HTML, and of string literals, in one pass. A text that was escaped twice is decoded twice. `None`
+/// if there is no escape.
+pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
+    Decoded::new(bytes, *b"%&\\", escape)
 }
 
 /// The names that every program writes for the characters with a meaning in HTML.

@@ -1,4 +1,5 @@
-//! What was purged here, taken out of what a remote has. So a pull neither brings it back, nor leaves out what others did meanwhile.
+//! Rewrites the traces of a remote without the content that was purged here, so that a pull neither brings it back nor leaves out
+//! later work of others.
 //!
 //! - Commits of others on top of purged ones are written again, as those of ours are.
 //! - If two clones purged a trace before they knew of each other, what each form lacks is taken out of the other one.

@@ -1,6 +1,6 @@
 //! Joining two forms of a text from which different parts were purged.
 //!
-//! The text itself is unknown. What both forms contain stays, and a marker takes the place of everything else. The result does not
+//! The text itself is unknown. Only text in both forms stays, and a marker takes the place of everything else. The result does not
 //! depend on the order of the forms, so all clones make the same one. It contains nothing that either purge removed, because each of
 //! its parts between markers is part of both forms.
 

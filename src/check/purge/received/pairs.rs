@@ -21,7 +21,7 @@ pub(super) struct Pairs {
     pub(super) commits: HashMap<Oid, Oid>,
     /// The messages of theirs without what either purge removed.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
-    /// The files that both purges changed, in either form, with what both left.
+    /// The files that both purges changed, in either form, with the joined content.
     pub(super) files: HashMap<Oid, Vec<u8>>,
     pub(super) purge: Option<Purge>,
 }
@@ -124,7 +124,7 @@ fn marked_reason(message: &str) -> Option<&str> {
     Some(message.split_once("[purged: ")?.1.split_once(']')?.0)
 }
 
-/// `theirs` with what both messages say, and with its own trailers about its tree. `None` if both say the same.
+/// `theirs` without the parts that `ours` lacks, but with its own trailers about its tree. `None` if both say the same.
 fn join_messages(ours: &str, theirs: &str, marker: &str) -> Option<String> {
     let split = |message: &str| -> (String, String) {
         let gap = message.trim_end().rfind("\n\n").filter(|gap| message[gap + 2..].contains("Trace-"));

@@ -1,0 +1,70 @@
+//! Text without its escapes, with the place of each part in the source.
+
+use std::ops::Range;
+
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) text: Vec<u8>,
+    /// Places in the text, each with its place in the source. Between two, both advance alike.
+    places: Vec<(usize, usize)>,
+}
+
+/// The content of an escape, which is never longer than the escape.
+pub(crate) enum Meaning {
+    Nothing,
+    Byte(u8),
+    Char(char),
+}
+
+impl Meaning {
+    fn push(self, text: &mut Vec<u8>) {
+        match self {
+            Self::Nothing => {}
+            Self::Byte(byte) => text.push(byte),
+            Self::Char(c) => text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+}
+
+impl Decoded {
+    /// Decodes in one pass. `escape` gets the rest of the source at each of the bytes `starts`, and returns the length of the escape
+    /// there. Returns `None` if there is no escape.
+    pub(crate) fn new(
+        source: &[u8],
+        starts: [u8; 3],
+        escape: impl Fn(&[u8]) -> Option<(usize, Meaning)>,
+    ) -> Option<Self> {
+        let mut decoded = Self { text: Vec::new(), places: Vec::new() };
+        let mut rest = 0;
+        for at in memchr::memchr3_iter(starts[0], starts[1], starts[2], source) {
+            // No escape starts within another one.
+            if at < rest {
+                continue;
+            }
+            let Some((len, meaning)) = escape(&source[at..]) else { continue };
+            decoded.text.extend_from_slice(&source[rest..at]);
+            decoded.places.push((decoded.text.len(), at));
+            meaning.push(&mut decoded.text);
+            rest = at + len;
+            decoded.places.push((decoded.text.len(), rest));
+        }
+        decoded.text.extend_from_slice(&source[rest..]);
+        (!decoded.places.is_empty()).then_some(decoded)
+    }
+
+    /// The span in the source. An escape belongs to it completely or not at all, and one without content at its ends does not.
+    pub(crate) fn in_source(&self, span: &Range<usize>) -> Range<usize> {
+        let before = self.places.partition_point(|place| place.0 <= span.start);
+        let start = match before.checked_sub(1).map(|last| self.places[last]) {
+            Some((text, source)) => source + span.start - text,
+            None => span.start,
+        };
+        let after = self.places.partition_point(|place| place.0 < span.end);
+        let end = match (self.places.get(after), after.checked_sub(1).map(|last| self.places[last])) {
+            (Some((text, source)), _) if *text == span.end => *source,
+            (_, Some((text, source))) => source + span.end - text,
+            (_, None) => span.end,
+        };
+        start..end
+    }
+}
