@@ -139,7 +139,7 @@ fn perfect_hash(entries: &[Entry], seed: u64) -> Option<Table> {
     Some(Table { displacements, slots })
 }
 
-/// A side of a bond that is a whole character, or else nothing.
+/// A side of a bond that is a complete character, or else nothing.
 fn character(bytes: &[u8]) -> Option<u32> {
     str::from_utf8(bytes).ok()?;
     let mut padded = [0; 4];

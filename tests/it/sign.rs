@@ -270,7 +270,7 @@ fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
     }
     assert_eq!(refs(), before);
 
-    // What a signer continued is accepted, and so is what is here.
+    // Commits that a signer continued are accepted, and so are local ones.
     repo.text(&["pull"]);
     repo.say("Do not.");
     repo.text(&["push"]);

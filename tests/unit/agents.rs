@@ -271,7 +271,7 @@ fn a_generated_session_exports_what_the_model_saw() {
         assert_eq!(text.lines().count(), expected, "{text}");
         for agent in ["codex", "gemini-cli"] {
             let (repo, _) = round_trip(&generated(is_compacted), Format::ClaudeCode, agent, |_| ());
-            // Gemini CLI has no place of its own for an image in a result.
+            // Gemini CLI has no separate place for an image in a result.
             let said = |trace: &str| -> Vec<String> {
                 let said = texts(&context(&repo, trace));
                 said.iter().map(|text| text.split("\n{\"inlineData").next().unwrap().to_owned()).collect()
@@ -350,7 +350,7 @@ fn call(file: &str, event: &str) -> String {
     json!({"session_id": "s1", "transcript_path": file, "hook_event_name": event, "cwd": "/"}).to_string()
 }
 
-/// Runs a hook of a user who wants sessions to be recorded. It says nothing and succeeds whatever it is given.
+/// Runs a hook with consent to recording. It says nothing and succeeds whatever it is given.
 fn hook(repo: &TestRepo, args: &[&str], input: &str) {
     if repo.folder().join(".git").exists() {
         repo.git(&["config", "trace.record", "true"]);

@@ -32,7 +32,7 @@ macro_rules! commands {
     };
 }
 
-/// Defines the commands of `git trace` as [`COMMANDS`], with lines as in [`commands!`]. Each is an enum of its own, so that one
+/// Defines the commands of `git trace` as [`COMMANDS`], with lines as in [`commands!`]. Each is a separate enum, so that one
 /// can be built without the others: building all took a tenth of a process.
 macro_rules! table {
     ($($(#[$meta:meta])* $name:ident($args:ty),)*) => {
@@ -136,7 +136,7 @@ struct Cli {
     trace: Option<TraceName>,
 }
 
-/// What a command does with its arguments.
+/// A command with its arguments, ready to run.
 type Run = Box<dyn FnOnce(&Context) -> Result<ExitStatus>>;
 
 /// A command of `git trace`.

@@ -17,7 +17,7 @@
 //! - Each source has a share of the budget and may use what the others leave. Rules come first and are never cut. Entries that
 //!   do not fit are omitted, the least important ones of each source first. The brief states how many, and where they are.
 //! - An entry is one line without control characters, so no source can forge a heading or an entry of another source.
-//! - Words of others are in sections of their own, which say that they are data.
+//! - Words of others are in separate sections, which say that they are data.
 //! - The same sources give the same bytes: the brief contains no time. Compiling it writes nothing.
 //! - A source that cannot be read becomes a warning; the other sources are still included.
 //!
@@ -74,7 +74,7 @@ pub(crate) struct Brief {
     pub searched: Vec<String>,
 }
 
-/// What is left out of a section.
+/// Entries that are left out of a section.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Omission {
     pub kind: SectionKind,

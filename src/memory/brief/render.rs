@@ -71,7 +71,7 @@ fn first_fitting(queue: &[Queued], sections: &[Section], allowed: u64) -> Vec<Ve
     kept
 }
 
-/// The sections with the entries that are kept, and what is left out of each.
+/// The sections with the entries that are kept, and the number left out of each.
 fn split(all: &[Section], kept: &[Vec<usize>]) -> (Vec<Section>, Vec<Omission>) {
     let (mut sections, mut left_out) = (Vec::new(), Vec::new());
     for (index, Section { kind, shown_by, entries }) in all.iter().enumerate() {

@@ -120,7 +120,7 @@ impl ContextSize {
         Some(if self.is_reported() { format!("≈ {percent}%") } else { format!("{percent}%") })
     }
 
-    /// What comes after a percentage of the window: that it is of the items only, if no provider reported a size.
+    /// The mark of a percentage of the window that is of the items only, because no provider reported a size.
     pub(crate) fn omission(&self) -> &'static str {
         if self.window.is_some() && !self.is_reported() { ", content only" } else { "" }
     }

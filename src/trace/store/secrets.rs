@@ -22,7 +22,7 @@ pub(crate) struct SecretScanner<'r> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Found {
-    /// What it looks like: `a GitHub token`.
+    /// The kind, with an article: `a GitHub token`.
     pub what: &'static str,
     pub fingerprint: Fingerprint,
     /// [`Policy::Redact`] if it was removed, or [`Policy::Warn`].

@@ -52,7 +52,7 @@ pub(crate) static HISTORY: LineHistory = LineHistory {
     },
 };
 
-/// What is taken over from a remote.
+/// The lines that are taken over from a remote.
 pub(crate) static RECEIVED: LineHistory = LineHistory {
     format: LineFormat {
         is_line: |line| serde_json::from_str(line).is_ok_and(|line| !matches!(line, Line::Body { .. })),
@@ -143,7 +143,7 @@ pub(crate) struct Removed {
     pub bodies: Vec<Vec<u8>>,
     /// Items whose bodies do not identify them.
     pub contents: Vec<Item>,
-    /// What remains of items.
+    /// The rest of each item.
     pub left: Vec<Item>,
 }
 

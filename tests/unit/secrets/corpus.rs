@@ -1,7 +1,7 @@
 //! Secrets of more than a hundred kinds, and texts that look like secrets. `tests/secrets` has the patterns; the texts are made
 //! here, so that no file of the repository contains one.
 //!
-//! In a pattern, `{A20}` stands for 20 random characters of a class, `{n}` for a line end, `{e}` for ESC, `{u}` for a UUID,
+//! In a pattern, `{A20}` is 20 random characters of a class, `{n}` for a line end, `{e}` for ESC, `{u}` for a UUID,
 //! `{p12}` for a password, and `{B:…}` for the base64 of a pattern. `«…»` marks the secret.
 //!
 //! With `SECRETS_CORPUS=FILE`, the texts are written as JSON lines, for `tests/secrets/compare`.

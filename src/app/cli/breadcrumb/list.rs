@@ -74,7 +74,7 @@ impl GetArgs {
         let lookup = context.store.lookup(&self.key, context.now())?;
         context.warn_skipped_lines(&lookup.skipped_lines);
         if lookup.is_damaged(&self.key) {
-            context.ui.note(format!("cannot tell whether there is a breadcrumb `{}`: lines were skipped", self.key));
+            context.ui.note(format!("breadcrumb `{}` may be on a line that was skipped", self.key));
             return Ok(ExitStatus::Incomplete);
         }
         let Some(record) = lookup.record else {

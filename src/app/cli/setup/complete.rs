@@ -84,7 +84,7 @@ impl CompleteWordsArgs {
                 candidates.push((value, candidate));
             }
         }
-        // Commands and options have an id, and are sorted by name. Values come in their order, such as newest first.
+        // Commands and options have an id, and are sorted by name. Values keep their order, such as newest first.
         candidates.sort_by_key(|(value, candidate)| candidate.get_id().map(|_| *value));
         let mut seen = HashSet::new();
         for (value, candidate) in candidates.into_iter().filter(|(value, _)| seen.insert(*value)) {

@@ -61,7 +61,7 @@ struct TargetArgs {
     #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
     /// Instead, install a manual page for every command in a folder for MANPATH [default:
-    /// share/man beside the bin folder of git-trace in your home, such as ~/.cargo, else ~/.local/share/man]
+    /// share/man next to the bin folder of git-trace in your home, such as ~/.cargo, else ~/.local/share/man]
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["local", "global", "worktree", "private",
         "agents", "no_hooks", "mcp"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
@@ -262,7 +262,7 @@ fn install_pages(folder: Option<&Path>, mode: Mode, env: &Env, ui: &Ui) -> Resul
     Ok(steps)
 }
 
-/// By default beside the user's own `bin` folder with this program, such as `~/.cargo/bin`: man searches there without `MANPATH`.
+/// By default next to the user's own `bin` folder with this program, such as `~/.cargo/bin`: man searches there without `MANPATH`.
 fn man_folder(named: Option<&Path>, env: &Env) -> Result<PathBuf> {
     if let Some(folder) = named {
         return Ok(std::path::absolute(folder)?);

@@ -98,7 +98,7 @@ impl History {
         Ok(found)
     }
 
-    /// The newest of the operations `in_effect`, as many as `number`. An export is not counted: it changes no item, and what it wrote
+    /// The newest of the operations `in_effect`, as many as `number`. An export is not counted: it changes no item, and its file
     /// stays. It is reversed with an older operation if it moved the same ref. `None` if there are too few operations.
     pub(crate) fn newest<'h>(in_effect: &[&'h Operation], number: usize) -> Option<Vec<&'h Operation>> {
         let counted = in_effect.iter().filter(|operation| !is_export(operation));

@@ -53,8 +53,8 @@ pub(super) fn heads(settings: &[Setting]) -> Vec<usize> {
 
 /// The lines that no others knew. Only forged lines know each other in a circle: the first one in `order` represents such a circle.
 ///
-/// In the order in which a search in depth leaves the lines, the last one is unknown to all but its own circle. What it knew is
-/// known; of the others, the last one is unknown, and so on.
+/// In the order in which a search in depth leaves the lines, the last one is unknown to all but its own circle. The lines that
+/// it knew are known; of the others, the last one is unknown, and so on.
 fn unknown_to_others(known: &[Vec<usize>], order: Vec<usize>) -> Vec<usize> {
     let mut left = Vec::with_capacity(order.len());
     let mut is_reached = vec![false; known.len()];
