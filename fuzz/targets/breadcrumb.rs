@@ -1,5 +1,7 @@
 //! Any bytes as a breadcrumb store: records, findings, formatting, export and import.
 
+use std::collections::HashSet;
+
 use super::lie_within;
 use crate::memory::breadcrumb::exchange::{Format, export, parse};
 use crate::memory::breadcrumb::{Namespaces, Record, StoreFile, check, fix};
@@ -8,7 +10,10 @@ use crate::trace::Time;
 pub(super) fn run(text: &[u8]) {
     let _ = Namespaces::parse(text);
     for file in StoreFile::ALL {
-        let rules = check::Rules { file, namespaces: &Namespaces::default(), now: Time::from_second(1_770_714_000) };
+        let (namespaces, earlier_keys) = (Namespaces::default(), HashSet::new());
+        let now = Time::from_second(1_770_714_000);
+        let rules =
+            check::Rules { file, namespaces: &namespaces, now, earlier_keys: &earlier_keys, stale_before: None };
         assert!(lie_within(&check(text, &rules), text));
     }
     for line in text.split(|b| *b == b'\n') {

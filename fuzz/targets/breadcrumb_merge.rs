@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{exchange, versions};
 use crate::base::merge::{Markers, MergeInput, Style};
 use crate::memory::breadcrumb::Record;
-use crate::memory::breadcrumb::merge::{merge, resolve::resolve};
+use crate::memory::breadcrumb::merge::{merge, plain::plain, resolve::resolve};
 
 /// The effective record of each key.
 fn records(text: &[u8]) -> BTreeMap<String, Record<'_>> {
@@ -37,8 +37,8 @@ pub(super) fn run(data: &[u8]) {
     if !merged.is_clean() {
         return;
     }
-    let settled = crate::base::merge::conflict::flatten_base(&base);
-    let (base, ours, theirs, all) = (records(&settled), records(&ours), records(&theirs), records(&text));
+    let [base, ours, theirs] = plain(sides, &mut Vec::new());
+    let (base, ours, theirs, all) = (records(&base), records(&ours), records(&theirs), records(&text));
     for key in ours.keys().chain(theirs.keys()) {
         let unchanged = |side: &Record<'_>| base.get(key).is_some_and(|base| base.means_same(side));
         let deleted = match (ours.get(key), theirs.get(key)) {

@@ -13,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
     let [base, ours, theirs] = versions(data);
     let markers = Markers { style: Style::Diff3, ..Markers::default() };
     let sides = MergeInput { base: &base, ours: &ours, theirs: &theirs };
-    let settled = crate::base::merge::conflict::flatten_base(&base);
+    let settled = crate::base::merge::conflict::flatten_base(&base, 7);
     if let Some(same) = merge(MergeInput { theirs: &settled, ..sides }) {
         assert_eq!(same.to_bytes(&markers), ours);
     }

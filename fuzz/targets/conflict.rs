@@ -13,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
     for size in [1, 7, 9] {
         let _ = (parse(data, size), versions(data, size));
     }
-    let settled = flatten_base(data).into_owned();
+    let settled = flatten_base(data, 7).into_owned();
     assert!(settled.len() <= data.len());
 
     let [base, ours, theirs] = super::versions(data).map(|text| lines(&text));

@@ -1,3 +1,4 @@
+mod breadcrumbs;
 pub(crate) mod cli;
 pub(crate) mod context;
 pub(crate) mod install;

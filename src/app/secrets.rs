@@ -6,25 +6,32 @@ use crate::memory::breadcrumb::StoreFile;
 use crate::secrets::{self, Allowed, Policy};
 use crate::trace::store::settings;
 
+/// Who reads the hint: a model calls tools, and asks the user to change settings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Person,
+    Model,
+}
+
 /// Refuses a breadcrumb for the committed file whose value looks like a secret. The key is scanned too: it may give the value away.
-pub(crate) fn refuse_secret_breadcrumb(key: &str, value: &str) -> Result<()> {
+pub(crate) fn refuse_secret_breadcrumb(caller: Caller, key: &str, value: &str) -> Result<()> {
     if StoreFile::of_key(key) == StoreFile::Secret {
         return Ok(());
     }
     let message = |what: &str| format!("the value of `{key}` holds what looks like {what}, and it would be committed");
-    refuse_secret(&format!("{key}={value}"), message, &format!("git trace breadcrumb set secret.{key}"))
+    refuse_secret(caller, &format!("{key}={value}"), message, &format!("secret.{key}"))
 }
 
 /// Refuses text for a crumb file, which is committed, that looks like a secret.
-pub(crate) fn refuse_secret_text(text: &str) -> Result<()> {
+pub(crate) fn refuse_secret_text(caller: Caller, text: &str) -> Result<()> {
     let message = |what: &str| format!("the text holds what looks like {what}, and it would be committed");
-    refuse_secret(text, message, "git trace breadcrumb set secret.<name>")
+    refuse_secret(caller, text, message, "secret.<name>")
 }
 
-/// `message` is given what the secret looks like; `keep` is the command that stores it elsewhere.
+/// `message` is given what the secret looks like; `key` is that of a breadcrumb that git does not see.
 ///
 /// With `trace.secrets` at `warn` or `off` the text is accepted; with `warn` the pre-commit hook warns about it.
-fn refuse_secret(text: &str, message: impl Fn(&str) -> String, keep: &str) -> Result<()> {
+fn refuse_secret(caller: Caller, text: &str, message: impl Fn(&str) -> String, key: &str) -> Result<()> {
     let found = secrets::find(text.as_bytes());
     if found.is_empty() {
         return Ok(());
@@ -39,8 +46,16 @@ fn refuse_secret(text: &str, message: impl Fn(&str) -> String, keep: &str) -> Re
         return Ok(());
     };
     let fingerprint = secret.fingerprint(text.as_bytes());
-    let hint = format!(
-        "keep it where git does not look: {keep}; if it is none: git config --add trace.allowSecret {fingerprint}"
-    );
+    let allow = format!("git config --add trace.allowSecret {fingerprint}");
+    let hint = match caller {
+        Caller::Person => {
+            format!("keep it where git does not look: git trace breadcrumb set {key}; if it is none: {allow}")
+        }
+        Caller::Model => {
+            format!(
+                "keep it where git does not look: `set_breadcrumb` with the key `{key}`; if it is none, ask the user to run: {allow}"
+            )
+        }
+    };
     Err(Error::with_hint(message(secret.what), hint))
 }

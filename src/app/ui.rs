@@ -16,6 +16,7 @@ use std::rc::Rc;
 use anstyle::{AnsiColor, Style};
 use indicatif::ProgressBar;
 use ratatui::crossterm::terminal::size;
+use ratatui::text::Line;
 use serde::Serialize;
 
 use crate::base::replace::{Access, put, real_path};
@@ -259,11 +260,12 @@ impl Ui {
         let mut widths = [0; N];
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
+                *width = (*width).max(Line::raw(cell).width());
             }
         }
         for row in rows {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+            let pad = |cell: &String, width: &usize| cell.clone() + &" ".repeat(width - Line::raw(cell).width());
+            let cells = row.iter().zip(&widths).map(|(cell, width)| pad(cell, width));
             let line = cells.collect::<Vec<_>>().join("  ");
             writeln!(self, "{}", line.trim_end())?;
         }

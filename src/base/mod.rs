@@ -7,6 +7,7 @@ pub(crate) mod error;
 pub(crate) mod escape;
 pub(crate) mod finding;
 pub(crate) mod glob;
+pub(crate) mod line_ending;
 pub(crate) mod members;
 pub(crate) mod merge;
 pub(crate) mod process;

@@ -164,13 +164,10 @@ fn lists_are_sorted_filtered_and_limited() {
 fn secret_breadcrumbs_are_stored_outside_of_gits_reach() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "t0p"]), @"
+    secret.token = (secret)
     --- stderr
-    error: cannot write `[ROOT]/repo/.synapse/breadcrumbs-secret.jsonl`: git does not ignore it
-    hint: add `breadcrumbs-secret.jsonl` to `.gitignore`; if it is committed, run `git rm --cached` on it
-    [exit 2]
+    added `breadcrumbs-secret.jsonl` to `.git/info/exclude`, so that git ignores secrets
     ");
-    assert!(!place.at.join(".synapse").exists());
-    place.write(".gitignore", "breadcrumbs-secret.jsonl\n");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "t0p"]), @"secret.token = (secret)");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
     KEY           VALUE     TASK  CREATED           UPDATED
@@ -180,7 +177,7 @@ fn secret_breadcrumbs_are_stored_outside_of_gits_reach() {
     assert_eq!(place.ok(&["breadcrumb", "export"]), "[]\n");
     assert!(place.ok(&["breadcrumb", "export", "--secrets"]).contains("t0p"));
     place.commit("all");
-    assert_eq!(place.git(&["ls-files"]), ".gitignore\n");
+    assert_eq!(place.git(&["ls-files"]), "");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "secret.token"]), @"
     --- stderr
     error: `secret.token` has no history: secrets are not committed
@@ -191,6 +188,71 @@ fn secret_breadcrumbs_are_stored_outside_of_gits_reach() {
     --- stderr
     error: cannot rename `secret.token` to `auth.token`: the value would leave the file that git ignores
     [exit 2]
+    ");
+    // A file that git tracks, or that the project wants to see, stays where it is.
+    place.git(&["add", "-f", ".synapse/breadcrumbs-secret.jsonl"]);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "secret.token", "new"]), @"
+    --- stderr
+    error: cannot write `[ROOT]/repo/.synapse/breadcrumbs-secret.jsonl`: git does not ignore it
+    hint: add `breadcrumbs-secret.jsonl` to `.gitignore`; if it is committed, run `git rm --cached` on it
+    [exit 2]
+    ");
+}
+
+#[test]
+fn times_that_cannot_be_read_are_warned_about_and_repaired_by_migrate() {
+    let place = Playground::new();
+    let bad = line("api.a", "1", 0).replacen("2025-01-01T00:00:00Z", "soon", 1);
+    place.write(STORE, &bad);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "api.a"]), @"
+    1
+    --- stderr
+    warning: `created_at` of `api.a` is not a valid time: `soon`
+    ");
+    for args in [&["list"][..], &["export"], &["set", "api.a", "1"]] {
+        let answer = place.trace(&[&["breadcrumb"], args].concat());
+        assert!(answer.contains("warning: `created_at` of `api.a` is not a valid time: `soon`"), "{answer}");
+    }
+    let migrate = ["breadcrumb", "migrate", "--from", "1.0", "--to", "2.0"];
+    insta::assert_snapshot!(place.trace(&migrate), @"breadcrumbs in version 2.0: 1, repaired: 1");
+    insta::assert_snapshot!(place.trace(&migrate), @"breadcrumbs in version 2.0: 1, repaired: 0");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "get", "api.a"]), @"1");
+}
+
+#[test]
+fn metadata_is_set_shown_and_removed_by_member() {
+    let place = Playground::new();
+    let set = |args: &[&str]| place.ok(&[&["breadcrumb", "set", "api.a", "1"], args].concat());
+    set(&["--metadata", "source=spec.md", "--metadata", "note=a=b"]);
+    let metadata = || {
+        let record: Value = serde_json::from_str(&place.ok(&["breadcrumb", "get", "api.a", "--json"])).unwrap();
+        record["metadata"].to_string()
+    };
+    assert_eq!(metadata(), r#"{"note":"a=b","source":"spec.md"}"#);
+    set(&["--metadata", "note="]);
+    assert_eq!(metadata(), r#"{"source":"spec.md"}"#);
+    set(&["--metadata", "source="]);
+    assert_eq!(metadata(), "null");
+    // Other members keep their spelling.
+    place.write(STORE, line("api.a", "1", 0).replace("}\n", ",\"metadata\":{\"n\":1.50}}\n"));
+    set(&["--metadata", "m=x"]);
+    assert!(place.read(STORE).contains(r#""metadata":{"m":"x","n":1.50}"#), "{}", place.read(STORE));
+    place.write(STORE, line("api.a", "1", 0).replace("}\n", ",\"metadata\":[]}\n"));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "api.a", "1", "--metadata", "m=x"]), @"
+    --- stderr
+    error: cannot set metadata of `api.a`: its `metadata` is not a JSON object
+    [exit 2]
+    ");
+}
+
+#[test]
+fn columns_align_also_after_wide_characters() {
+    let place = Playground::new();
+    place.write(STORE, line("api.a", "\u{6771}\u{4eac}", 0) + &line("api.b", "abcd", 0));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
+    KEY    VALUE  TASK  CREATED           UPDATED
+    api.a  東京   -     2025-01-01 00:00  2025-01-01 00:00
+    api.b  abcd   -     2025-01-01 00:00  2025-01-01 00:00
     ");
 }
 
@@ -320,6 +382,10 @@ fn namespaces_are_listed_and_unknown_ones_cause_a_warning() {
     );
     let answer = place.trace(&["breadcrumb", "set", "api.x", "1"]);
     assert!(answer.contains("more than 1 MiB"), "{answer}");
+    // It was said; tomorrow it is said again, by any command that writes.
+    assert!(!place.trace(&["breadcrumb", "set", "api.x", "2"]).contains("MiB"));
+    fs::remove_file(place.at.join(".git/trace/breadcrumbs-large")).unwrap();
+    assert!(place.trace(&["breadcrumb", "delete", "api.x", "--confirm"]).contains("more than 1 MiB"));
 }
 
 #[test]
@@ -357,6 +423,31 @@ fn resolve_decides_conflicts_as_the_merge_driver_does() {
     .synapse/breadcrumbs.jsonl: conflicts left to resolve: 1
     [exit 1]
     ");
+}
+
+#[test]
+fn resolve_merges_the_versions_in_the_index_if_markers_cannot_be_parsed() {
+    let place = Playground::new();
+    place.write(STORE, line("api.a", "0", 0));
+    place.commit("base");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, line("api.a", "theirs", 2));
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    // Markers that were committed, so that git puts its own around them.
+    let ours = line("api.a", "ours", 1);
+    let b = line("api.b", "1", 1);
+    place.write(STORE, format!("<<<<<<< HEAD\n{ours}=======\n{b}>>>>>>> topic\n"));
+    place.commit("ours");
+    assert!(place.try_git(&["merge", "side"]).contains("CONFLICT"));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"
+    resolved .synapse/breadcrumbs.jsonl; now `git add` it
+    --- stderr
+    .synapse/breadcrumbs.jsonl: unexpected conflict marker on line 2; merged the versions in the index instead
+    .synapse/breadcrumbs.jsonl: ours contains committed conflict markers; merged the lines of both halves
+    .synapse/breadcrumbs.jsonl: `api.a`: both sides changed it; took theirs
+    ");
+    assert_eq!(place.read(STORE), line("api.a", "theirs", 2) + &b);
 }
 
 #[test]

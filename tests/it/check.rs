@@ -128,3 +128,45 @@ fn secrets_are_refused_when_written_and_found_in_commits() {
     [exit 1]
     ");
 }
+
+/// Synapse writes keys such as `a-c`. Teams that use both can commit, but new keys follow our rules.
+#[test]
+fn keys_that_were_there_before_are_warnings() {
+    let place = Playground::new();
+    place.write(STORE, line("api.a-c", "1", 0));
+    place.commit("by Synapse");
+    assert!(place.trace(&["check"]).ends_with("files checked: 1, errors: 1, warnings: 0\n[exit 1]\n"));
+    place.write(STORE, line("api.a-c", "2", 1) + &line("api.b", "1", 0));
+    place.git(&["add", "."]);
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
+    .synapse/breadcrumbs.jsonl:1:1: bad-key: invalid key `api.a-c`: '-' is not an ASCII letter, digit, dot, or underscore; rename it with `breadcrumb rename`
+    --- stderr
+    files checked: 1, errors: 0, warnings: 1
+    ");
+    place.commit("both");
+    assert!(place.trace(&["check"]).ends_with("errors: 0, warnings: 1\n"));
+    place.write(STORE, line("api.a-c", "2", 1) + &line("api.b-c", "1", 0));
+    place.git(&["add", "."]);
+    assert!(place.trace(&["check", "--staged"]).ends_with("errors: 1, warnings: 1\n[exit 1]\n"));
+}
+
+#[test]
+fn stale_breadcrumbs_and_mixed_line_endings_are_warnings() {
+    let place = Playground::new();
+    place.write(STORE, line("api.a", "1", 0).replace('\n', "\r\n") + &line("api.b", "1", 0) + &line("api.c", "1", 0));
+    place.git(&["add", "."]);
+    place.git(&["config", "trace.breadcrumbStale", "2025-01-01T00:00:00Z"]);
+    insta::assert_snapshot!(place.trace(&["hook", "pre-commit", "--fix"]), @"
+    warning: .synapse/breadcrumbs.jsonl:1:1: mixed-line-endings: 1 lines do not end with LF, as most do; fix it with `git trace hook pre-commit --fix`
+    --- stderr
+    fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- '.synapse/breadcrumbs.jsonl'
+    ");
+    assert_eq!(place.read(STORE), line("api.a", "1", 0) + &line("api.b", "1", 0) + &line("api.c", "1", 0));
+    place.git(&["add", "."]);
+    place.git(&["config", "trace.breadcrumbStale", "2025-01-01T00:00:01Z"]);
+    assert!(place.trace(&["check", "--staged"]).ends_with("errors: 0, warnings: 3\n"));
+    place.git(&["config", "trace.breadcrumbStale", "30 days"]);
+    assert!(place.trace(&["check", "--staged"]).contains(
+        ":1:1: stale: `api.a` was last set at 2025-01-01T00:00:00Z; set it again if it still holds, or delete it"
+    ));
+}

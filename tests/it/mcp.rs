@@ -258,6 +258,37 @@ fn a_record_is_the_same_json_in_both_forms_and_has_a_cap() {
 }
 
 #[test]
+fn breadcrumbs_expire_and_are_found_by_time() {
+    let repo = TestRepo::new();
+    let token = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let calls = [
+        ("set_breadcrumb", json!({ "key": "api.a", "value": "x", "expires_at": "2100-01-01T00:00:00Z" })),
+        ("set_breadcrumb", json!({ "key": "api.b", "value": "x", "expires_at": "2020-01-01" })),
+        ("set_breadcrumb", json!({ "key": "secret.a", "value": "x" })),
+        ("set_breadcrumb", json!({ "key": "api.c", "value": token })),
+        ("get_breadcrumb", json!({ "key": "api.a" })),
+        ("list_breadcrumbs", json!({ "updated_after": "yesterday" })),
+        ("list_breadcrumbs", json!({ "updated_after": "2100-01-01" })),
+    ];
+    let results = results(&repo, &calls);
+    let text = |at: usize| content(&results[at]).concat();
+    let value = |at: usize| &results[at]["structuredContent"];
+    insta::assert_snapshot!(text(1), @"
+    error: argument `expires_at`: cannot set a breadcrumb that expired already, at 2020-01-01T00:00:00Z
+    ");
+    assert_eq!(
+        value(2)["warnings"],
+        json!(["added `breadcrumbs-secret.jsonl` to `.git/info/exclude`, so that git ignores secrets"])
+    );
+    insta::assert_snapshot!(text(3), @"
+    error: argument `value`: the value of `api.c` holds what looks like a GitHub token, and it would be committed
+    hint: keep it where git does not look: `set_breadcrumb` with the key `secret.api.c`; if it is none, ask the user to run: git config --add trace.allowSecret f95ddb36486e283f
+    ");
+    assert_eq!(value(4)["breadcrumb"]["expires_at"], "2100-01-01T00:00:00Z");
+    assert_eq!((&value(5)["total"], &value(6)["total"]), (&json!(2), &json!(0)));
+}
+
+#[test]
 fn the_default_tools_fit_into_2000_tokens() {
     let repo = TestRepo::new();
     let list = |args: &[&str]| {

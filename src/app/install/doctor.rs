@@ -1,5 +1,6 @@
 //! Examines a setup: the settings that git sees, and a trial of the merge driver and the hooks.
 
+use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
@@ -270,7 +271,10 @@ fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<O
         return Ok(Some(Diagnosis::error("secrets", format!("git does not ignore `{file}`"), remedy)));
     }
     let namespaces = store.namespaces().unwrap_or_else(|_| Namespaces::default());
-    let findings = check(&text, &Rules { file, namespaces: &namespaces, now });
+    // Only what no commit may contain matters here.
+    let earlier_keys = HashSet::new();
+    let rules = Rules { file, namespaces: &namespaces, now, earlier_keys: &earlier_keys, stale_before: None };
+    let findings = check(&text, &rules);
     let errors: Vec<_> = findings.iter().filter(|finding| finding.weight == Weight::Error).collect();
     Ok(Some(match errors.first() {
         None => Diagnosis::good("breadcrumbs", format!("`{file}` is valid")),

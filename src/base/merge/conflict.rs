@@ -228,14 +228,45 @@ pub(crate) fn versions(text: &[u8], min_size: usize) -> Result<Versions<'_>, Mar
 ///
 /// Git merges several merge bases into one first, and that text may contain conflicts. If the lines of one of its sides were
 /// kept, the merge would conclude that the other side deleted them. Text whose markers do not parse is used unchanged.
-pub(crate) fn flatten_base(text: &[u8]) -> Cow<'_, [u8]> {
+///
+/// Only conflicts with markers of at least `min_size` signs count: those of a merge of bases are longer than the default.
+pub(crate) fn flatten_base(text: &[u8], min_size: usize) -> Cow<'_, [u8]> {
     let mut flat = Cow::Borrowed(text);
     // Conflicts nest as deep as merges of the history cross; each round removes one level.
     for _ in 0..16 {
-        let Ok(Versions { base, conflict_count: 1.., .. }) = versions(&flat, Markers::DEFAULT_SIZE) else { break };
+        let Ok(Versions { base, conflict_count: 1.., .. }) = versions(&flat, min_size) else { break };
         flat = Cow::Owned(base.into_owned());
     }
     flat
+}
+
+/// Replaces markers, and what they show of the base, by blanks, so that the lines of both sides of each conflict stay where they
+/// are. Text whose markers do not parse is returned unchanged.
+pub(crate) fn blank_markers(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut blanked = Cow::Borrowed(text);
+    for _ in 0..16 {
+        let offset = |part: &[u8]| part.as_ptr().addr() - blanked.as_ptr().addr();
+        let Ok(segments) = parse(&blanked, Markers::DEFAULT_SIZE) else { break };
+        let mut kept = Vec::new();
+        for segment in &segments {
+            let parts = match *segment {
+                Segment::Text(lines) => [lines, &[]],
+                Segment::Conflict { ours, theirs, .. } => [ours, theirs],
+            };
+            kept.extend(
+                parts.into_iter().filter(|part| !part.is_empty()).map(|part| offset(part)..offset(part) + part.len()),
+            );
+        }
+        if segments.iter().all(|segment| matches!(segment, Segment::Text(_))) {
+            break;
+        }
+        let mut text: Vec<u8> = blanked.iter().map(|b| if *b == b'\n' { b'\n' } else { b' ' }).collect();
+        for range in kept {
+            text[range.clone()].copy_from_slice(&blanked[range]);
+        }
+        blanked = Cow::Owned(text);
+    }
+    blanked
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Fixes of mechanical errors: the order of lines, duplicate keys, a missing final newline.
+//! Fixes of mechanical errors: the order of lines, duplicate keys, mixed line endings, a missing final newline.
 //!
 //! Only the file in the working tree is fixed: the author decides what to stage.
 
@@ -6,12 +6,13 @@ use std::io;
 use std::path::Path;
 
 use super::Checked;
+use crate::base::line_ending::LineEnding;
 use crate::base::merge::FileKind;
 use crate::base::replace::{self, Access, Lock, Stem};
 use crate::base::worktree_path::resolve;
 use crate::memory::breadcrumb;
 
-const CODES: [&str; 3] = ["duplicate-key", "no-final-newline", "unsorted"];
+const CODES: [&str; 4] = ["duplicate-key", "mixed-line-endings", "no-final-newline", "unsorted"];
 
 #[derive(PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -45,7 +46,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
             Some(fixed) => fixed,
             None => return Ok(Fate::Unreadable),
         },
-        _ => ended(&seen.text),
+        _ => LineEnding::of(&seen.text).unwrap_or(LineEnding::Lf).put_on((&seen.text).into()).into_owned(),
     };
     if fixed == seen.text {
         return Ok(Fate::InOrder);
@@ -55,14 +56,4 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     } else {
         Err(io::Error::other("it changed in the meantime"))
     }
-}
-
-/// The text with a final newline, of the same kind as its other line ends.
-fn ended(text: &[u8]) -> Vec<u8> {
-    let mut ended = text.to_vec();
-    if !text.is_empty() && !text.ends_with(b"\n") {
-        let crlf = memchr::memchr(b'\n', text).is_some_and(|at| text[..at].ends_with(b"\r"));
-        ended.extend(if crlf { &b"\r\n"[..] } else { b"\n" });
-    }
-    ended
 }

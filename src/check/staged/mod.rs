@@ -7,7 +7,7 @@ pub(crate) mod fix;
 mod settings;
 mod source;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use thiserror::Error;
 
@@ -16,6 +16,7 @@ use crate::base::finding::{Finding, LineIndex, Position, Weight};
 use crate::base::merge::FileKind;
 use crate::git::{Env, Git, GitError};
 use crate::memory::breadcrumb::check::Rules;
+use crate::memory::breadcrumb::store::lines::Lines;
 use crate::memory::breadcrumb::{self, Namespaces, StoreFile};
 use crate::memory::crumb;
 use crate::secrets::{self, Policy, Secret};
@@ -63,7 +64,8 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
     let entries = source::entries(git, source, &settings)?;
     let declared = declared(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
-    let mut checkpoints = Vec::new();
+    let (mut checkpoints, mut with_bad_keys) = (Vec::new(), Vec::new());
+    let none = HashSet::new();
     let names: Vec<_> = entries.iter().map(|entry| entry.oid.clone()).collect();
     git.blobs::<CheckError>(&names, |index, blob| {
         let entry = &entries[index];
@@ -75,8 +77,11 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
             Some(_) if entry.is_link => Vec::new(),
             Some(text) => match entry.kind {
                 FileKind::Breadcrumbs => {
-                    let findings = judge_breadcrumbs(entry, &text, declared.get(entry.folder()), now);
-                    with_secrets(findings, &text, entry.kind, &settings)
+                    let findings = judge_breadcrumbs(entry, &text, &declared, &settings, &none, now);
+                    if findings.iter().any(|finding| finding.code == "bad-key") {
+                        with_bad_keys.push((index, text));
+                    }
+                    findings
                 }
                 FileKind::Crumb => with_secrets(crumb::check(&text, Counter::default()), &text, entry.kind, &settings),
                 // Checkpoints are judged together, once all are read.
@@ -89,16 +94,40 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
         checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
         Ok(())
     })?;
+    for (index, text) in &with_bad_keys {
+        let earlier_keys = earlier_keys(git, source, &entries[*index])?;
+        checked[*index].findings = judge_breadcrumbs(&entries[*index], text, &declared, &settings, &earlier_keys, now);
+    }
     checkpoint::judge(git, source, &settings, &entries, &checkpoints, &mut checked)?;
     Ok(checked)
+}
+
+/// The keys that a file had in the parents of the commit.
+fn earlier_keys(git: &Git, source: &Source, entry: &Entry) -> Result<HashSet<Vec<u8>>, CheckError> {
+    let mut keys = HashSet::new();
+    // `git cat-file` reads one name per line.
+    let Some(path) = std::str::from_utf8(&entry.path).ok().filter(|path| !path.contains('\n')) else { return Ok(keys) };
+    let parents = match source {
+        Source::Rev(rev) => [format!("{rev}^1"), format!("{rev}^2")],
+        Source::Staged => ["HEAD", "MERGE_HEAD"].map(str::to_owned),
+    };
+    git.blobs::<CheckError>(&parents.map(|parent| format!("{parent}:{path}")), |_, blob| {
+        let text = blob.unwrap_or_default();
+        keys.extend(Lines::new(&text).lines.into_iter().filter_map(|line| Some(line.key?.into_owned())));
+        Ok(())
+    })?;
+    Ok(keys)
 }
 
 fn judge_breadcrumbs(
     entry: &Entry,
     text: &[u8],
-    declared: Option<&Result<Namespaces, String>>,
+    declared: &Declared,
+    settings: &Settings<'_>,
+    earlier_keys: &HashSet<Vec<u8>>,
     now: Time,
 ) -> Vec<Finding> {
+    let declared = declared.get(entry.folder());
     let mut findings = Vec::new();
     let is_secret = entry.path.ends_with(StoreFile::Secret.file_name().as_bytes());
     if is_secret {
@@ -112,8 +141,9 @@ fn judge_breadcrumbs(
     let none = Namespaces::default();
     let namespaces = declared.and_then(|declared| declared.as_ref().ok()).unwrap_or(&none);
     let file = if is_secret { StoreFile::Secret } else { StoreFile::Shared };
-    findings.extend(breadcrumb::check(text, &Rules { file, namespaces, now }));
-    findings
+    let stale_before = settings.breadcrumbs_stale_before();
+    findings.extend(breadcrumb::check(text, &Rules { file, namespaces, now, earlier_keys, stale_before }));
+    with_secrets(findings, text, entry.kind, settings)
 }
 
 fn with_secrets(mut findings: Vec<Finding>, text: &[u8], kind: FileKind, settings: &Settings<'_>) -> Vec<Finding> {

@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 
 use crate::base::merge::FileKind;
+use crate::base::time::Time;
+use crate::base::when::When;
 use crate::git::{Env, Git, Repo};
 use crate::memory::checkpoint::Pathspec;
 use crate::secrets::{Allowed, Policy};
@@ -45,6 +47,16 @@ impl<'g> Settings<'g> {
             Pathspec::new(setting.as_deref())
         });
         pathspec.kind(path)
+    }
+
+    /// From `trace.breadcrumbStale`, an age such as `90 days`.
+    pub(crate) fn breadcrumbs_stale_before(&self) -> Option<Time> {
+        const KEY: &str = "trace.breadcrumbStale";
+        let age = match self.repo() {
+            Some(repo) => settings::text(repo, KEY).unwrap_or_default(),
+            None => self.ask(KEY).pop(),
+        };
+        age?.parse::<When>().ok()?.before(&self.env.clock()).ok()
     }
 
     pub(crate) fn secrets_policy(&self) -> Option<Policy> {

@@ -8,7 +8,8 @@ use super::store::lines::{BOM, KeyedLine, Lines};
 use super::store::write::MAX_VALUE_LEN;
 use super::store::{LARGE_FILE_LEN, StoreFile};
 use super::{Key, Namespaces, Record, namespace_of};
-use crate::base::finding::{Finding, Findings};
+use crate::base::finding::{Finding, Findings, Weight};
+use crate::base::line_ending::LineEnding;
 use crate::base::time::Time;
 
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,10 @@ pub(crate) struct Rules<'r> {
     pub file: StoreFile,
     pub namespaces: &'r Namespaces,
     pub now: Time,
+    /// Keys that were in the file before. Synapse allows more keys than we do, and a commit is judged by what it adds.
+    pub earlier_keys: &'r HashSet<Vec<u8>>,
+    /// Records that were last set before this time are reported.
+    pub stale_before: Option<Time>,
 }
 
 /// Returns the findings about a store file, by position.
@@ -31,6 +36,12 @@ pub(crate) fn check(text: &[u8], rules: &Rules<'_>) -> Vec<Finding> {
     }
     if len > 0 && !text.ends_with(b"\n") {
         findings.warning("no-final-newline", len..len, "the last line has no line ending", "add a line feed");
+    }
+    if let Some(ending) = LineEnding::of(text)
+        && let count @ 1.. = ending.count_others(text)
+    {
+        let message = format!("{count} lines do not end with {}, as most do", ending.name());
+        findings.warning("mixed-line-endings", 0..0, message, "fix it with `git trace hook pre-commit --fix`");
     }
     if len as u64 > LARGE_FILE_LEN {
         let message = format!("the file has {len} bytes, more than {LARGE_FILE_LEN}");
@@ -74,7 +85,9 @@ fn check_record(
 ) {
     let key = &*record.key;
     if let Err(error) = key.parse::<Key>() {
-        findings.error("bad-key", line.span(), error.to_string(), "rename it with `breadcrumb rename`");
+        let is_new = !rules.earlier_keys.contains(key.as_bytes());
+        let weight = if is_new { Weight::Error } else { Weight::Warning };
+        findings.add(weight, "bad-key", line.span(), error.to_string(), "rename it with `breadcrumb rename`");
     } else {
         if !is_conventional(key) {
             let message = format!("key `{key}` does not follow the naming convention");
@@ -119,6 +132,12 @@ fn check_times(findings: &mut Findings<'_>, rules: &Rules<'_>, line: &KeyedLine<
     if record.created().zip(record.updated()).is_some_and(|(created, updated)| updated < created) {
         let message = format!("`{key}` was updated before it was created");
         findings.warning("time-order", line.span(), message, "correct one of the two times");
+    }
+    if let Some((before, updated)) = rules.stale_before.zip(record.updated())
+        && updated < before
+    {
+        let message = format!("`{key}` was last set at {updated}");
+        findings.warning("stale", line.span(), message, "set it again if it still holds, or delete it");
     }
     if record.is_expired(rules.now) {
         let message = format!("`{key}` expired at {}", record.expires_at.as_deref().unwrap_or_default());

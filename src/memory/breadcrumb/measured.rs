@@ -40,7 +40,7 @@ impl BreadcrumbStore {
     /// Sets a key.
     pub fn set(&self, key: &str, value: &str, now: Time) {
         let key = key.parse().expect("the key is valid");
-        let request = SetRequest { key: &key, value, task_id: None, expiry: Expiry::Kept };
+        let request = SetRequest { key: &key, value, task_id: None, expiry: Expiry::Kept, metadata: &[] };
         Writer::new(&self.0, &|_| true).set(&request, now).expect("the store is writable");
     }
 }

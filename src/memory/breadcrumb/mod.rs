@@ -28,7 +28,10 @@ pub(crate) mod store;
 pub(crate) use check::check;
 pub(crate) use invalid_line::{InvalidLine, LineError};
 pub(crate) use key::{Key, namespace_of};
-pub(crate) use merge::{merge, resolve::resolve_file};
+pub(crate) use merge::{
+    merge,
+    resolve::{Stages, resolve_file},
+};
 pub(crate) use namespace::Namespaces;
 pub(crate) use query::Query;
 pub(crate) use record::Record;

@@ -97,6 +97,14 @@ impl<'a> Record<'a> {
         [("created_at", &self.created_at), ("updated_at", &self.updated_at), ("expires_at", &self.expires_at)]
     }
 
+    /// A sentence about each time that is set and cannot be read.
+    pub(crate) fn bad_times(&self) -> impl Iterator<Item = String> {
+        self.times().into_iter().filter_map(|(name, text)| {
+            let text = text.as_deref().filter(|text| parse_time(text).is_none())?;
+            Some(format!("`{name}` of `{}` is not a valid time: `{text}`", self.key))
+        })
+    }
+
     pub(crate) fn means_same(&self, other: &Record<'_>) -> bool {
         fn spelling<'r>((name, raw): &'r (Cow<'_, str>, Cow<'_, RawValue>)) -> (&'r str, &'r str) {
             (name, raw.get())

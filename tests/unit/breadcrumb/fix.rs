@@ -15,6 +15,8 @@ fn lines_are_sorted_deduplicated_and_ended() {
         (format!("{b}\r\n{a}"), Some(format!("{a}\r\n{b}\r\n"))),
         (format!("{a}\n\n{b}\n"), Some(format!("{a}\n\n{b}\n"))),
         (format!("{a}\nrubbish\n"), None),
+        (format!("{a}\r\n{b}\n{newer}\r\n"), Some(format!("{a}\r\n{newer}\r\n"))),
+        (format!("{a}\n{b}\r\n"), Some(format!("{a}\n{b}\n"))),
         (String::new(), Some(String::new())),
     ] {
         let fixed = fix(text.as_bytes()).map(|fixed| String::from_utf8(fixed).unwrap());

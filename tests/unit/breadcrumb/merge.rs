@@ -184,8 +184,19 @@ fn every_kind_of_unreadable_line_is_a_conflict_that_names_the_line() {
 #[test]
 fn bom_and_line_endings_follow_the_side_that_changed_them() {
     let (a, b, c) = (line("a", "1", 1), line("b", "1", 1), line("c", "1", 1));
-    let crlf = a.replace('\n', "\r\n");
-    assert_eq!(shown(&a, &format!("{crlf}{b}"), &format!("{a}{c}")), format!("{crlf}{b}{c}"));
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    let (ab, ac, abc) = (format!("{a}{b}"), format!("{a}{c}"), format!("{a}{b}{c}"));
+    assert_eq!(
+        shown(&a, &crlf(&ab), &ac),
+        format!("{}note: changed the line endings of theirs to CRLF: 2\n", crlf(&abc))
+    );
+    assert_eq!(shown(&crlf(&a), &crlf(&ab), &crlf(&ac)), crlf(&abc));
+    assert_eq!(shown(&crlf(&a), &ab, &crlf(&ac)), format!("{abc}note: changed the line endings of theirs to LF: 2\n"));
+    // A side that mixes them has the one that most of its lines have.
+    assert_eq!(
+        shown(&a, &format!("{}{b}", crlf(&a)), &ac),
+        format!("{abc}note: changed the line endings of ours to LF: 1\n")
+    );
     assert_eq!(shown(&a, &format!("\u{feff}{a}{b}"), &format!("{a}{c}")), format!("\u{feff}{a}{b}{c}"));
     assert_eq!(shown(&format!("\u{feff}{a}"), &format!("\u{feff}{a}{b}"), &format!("{a}{c}")), format!("{a}{b}{c}"));
 }
@@ -235,4 +246,40 @@ fn reordered_unreadable_lines_are_not_a_conflict() {
     let (a, b) = (line("a", "1", 1), line("b", "1", 1));
     let result = shown("[1]\n[2]\n", &format!("[2]\n[1]\n{a}"), &format!("[1]\n[2]\n{b}"));
     assert!(result.starts_with(&format!("{a}{b}[1]\n[2]\nnote: kept invalid line 2")), "{result}");
+}
+
+#[test]
+fn committed_conflict_markers_are_one_unit() {
+    let (a, b, x) = (line("a", "1", 1), line("b", "1", 1), line("x", "1", 1));
+    let (b2, b3) = (line("b", "2", 2), line("b", "3", 3));
+    let block = format!("{a}<<<<<<< HEAD\n{b2}||||||| 1a2b3c\n{b}=======\n{b3}>>>>>>> topic\n");
+    insta::assert_snapshot!(shown(&format!("{a}{b}"), &block, &format!("{a}{b}{x}")), @r#"
+    {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
+    {"key":"b","value":"3","updated_at":"2025-01-01T03:00:00Z"}
+    {"key":"x","value":"1","updated_at":"2025-01-01T01:00:00Z"}
+    note: ours contains committed conflict markers; merged the lines of both halves
+    note: `b`: ours has it more than once; line 3 is ignored
+    "#);
+    // Who took the markers out has decided, also against the later record.
+    insta::assert_snapshot!(shown(&block, &format!("{a}{b2}"), &format!("{block}{x}")), @r#"
+    {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
+    {"key":"b","value":"2","updated_at":"2025-01-01T02:00:00Z"}
+    {"key":"x","value":"1","updated_at":"2025-01-01T01:00:00Z"}
+    note: theirs contains committed conflict markers; merged the lines of both halves
+    note: `b`: theirs has it more than once; line 3 is ignored
+    "#);
+    // An unreadable line in a half is a conflict, as everywhere.
+    let broken = format!("{a}<<<<<<< HEAD\n[1]\n=======\n{b3}>>>>>>> topic\n");
+    insta::assert_snapshot!(shown(&format!("{a}{b}"), &broken, &format!("{a}{b}{x}")), @r#"
+    {"key":"a","value":"1","updated_at":"2025-01-01T01:00:00Z"}
+    {"key":"b","value":"3","updated_at":"2025-01-01T03:00:00Z"}
+    {"key":"x","value":"1","updated_at":"2025-01-01T01:00:00Z"}
+    <<<<<<< ours
+    [1]
+    ||||||| base
+    =======
+    >>>>>>> theirs
+    note: ours contains committed conflict markers; merged the lines of both halves
+    note: conflict: line 3 of ours is invalid: the line is not a JSON object
+    "#);
 }

@@ -1,5 +1,6 @@
 //! The store on disk.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -72,7 +73,7 @@ fn key(text: &str) -> Key {
 }
 
 fn set(writer: &Writer<'_>, name: &str, value: &str, now: &str) -> Result<bool, StoreError> {
-    let setting = SetRequest { key: &key(name), value, task_id: None, expiry: Expiry::Kept };
+    let setting = SetRequest { key: &key(name), value, task_id: None, expiry: Expiry::Kept, metadata: &[] };
     writer.set(&setting, time(now)).map(|set| set.is_new)
 }
 
@@ -94,10 +95,10 @@ fn set_records_are_found_and_written_in_order() {
     assert_eq!(place.value("auth.method"), None);
     assert!(place.set("auth.method", "JWT <a&b> \"q\"\n\tolá").unwrap());
     assert!(place.set("api.base_url", "https://api.example.com").unwrap());
-    let setting = SetRequest { key: &key("auth.method"), value: "OAuth", task_id: Some(15), expiry: Expiry::Kept };
+    let setting =
+        SetRequest { key: &key("auth.method"), value: "OAuth", task_id: Some(15), expiry: Expiry::Kept, metadata: &[] };
     let done = place.writer().set(&setting, time("2026-02-10T08:00:00Z")).unwrap();
     assert!(!done.is_new);
-    assert_eq!(done.file_len, place.text().len() as u64);
     // The clock was set back: the time moves forward all the same.
     insta::assert_snapshot!(place.text(), @r#"
     {"key":"api.base_url","value":"https://api.example.com","created_at":"2026-02-10T09:00:00.5Z","updated_at":"2026-02-10T09:00:00.5Z"}
@@ -118,7 +119,13 @@ fn files_written_by_synapse_are_read_and_kept() {
     assert!(place.writer().delete("zz.new").unwrap().is_some());
     assert_eq!(place.text(), text);
     for name in ["design-document.jsonl", "written-by-synapse-1.0.7.jsonl", "upstream-repository.jsonl"] {
-        let rules = Rules { file: StoreFile::Shared, namespaces: &Namespaces::default(), now: time(NOW) };
+        let rules = Rules {
+            file: StoreFile::Shared,
+            namespaces: &Namespaces::default(),
+            now: time(NOW),
+            earlier_keys: &HashSet::new(),
+            stale_before: None,
+        };
         assert_eq!(check(fixture(name).as_bytes(), &rules), [], "{name}");
     }
 }
@@ -209,7 +216,8 @@ fn duplicate_keys_read_as_the_later_and_a_write_leaves_one() {
 #[test]
 fn expired_records_are_hidden_until_set_again() {
     let place = TestStore::new();
-    let until = |expiry| SetRequest { key: &*Box::leak(Box::new(key("k"))), value: "v", task_id: None, expiry };
+    let until =
+        |expiry| SetRequest { key: &*Box::leak(Box::new(key("k"))), value: "v", task_id: None, expiry, metadata: &[] };
     place.writer().set(&until(Expiry::At(time("2026-02-10T10:00:00Z"))), time(NOW)).unwrap();
     assert_eq!(place.value("k").as_deref(), Some("v"));
     let later = time("2026-02-10T10:00:00Z");
@@ -431,7 +439,13 @@ fn a_check_names_every_line_and_its_fix() {
         "{\"key\":\"secret.y\",\"value\":\"\",\"created_at\":\"2025-01-01T00:00:00Z\",\"updated_at\":\"2025-01-01T00:00:00Z\"}",
     );
     let namespaces = Namespaces::parse(br#"{"breadcrumb_namespaces":{"b":"Ours"}}"#).unwrap();
-    let rules = Rules { file: StoreFile::Shared, namespaces: &namespaces, now: time(NOW) };
+    let rules = Rules {
+        file: StoreFile::Shared,
+        namespaces: &namespaces,
+        now: time(NOW),
+        earlier_keys: &HashSet::new(),
+        stale_before: None,
+    };
     let findings = check(text.as_bytes(), &rules);
     let report: Vec<_> =
         findings.iter().map(|finding| format!("{} {}", finding.weight, finding.in_file("b.jsonl"))).collect();

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use super::{BreadcrumbContext, shown_value};
 use crate::app::cli::flags::content::read;
 use crate::app::cli::{Error, Result, Values, bail, json};
-use crate::app::secrets::refuse_secret_breadcrumb;
+use crate::app::secrets::{Caller, refuse_secret_breadcrumb};
 use crate::base::when::{Clock, InvalidWhen, When};
+use crate::memory::breadcrumb::Key;
 use crate::memory::breadcrumb::namespace_of;
-use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
-use crate::memory::breadcrumb::{Key, StoreFile};
 
 /// Set a breadcrumb, or update an existing one
 ///
@@ -31,9 +30,19 @@ pub(crate) struct SetArgs {
     /// When it expires: a time, such as `tomorrow`, `30d` (in 30 days), or `2027-01-01`, or `never`
     #[arg(long, value_name = "TIME", value_parser = until)]
     expires: Option<Until>,
+    /// Set a member of the `metadata` of the record; an empty value removes it
+    #[arg(long, value_name = "NAME=VALUE", value_parser = member)]
+    metadata: Vec<(String, String)>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+fn member(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,17 +71,18 @@ pub(crate) struct RenameArgs {
 impl SetArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
         let value = self.value()?;
-        refuse_secret_breadcrumb(self.key.as_str(), &value)?;
+        refuse_secret_breadcrumb(Caller::Person, self.key.as_str(), &value)?;
+        self.metadata
+            .iter()
+            .try_for_each(|(_, value)| refuse_secret_breadcrumb(Caller::Person, self.key.as_str(), value))?;
         let now = context.now();
         let expiry = match self.expires {
             None => Expiry::Kept,
             Some(Until::Never) => Expiry::Never,
-            Some(Until::At(when)) => match when.after(&Clock { now, ..context.clock() })? {
-                time if time <= now => bail!("cannot set a breadcrumb that expired already, at {time}"),
-                time => Expiry::At(time),
-            },
+            Some(Until::At(when)) => Expiry::not_past(when.after(&Clock { now, ..context.clock() })?, now)?,
         };
-        let setting = SetRequest { key: &self.key, value: &value, task_id: self.task_id, expiry };
+        let setting =
+            SetRequest { key: &self.key, value: &value, task_id: self.task_id, expiry, metadata: &self.metadata };
         let set = context.write(|writer| Ok(writer.set(&setting, now)?))?;
         if self.json {
             context.ui.json(&json!({
@@ -81,7 +91,8 @@ impl SetArgs {
         } else {
             context.ui.write_content(format!("{} = {}\n", set.record.key, shown_value(&set.record, 60)))?;
         }
-        warn(context, self.key.as_str(), set.file_len);
+        context.warn_bad_times([&set.record]);
+        warn(context, self.key.as_str());
         Ok(())
     }
 
@@ -96,7 +107,7 @@ impl SetArgs {
     }
 }
 
-fn warn(context: &BreadcrumbContext<'_>, key: &str, file_len: u64) {
+fn warn(context: &BreadcrumbContext<'_>, key: &str) {
     match context.store.namespaces() {
         Ok(namespaces) if !namespaces.contains(key) => {
             let name = namespace_of(key);
@@ -107,22 +118,17 @@ fn warn(context: &BreadcrumbContext<'_>, key: &str, file_len: u64) {
         Ok(_) => {}
         Err(error) => context.ui.note(format!("warning: {:#}", Error::from(error))),
     }
-    if file_len > LARGE_FILE_LEN {
-        let path = context.store.path(StoreFile::of_key(key));
-        let path = context.relative(&path);
-        context.ui.note(format!("warning: `{path}` has {file_len} bytes, more than 1 MiB; delete unused breadcrumbs"));
-    }
 }
 
 impl RenameArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
         // A value that was kept out of git may get a key that is committed.
         if let Some(record) = context.store.lookup(&self.from, context.now())?.record {
-            refuse_secret_breadcrumb(self.to.as_str(), &record.value)?;
+            refuse_secret_breadcrumb(Caller::Person, self.to.as_str(), &record.value)?;
         }
         context.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, context.now())?))?;
         context.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
-        warn(context, self.to.as_str(), 0);
+        warn(context, self.to.as_str());
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use super::BreadcrumbContext;
 use crate::app::cli::flags::content::read;
 use crate::app::cli::flags::one_of;
 use crate::app::cli::{ErrorContext as _, ExitStatus, Result, Values, json};
-use crate::app::secrets::refuse_secret_breadcrumb;
+use crate::app::secrets::{Caller, refuse_secret_breadcrumb};
 use crate::memory::breadcrumb::exchange::{self, Format, OnConflict};
 use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, StoreFile};
@@ -50,7 +50,7 @@ impl ImportArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
         let text = read(&self.file)?;
         let records = exchange::parse(&text).with_context(|| format!("cannot import `{}`", self.file.display()))?;
-        records.iter().try_for_each(|record| refuse_secret_breadcrumb(&record.key, &record.value))?;
+        records.iter().try_for_each(|record| refuse_secret_breadcrumb(Caller::Person, &record.key, &record.value))?;
         let imported = context.write(|writer| Ok(writer.import(records, self.existing, context.now())?))?;
         let (added, replaced, kept) = (imported.added, imported.replaced, imported.kept);
         if self.json {
@@ -68,6 +68,7 @@ impl ExportArgs {
         if !self.secrets {
             listing.records.retain(|record| StoreFile::of_key(&record.key) == StoreFile::Shared);
         }
+        context.warn_bad_times(&listing.records);
         exchange::export(&listing.records, self.format, &mut context.ui.content())?;
         Ok(ExitStatus::unless_incomplete(!listing.skipped_lines.is_empty()))
     }

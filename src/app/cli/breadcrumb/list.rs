@@ -81,6 +81,7 @@ impl GetArgs {
             context.ui.note(format!("no breadcrumb `{}`", self.key));
             return Ok(ExitStatus::No);
         };
+        context.warn_bad_times([&record]);
         if self.json || self.format == "json" {
             context.ui.json_pretty(&record)?;
         } else {
@@ -106,6 +107,7 @@ impl ListArgs {
         };
         let listing = context.store.list(&query, now)?;
         context.warn_skipped_lines(&listing.skipped_lines);
+        context.warn_bad_times(&listing.records);
         match self.format.as_str() {
             "table" if !self.json => print_table(context, &listing.records)?,
             "jsonl" => exchange::export(&listing.records, Format::Jsonl, &mut context.ui.content())?,

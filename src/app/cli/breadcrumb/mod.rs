@@ -5,11 +5,13 @@ mod delete;
 mod exchange;
 mod history;
 mod list;
+mod migrate;
 mod resolve;
 
 use std::ops::Deref;
 use std::path::{Display, Path, PathBuf};
 
+use crate::app::breadcrumbs;
 use crate::app::cli::{Context, ExitStatus, Result, escaped};
 use crate::git::Git;
 use crate::memory::breadcrumb::store::SkippedLine;
@@ -38,6 +40,7 @@ commands! {
         History(history::HistoryArgs),
         Prune(delete::PruneArgs),
         Resolve(resolve::ResolveArgs),
+        Migrate(migrate::MigrateArgs),
     }
 }
 
@@ -67,14 +70,20 @@ impl Deref for BreadcrumbContext<'_> {
 
 impl BreadcrumbContext<'_> {
     fn write<T>(&self, write: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
-        // If git cannot tell, the path is not ignored.
-        let is_ignored = |path: &Path| self.git.is_ignored(path).unwrap_or(false);
-        write(&Writer::new(&self.store, &is_ignored))
+        let (result, notes) = breadcrumbs::write(self.context, &self.store, &self.git, write)?;
+        notes.iter().for_each(|note| self.ui.note(note));
+        Ok(result)
     }
 
     /// A path as it is shown: relative to the root of the working tree.
     fn relative<'p>(&self, path: &'p Path) -> Display<'p> {
         path.strip_prefix(&self.root).unwrap_or(path).display()
+    }
+
+    fn warn_bad_times<'r>(&self, records: impl IntoIterator<Item = &'r Record<'r>>) {
+        for warning in records.into_iter().flat_map(Record::bad_times) {
+            self.ui.note(format!("warning: {}", escaped(&warning)));
+        }
     }
 
     fn warn_skipped_lines(&self, skipped_lines: &[SkippedLine]) {

@@ -6,11 +6,12 @@ use super::BreadcrumbContext;
 use crate::app::cli::{ErrorContext as _, ExitStatus, Result};
 use crate::base::merge::Markers;
 use crate::git::Git;
-use crate::memory::breadcrumb::{StoreFile, resolve_file};
+use crate::memory::breadcrumb::{Stages, StoreFile, resolve_file};
 
 /// Resolve conflict markers in a store file, as the merge driver would
 ///
-/// For merges that were made without the driver. While the merge is in progress, git supplies the common base version.
+/// For merges that were made without the driver. While the merge is in progress, git supplies the common base version, and all
+/// versions if the markers in the file cannot be parsed.
 /// Conflicts that cannot be resolved stay between markers, and the exit status is 1.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ResolveArgs {
@@ -32,9 +33,9 @@ impl ResolveArgs {
             Some(path) => path.clone(),
             None => context.store.real_path(StoreFile::Shared).context("cannot open the breadcrumbs")?,
         };
-        let base = base_in_index(&context.git, &path);
+        let stages = stages(&context.git, &path);
         let markers = Markers { size: self.marker_size, ..Markers::default() };
-        let resolved = resolve_file(&path, base.as_deref(), &markers)?;
+        let resolved = resolve_file(&path, stages.as_ref(), &markers)?;
         let shown = context.relative(&path);
         for note in &resolved.notes {
             context.ui.note(format!("{shown}: {note}"));
@@ -52,14 +53,20 @@ impl ResolveArgs {
     }
 }
 
-/// The base version in the index while a merge is in progress. git stores none for a file that both sides added.
-fn base_in_index(git: &Git, path: &Path) -> Option<Vec<u8>> {
+/// The versions in the index while a merge is in progress.
+fn stages(git: &Git, path: &Path) -> Option<Stages> {
     let listed = git.run(&["ls-files".as_ref(), "-u".as_ref(), "-z".as_ref(), "--".as_ref(), path.as_os_str()]).ok()?;
     // `<mode> <oid> <stage>\t<path>\0`
     let text = String::from_utf8_lossy(&listed);
-    let mut heads = text.split('\0').filter_map(|entry| Some(entry.split_once('\t')?.0));
-    match heads.find_map(|head| head.strip_suffix(" 1")?.split(' ').nth(1)) {
-        Some(oid) => git.run(&["cat-file", "blob", oid]).ok(),
-        None => (!text.is_empty()).then(Vec::new),
+    let mut stages = Stages::default();
+    for entry in text.split_terminator('\0') {
+        let (oid, stage) = entry.split_once('\t')?.0.split_once(' ')?.1.split_once(' ')?;
+        let version = match stage {
+            "1" => &mut stages.base,
+            "2" => &mut stages.ours,
+            _ => &mut stages.theirs,
+        };
+        *version = git.run(&["cat-file", "blob", oid]).ok();
     }
+    (!text.is_empty()).then_some(stages)
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{agent, read};
 use crate::app::cli::{Context, ErrorContext as _, Result};
-use crate::app::secrets::refuse_secret_text;
+use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry};
 
 /// Create a crumb file with session 1 and the five standard sections
@@ -113,7 +113,7 @@ pub(crate) struct RemoveArgs {
 impl NewArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
-        self.facts.iter().try_for_each(|fact| refuse_secret_text(fact))?;
+        self.facts.iter().try_for_each(|fact| refuse_secret_text(Caller::Person, fact))?;
         let identity = self.identity.as_deref().unwrap_or(&stem);
         context.git()?.check_checked_out(&self.file)?;
         crumb::create(&self.file, &crumb::new_file(identity, &self.facts)?)?;
@@ -146,7 +146,7 @@ impl TextArgs {
 
 impl FailArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        refuse_secret_text(&self.key)?;
+        refuse_secret_text(Caller::Person, &self.key)?;
         let text = read_text(&self.text)?;
         let line = edit(&self.file, |crumb| crumb.add_failure(&self.key, &text, self.agent))?;
         context.ui.write_content(format!("{line}\n"))
@@ -169,7 +169,7 @@ fn read_text(text: &str) -> Result<String> {
         "-" => String::from_utf8(read(Path::new("-"))?).context("the text is not UTF-8")?,
         text => text.to_owned(),
     };
-    refuse_secret_text(&text)?;
+    refuse_secret_text(Caller::Person, &text)?;
     Ok(text)
 }
 

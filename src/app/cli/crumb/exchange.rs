@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{agent, parse, read};
 use crate::app::cli::{Context, ErrorContext as _, Result, Value, json};
-use crate::app::secrets::refuse_secret_text;
+use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::crumb::{self, CrumbError, CrumbFile};
 
 /// Print a crumb file, or some of its sections, for another agent to receive
@@ -54,7 +54,7 @@ impl ReceiveArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let ui = &context.ui;
         let bytes = read(&self.from)?;
-        refuse_secret_text(&String::from_utf8_lossy(&bytes))?;
+        refuse_secret_text(Caller::Person, &String::from_utf8_lossy(&bytes))?;
         let sent = CrumbFile::parse(&bytes).map_err(CrumbError::from);
         let sent = sent.with_context(|| format!("cannot take in `{}`", self.from.display()))?;
         let received = crumb::edit(&self.file, |crumb| crumb::receive(crumb, &sent, self.agent))

@@ -6,7 +6,7 @@ use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::mcp::file;
-use crate::app::secrets::refuse_secret_text;
+use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::base::bounded;
 use crate::base::error::{Context as _, Result, bail};
 use crate::base::finding::Weight;
@@ -39,7 +39,7 @@ fn crumb_validate(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
 
 fn crumb_note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (path, text) = (file(context, "file", arguments.required("file")?)?, arguments.required("text")?);
-    refuse_secret_text(text).context("argument `text`")?;
+    refuse_secret_text(Caller::Model, text).context("argument `text`")?;
     let addition = NewEntry { kind: EntryKind::Note, section: "volatile", agent: agent(arguments)?, text };
     let line = crumb::edit(&path, |crumb| crumb.add(&addition)).context("argument `text` or `file`")?;
     Ok(json!({ "line": line }).into())
@@ -48,8 +48,8 @@ fn crumb_note(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
 fn crumb_fail(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (key, text) = (arguments.required("key")?, arguments.required("text")?);
     let path = file(context, "file", arguments.required("file")?)?;
-    refuse_secret_text(key).context("argument `key`")?;
-    refuse_secret_text(text).context("argument `text`")?;
+    refuse_secret_text(Caller::Model, key).context("argument `key`")?;
+    refuse_secret_text(Caller::Model, text).context("argument `text`")?;
     let agent = agent(arguments)?;
     let line =
         crumb::edit(&path, |crumb| crumb.add_failure(key, text, agent)).context("argument `key`, `text` or `file`")?;

@@ -9,11 +9,16 @@
 //!    sides have it, removed if one side removed it and the other left it unchanged. If one side added or changed it, it is a
 //!    conflict, together with all lines of its key.
 //!
+//! 5. A version that contains a complete block of conflict markers, because somebody committed it, is read as if the markers, and
+//!    what they show of the base, were blank lines: the records of both halves take part.
+//! 6. The line ending is that of the side which changed it; see [`plain`]. All lines of the result have it.
+//!
 //! No step depends on the clock or on which side is ours. So a clean merge has the same result from either side, and merging
-//! three branches gives the same bytes in any order. Every line of the result is a line of a side. The result is sorted. A
+//! three branches gives the same bytes in any order. Every line of the result is a line of a side, apart from its line ending. The result is sorted. A
 //! side that equals the base or the other side byte for byte is not parsed.
 
 mod note;
+pub(crate) mod plain;
 pub(crate) mod resolve;
 
 use std::borrow::Cow;
@@ -24,19 +29,26 @@ pub(crate) use note::MergeNote;
 
 use super::store::lines::{BOM, KeyedLine, Lines, order_keys};
 use super::{LineError, Record};
-use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side, conflict};
+use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side};
 
 /// Merges three versions of a store file. They may be any bytes.
 ///
-/// If the base contains conflict markers, because git merged it from several bases, the bases of those conflicts are used.
+/// If the base contains long conflict markers, because git merged it from several bases, the bases of those conflicts are used.
 /// The merge is linear in the length of the input if the sides are sorted. It parses records only where the sides differ.
 pub(crate) fn merge(input: MergeInput<'_>) -> Merged<'_, MergeNote> {
     if let Some(merged) = Merged::trivial(input) {
         return merged;
     }
-    let base_text = conflict::flatten_base(input.base);
-    let (base, ours, theirs) = (Lines::sorted(&base_text), Lines::sorted(input.ours), Lines::sorted(input.theirs));
-    let mut merge = Merge { texts: [input.ours, input.theirs], hunks: Vec::new(), notes: Vec::new(), run: None };
+    let mut notes = Vec::new();
+    match plain::plain(input, &mut notes) {
+        [base, Cow::Borrowed(ours), Cow::Borrowed(theirs)] => merge_plain(&base, ours, theirs, notes),
+        [base, ours, theirs] => merge_plain(&base, &ours, &theirs, notes).into_owned(),
+    }
+}
+
+fn merge_plain<'a>(base: &[u8], ours: &'a [u8], theirs: &'a [u8], notes: Vec<MergeNote>) -> Merged<'a, MergeNote> {
+    let mut merge = Merge { texts: [ours, theirs], hunks: Vec::new(), notes, run: None };
+    let [base, ours, theirs] = [base, ours, theirs].map(Lines::sorted);
     // A flag has two values: if the sides differ, one of them differs from the base, and that one changed it.
     let has_bom = if ours.has_bom == theirs.has_bom { ours.has_bom } else { !base.has_bom };
     if has_bom {
@@ -117,14 +129,11 @@ impl Merge<'_> {
         }
     }
 
-    /// Turns the run into a hunk. If its last line lacks a line ending, it gets one.
+    /// Turns the run into a hunk.
     fn end_run(&mut self) {
         let Some((side, range)) = self.run.take() else { return };
         let text = self.texts[side as usize];
-        self.hunks.push(Hunk::Merged(Cow::Borrowed(&text[range.start..range.end.min(text.len())])));
-        if range.end > text.len() {
-            self.hunks.push(Hunk::Merged(Cow::Borrowed(b"\n")));
-        }
+        self.hunks.push(Hunk::Merged(Cow::Borrowed(&text[range])));
     }
 
     fn group(&mut self, group: Group<'_>) {

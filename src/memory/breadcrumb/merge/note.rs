@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::base::escape::Plain;
+use crate::base::line_ending::LineEnding;
 use crate::base::merge::Side;
+use crate::base::merge::conflict::MarkerError;
 use crate::memory::breadcrumb::LineError;
 
 /// Line numbers are those of the side.
@@ -15,6 +17,9 @@ pub(crate) enum MergeNote {
     KeptInvalid { line: usize, reason: LineError },
     RemovedInvalid { line: usize, by: Side },
     Conflict { side: Side, line: usize, reason: LineError },
+    Markers { side: Side },
+    MergedAgain { reason: MarkerError },
+    LineEndings { side: Side, count: usize, ending: LineEnding },
 }
 
 impl fmt::Display for MergeNote {
@@ -29,6 +34,13 @@ impl fmt::Display for MergeNote {
             }
             Self::KeptInvalid { line, reason } => write!(f, "kept invalid line {line}: {reason}"),
             Self::RemovedInvalid { line, by } => write!(f, "{by} removed invalid line {line} of {}", by.other()),
+            Self::Markers { side } => {
+                write!(f, "{side} contains committed conflict markers; merged the lines of both halves")
+            }
+            Self::MergedAgain { reason } => write!(f, "{reason}; merged the versions in the index instead"),
+            Self::LineEndings { side, count, ending } => {
+                write!(f, "changed the line endings of {side} to {}: {count}", ending.name())
+            }
             Self::Conflict { side, line, reason } => {
                 write!(f, "conflict: line {line} of {side} is invalid: {reason}")
             }

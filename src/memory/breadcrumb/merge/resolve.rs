@@ -30,12 +30,30 @@ pub(crate) struct Resolved {
     pub is_changed: bool,
 }
 
+/// The versions of a file that git keeps in the index while a merge is in progress.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Stages {
+    pub base: Option<Vec<u8>>,
+    pub ours: Option<Vec<u8>>,
+    pub theirs: Option<Vec<u8>>,
+}
+
 /// Resolves the conflicts in a file, and writes it if that changes it. After an error the file is unchanged.
-pub(crate) fn resolve_file(path: &Path, base: Option<&[u8]>, markers: &Markers) -> Result<Resolved, StoreError> {
+///
+/// `stages` is `None` if no merge is in progress. If the markers in the file cannot be parsed, the stages are merged again.
+pub(crate) fn resolve_file(path: &Path, stages: Option<&Stages>, markers: &Markers) -> Result<Resolved, StoreError> {
     fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    // Git stores no base for a file that both sides added.
+    let base = stages.map(|stages| stages.base.as_deref().unwrap_or_default());
     update(path, STEM, Access::Usual, |seen| {
-        let merged = resolve(&seen.text, base, markers.size)
-            .map_err(|source| StoreError::Markers { path: path.to_owned(), source })?;
+        let merged = resolve(&seen.text, base, markers.size).or_else(|source| match stages {
+            Some(Stages { ours: Some(ours), theirs: Some(theirs), .. }) => {
+                let mut merged = merge(MergeInput { base: base.unwrap_or_default(), ours, theirs }).into_owned();
+                merged.notes.insert(0, MergeNote::MergedAgain { reason: source });
+                Ok(merged)
+            }
+            _ => Err(StoreError::Markers { path: path.to_owned(), source }),
+        })?;
         let resolved = merged.to_bytes(markers);
         let (conflict_count, is_changed) = (merged.conflict_count(), resolved != seen.text);
         Ok((is_changed.then_some(resolved), Resolved { conflict_count, notes: merged.notes, is_changed }))

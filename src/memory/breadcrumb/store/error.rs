@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::base::error::Diagnostic;
 use crate::base::merge::conflict::MarkerError;
 use crate::base::replace::FileError;
+use crate::base::time::Time;
 use crate::memory::breadcrumb::InvalidLine;
 use crate::memory::breadcrumb::namespace::ConfigError;
 
@@ -25,6 +26,10 @@ pub(crate) enum StoreError {
     NotIgnored { path: PathBuf },
     #[error("value of `{key}` too long: {len} bytes, the limit is {}", super::write::MAX_VALUE_LEN)]
     ValueTooLong { key: String, len: usize },
+    #[error("cannot set a breadcrumb that expired already, at {time}")]
+    AlreadyExpired { time: Time },
+    #[error("cannot set metadata of `{key}`: its `metadata` is not a JSON object")]
+    MetadataNotAnObject { key: String },
     #[error("no breadcrumb is named `{key}`")]
     NoSuchKey { key: String },
     #[error("breadcrumb `{key}` already exists")]

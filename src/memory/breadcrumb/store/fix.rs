@@ -1,9 +1,10 @@
 //! Fixing a file's text where no judgment is needed: line order, duplicate keys, and line endings.
 
 use super::lines::{BOM, Lines};
+use crate::base::line_ending::LineEnding;
 use crate::memory::breadcrumb::Record;
 
-/// The text with its lines sorted, each key once, and an ending on each line; `None` if a line is invalid.
+/// The text with its lines sorted, each key once, and the same ending on each line; `None` if a line is invalid.
 ///
 /// Of several lines with one key, the winner stays, byte for byte. A text that is in order is returned unchanged, including
 /// its blank lines.
@@ -20,17 +21,15 @@ pub(crate) fn fix(text: &[u8]) -> Option<Vec<u8>> {
         }
         is_same
     });
-    if is_sorted && winners.len() == lines.len() && (text.is_empty() || text.ends_with(b"\n")) {
-        return Some(text.to_vec());
+    // All lines get the line ending that most have.
+    let ending = LineEnding::of(text).unwrap_or(LineEnding::Lf);
+    if is_sorted && winners.len() == lines.len() {
+        return Some(ending.put_on(text.into()).into_owned());
     }
-    // The last line of a text may lack its line ending. It then gets that of the first line.
-    let is_crlf = lines.first().is_some_and(|first| first.text.ends_with(b"\r"));
-    let unended = lines.last().filter(|_| !text.ends_with(b"\n")).map(|last| last.text.as_ptr());
     let mut fixed = if has_bom { BOM.to_vec() } else { Vec::new() };
     for (_, line) in winners {
         fixed.extend(line);
-        let lacks_return = is_crlf && unended == Some(line.as_ptr()) && !line.ends_with(b"\r");
-        fixed.extend(if lacks_return { &b"\r\n"[..] } else { b"\n" });
+        fixed.push(b'\n');
     }
-    Some(fixed)
+    Some(ending.put_on(fixed.into()).into_owned())
 }

@@ -3,9 +3,12 @@
 //! Lines that are not being changed keep their bytes. The first write sorts a file that a person left unsorted. A change
 //! without effect writes nothing.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
+
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::edit::Selection;
 use super::{Store, StoreError, StoreFile};
@@ -16,6 +19,9 @@ use crate::memory::breadcrumb::record::keep_winners;
 use crate::memory::breadcrumb::{Key, Record};
 
 pub(crate) const MAX_VALUE_LEN: usize = 10 * 1024;
+
+/// The member that version 2.0 of the format adds: an object.
+const METADATA: &str = "metadata";
 
 pub(crate) const STEM: Stem = Stem(".breadcrumbs");
 
@@ -33,6 +39,8 @@ pub(crate) struct SetRequest<'s> {
     /// `None` keeps the task of an existing record.
     pub task_id: Option<i64>,
     pub expiry: Expiry,
+    /// Members of `metadata` to set; an empty value removes a member.
+    pub metadata: &'s [(String, String)],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,12 +52,17 @@ pub(crate) enum Expiry {
     At(Time),
 }
 
+impl Expiry {
+    /// A record that expired already could not be read.
+    pub(crate) fn not_past(time: Time, now: Time) -> Result<Self, StoreError> {
+        if time <= now { Err(StoreError::AlreadyExpired { time }) } else { Ok(Self::At(time)) }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct SetResult {
     pub record: Record<'static>,
     pub is_new: bool,
-    /// Length of the file in bytes; see [`super::LARGE_FILE_LEN`].
-    pub file_len: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -86,11 +99,34 @@ impl<'s> Writer<'s> {
                 Expiry::Never => None,
                 Expiry::At(time) => Some(time.to_string().into()),
             };
+            set_metadata(&mut record, request.metadata)?;
             set_updated(&mut record, now);
-            Ok((vec![record.clone()], (record, is_new)))
+            Ok((vec![record.clone()], SetResult { record, is_new }))
         };
-        let ((record, is_new), file_len) = self.edit(StoreFile::of_key(key), |record| record.key == key, update)?;
-        Ok(SetResult { record, is_new, file_len })
+        self.edit(StoreFile::of_key(key), |record| record.key == key, update)
+    }
+
+    /// Sets times that are missing or cannot be read; returns the number of records, and of those that changed.
+    pub(crate) fn repair_times(&self, now: Time) -> Result<(usize, usize), StoreError> {
+        let (mut all, mut repaired) = (0, 0);
+        for file in StoreFile::ALL {
+            let repair = |mut records: Vec<Record<'static>>| {
+                keep_winners(&mut records);
+                let mut count = 0;
+                for record in &mut records {
+                    if record.created().is_none() || record.updated().is_none() {
+                        fill_missing_times(record, now);
+                        count += 1;
+                    }
+                }
+                let len = records.len();
+                Ok((records, (len, count)))
+            };
+            let (in_file, repaired_in_file) = self.edit(file, |_| true, repair)?;
+            all += in_file;
+            repaired += repaired_in_file;
+        }
+        Ok((all, repaired))
     }
 
     /// Deletes a breadcrumb and returns it. The key may be any text.
@@ -114,7 +150,7 @@ impl<'s> Writer<'s> {
     ) -> Result<Vec<Record<'static>>, StoreError> {
         let mut deleted = Vec::new();
         for file in StoreFile::ALL {
-            deleted.extend(self.edit(file, &is_selected, |old| Ok((Vec::new(), old)))?.0);
+            deleted.extend(self.edit(file, &is_selected, |old| Ok((Vec::new(), old)))?);
         }
         keep_winners(&mut deleted);
         Ok(deleted)
@@ -145,16 +181,16 @@ impl<'s> Writer<'s> {
                 let (old, taken) = both.into_iter().partition(|record| record.key == from);
                 rename(winner(old).ok_or_else(no_such_key)?, winner(taken))
             };
-            return Ok(self.edit(old_file, is_either, rename_in_file)?.0);
+            return self.edit(old_file, is_either, rename_in_file);
         }
         if new_file == StoreFile::Shared {
             return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.to_owned() });
         }
         // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
         let keep = |old: Vec<Record<'static>>| Ok((old.clone(), winner(old)));
-        let old = self.edit(old_file, |record| record.key == from, keep)?.0.ok_or_else(no_such_key)?;
+        let old = self.edit(old_file, |record| record.key == from, keep)?.ok_or_else(no_such_key)?;
         let add = |taken| rename(old.clone(), winner(taken));
-        let record = self.edit(new_file, |record| record.key == to, add)?.0;
+        let record = self.edit(new_file, |record| record.key == to, add)?;
         self.delete(from)?;
         Ok(record)
     }
@@ -192,7 +228,7 @@ impl<'s> Writer<'s> {
                 old.extend(new.into_values().cloned());
                 Ok((old, counts))
             };
-            let counts = self.edit(file, |record| new.contains_key(&*record.key), merge)?.0;
+            let counts = self.edit(file, |record| new.contains_key(&*record.key), merge)?;
             imported.added += counts.added;
             imported.replaced += counts.replaced;
             imported.kept += counts.kept;
@@ -200,14 +236,14 @@ impl<'s> Writer<'s> {
         Ok(imported)
     }
 
-    /// Replaces the selected records by those that `change` returns; returns its result and the length of the file.
+    /// Replaces the selected records by those that `change` returns; returns its result.
     /// `change` is called again if another program changed the file.
     fn edit<T>(
         &self,
         file: StoreFile,
         is_selected: impl Fn(&Record<'_>) -> bool + Sync,
         change: impl Fn(Vec<Record<'static>>) -> Result<Replacement<T>, StoreError>,
-    ) -> Result<(T, u64), StoreError> {
+    ) -> Result<T, StoreError> {
         let path = self.store.path(file);
         let write_error = |source| FileError::Write { path: path.clone(), source };
         let real = self.store.real_path(file).map_err(write_error)?;
@@ -215,7 +251,7 @@ impl<'s> Writer<'s> {
         if !folder.exists() {
             let (records, result) = change(Vec::new())?;
             if records.is_empty() {
-                return Ok((result, 0));
+                return Ok(result);
             }
             self.check_ignored(file, &real)?;
             fs::create_dir_all(folder).map_err(write_error)?;
@@ -229,8 +265,7 @@ impl<'s> Writer<'s> {
             if new.is_some() {
                 self.check_ignored(file, &real)?;
             }
-            let file_len = new.as_ref().map_or(seen.text.len(), Vec::len) as u64;
-            Ok((new, (result, file_len)))
+            Ok((new, result))
         })
     }
 
@@ -252,6 +287,32 @@ fn check_value(key: &str, value: &str) -> Result<(), StoreError> {
 fn winner(mut records: Vec<Record<'static>>) -> Option<Record<'static>> {
     keep_winners(&mut records);
     records.into_iter().next()
+}
+
+fn set_metadata(record: &mut Record<'static>, members: &[(String, String)]) -> Result<(), StoreError> {
+    if members.is_empty() {
+        return Ok(());
+    }
+    let at = record.unknown.iter().position(|(name, _)| name == METADATA);
+    let text = at.map_or("{}", |at| record.unknown[at].1.get());
+    let not_an_object = |_| StoreError::MetadataNotAnObject { key: record.key.to_string() };
+    // Raw, so that numbers keep their digits.
+    let mut metadata: BTreeMap<String, Box<RawValue>> = serde_json::from_str(text).map_err(not_an_object)?;
+    for (name, value) in members {
+        if value.is_empty() {
+            metadata.remove(name);
+        } else {
+            metadata.insert(name.clone(), to_raw_value(value).map_err(not_an_object)?);
+        }
+    }
+    let raw = to_raw_value(&metadata).map_err(not_an_object)?;
+    match at {
+        Some(at) if metadata.is_empty() => drop(record.unknown.remove(at)),
+        Some(at) => record.unknown[at].1 = Cow::Owned(raw),
+        None if metadata.is_empty() => {}
+        None => record.unknown.push((METADATA.into(), Cow::Owned(raw))),
+    }
+    Ok(())
 }
 
 fn set_updated(record: &mut Record<'static>, now: Time) {

@@ -19,7 +19,7 @@ use super::document::Timestamp;
 use super::document::markdown::{cells, render_row};
 use crate::base::escape::Plain;
 use crate::base::merge::conflict;
-use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged};
+use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged};
 use align::MergedChunk;
 use chunks::{Chunk, ChunkKind};
 
@@ -36,7 +36,7 @@ pub(crate) enum Note {
 ///
 /// A base with conflict markers is replaced by the base inside them.
 pub(crate) fn merge(sides: MergeInput<'_>) -> Option<Merged<'static, Note>> {
-    let base = conflict::flatten_base(sides.base);
+    let base = conflict::flatten_base(sides.base, Markers::DEFAULT_SIZE);
     let texts = [&base[..], sides.ours, sides.theirs].map(std::str::from_utf8);
     let [Ok(base), Ok(ours), Ok(theirs)] = texts else { return None };
     let mut merge = Merge { hunks: Vec::new(), notes: Vec::new() };

@@ -30,7 +30,7 @@ use super::file::check_editable;
 use super::grammar::document::{BOM, CrumbFile, Header, LineEnding};
 use super::grammar::entry::{Entry, EntryKind, SessionRange};
 use crate::base::escape::Plain;
-use crate::base::merge::{ConflictText, Hunk, MergeInput, Merged, Side, conflict};
+use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Side, conflict};
 
 /// A file with more sections is not the notes of an agent. Git merges it by lines.
 const MAX_SECTIONS: usize = 1000;
@@ -69,7 +69,7 @@ pub(crate) fn merge(input: MergeInput<'_>) -> Option<Merged<'_, MergeNote>> {
     if let Some(merged) = Merged::trivial(input) {
         return Some(merged);
     }
-    let base_text = conflict::flatten_base(input.base);
+    let base_text = conflict::flatten_base(input.base, Markers::DEFAULT_SIZE);
     let base = CrumbFile::parse(&base_text).ok()?;
     let (ours, theirs) = (CrumbFile::parse(input.ours).ok()?, CrumbFile::parse(input.theirs).ok()?);
     check_editable(&ours).and_then(|()| check_editable(&theirs)).ok()?;

@@ -73,9 +73,23 @@ fn errors_name_the_line_of_an_unexpected_marker() {
 fn conflicts_in_a_base_are_replaced_by_their_own_base() {
     let nested = "x\n<<<<<<<<< a\n1\n|||||||||\n<<<<<<<<<<< b\n2\n|||||||||||\n3\n===========\n4\n>>>>>>>>>>> c\n\
                   =========\n5\n>>>>>>>>> d\ny\n";
-    assert_eq!(flatten_base(nested.as_bytes()), b"x\n3\ny\n".as_slice());
+    assert_eq!(flatten_base(nested.as_bytes(), 7), b"x\n3\ny\n".as_slice());
     let plain = "x\n<<<<<<<<< a\n1\n=========\n5\n>>>>>>>>> d\ny\n";
-    assert_eq!(flatten_base(plain.as_bytes()), b"x\ny\n".as_slice());
+    assert_eq!(flatten_base(plain.as_bytes(), 7), b"x\ny\n".as_slice());
     let broken = "x\n<<<<<<<<< a\n";
-    assert_eq!(flatten_base(broken.as_bytes()), broken.as_bytes());
+    assert_eq!(flatten_base(broken.as_bytes(), 7), broken.as_bytes());
+}
+
+#[test]
+fn blanked_markers_leave_the_lines_of_both_sides_where_they_are() {
+    let text = "x\n<<<<<<< a\n1\n||||||| b\n2\n=======\n3\n>>>>>>> c\ny\n";
+    let blanked = "x\n         \n1\n         \n \n       \n3\n         \ny\n";
+    assert_eq!(blank_markers(text.as_bytes()), blanked.as_bytes());
+    let nested = "<<<<<<<< a\n<<<<<<< b\n1\n=======\n2\n>>>>>>> c\n========\n>>>>>>>> d\n";
+    assert_eq!(
+        String::from_utf8_lossy(&blank_markers(nested.as_bytes())).split_whitespace().collect::<Vec<_>>(),
+        ["1", "2"]
+    );
+    let broken = "x\n<<<<<<< a\n";
+    assert_eq!(blank_markers(broken.as_bytes()), broken.as_bytes());
 }

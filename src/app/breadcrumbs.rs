@@ -1,0 +1,74 @@
+//! Writing breadcrumbs, from the command line and MCP: git is told to ignore the secrets, and a large file is mentioned.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::context::Context;
+use crate::base::error::Result;
+use crate::base::replace::{self, Access, FileError, Stem};
+use crate::git::Git;
+use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
+use crate::memory::breadcrumb::{Store, StoreFile, Writer};
+
+/// How often a large file is mentioned.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Calls `write`; returns its result and notes for the user.
+pub(crate) fn write<T>(
+    context: &Context,
+    store: &Store,
+    git: &Git,
+    write: impl FnOnce(&Writer<'_>) -> Result<T>,
+) -> Result<(T, Vec<String>)> {
+    let notes = RefCell::new(Vec::new());
+    // If git cannot tell, the path is not ignored.
+    let is_ignored = |path: &Path| {
+        git.is_ignored(path).unwrap_or(false)
+            || ignore(git, path).is_ok_and(|()| git.is_ignored(path).unwrap_or(false)) && {
+                let note = format!("added `{}` to `.git/info/exclude`, so that git ignores secrets", StoreFile::Secret);
+                notes.borrow_mut().push(note);
+                true
+            }
+    };
+    let result = write(&Writer::new(store, &is_ignored))?;
+    let mut notes = notes.into_inner();
+    notes.extend(large_file(context, store));
+    Ok((result, notes))
+}
+
+/// Adds the name of the file with the secrets to the excludes of this repository.
+fn ignore(git: &Git, path: &Path) -> Result<()> {
+    let tracked = git.ask(&["ls-files".as_ref(), "--error-unmatch".as_ref(), "--".as_ref(), path.as_os_str()])?;
+    if tracked.code == Some(0) {
+        return Ok(());
+    }
+    let exclude = git.folder().join(git.line(&["rev-parse", "--git-path", "info/exclude"])?);
+    let failed = |source| FileError::Write { path: exclude.clone(), source };
+    fs::create_dir_all(exclude.parent().unwrap_or(git.folder())).map_err(failed)?;
+    replace::update::<(), FileError>(&exclude, Stem(".exclude"), Access::Usual, |seen| {
+        let mut text = seen.text.clone();
+        if !text.is_empty() && !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        text.extend(StoreFile::Secret.file_name().bytes());
+        text.push(b'\n');
+        Ok((Some(text), ()))
+    })?;
+    Ok(())
+}
+
+/// A warning about a large file, once a day in each repository.
+fn large_file(context: &Context, store: &Store) -> Option<String> {
+    let len_of = |file: &StoreFile| fs::metadata(store.path(*file)).map_or(0, |metadata| metadata.len());
+    let file = StoreFile::ALL.into_iter().find(|file| len_of(file) > LARGE_FILE_LEN)?;
+    let stamp = context.repo().ok()?.common_dir().join("trace/breadcrumbs-large");
+    let age = fs::metadata(&stamp).and_then(|metadata| metadata.modified()).ok().and_then(|time| time.elapsed().ok());
+    if age.is_some_and(|age| age < A_DAY) {
+        return None;
+    }
+    // Without the stamp, the next write says it again.
+    let _ = fs::create_dir_all(stamp.parent()?).and_then(|()| fs::write(&stamp, ""));
+    Some(format!("warning: `{file}` has {} bytes, more than 1 MiB; delete unused breadcrumbs", len_of(&file)))
+}
