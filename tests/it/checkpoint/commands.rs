@@ -115,6 +115,53 @@ fn a_checkpoint_passes_from_creation_to_the_archive() {
 }
 
 #[test]
+fn doubled_states_and_ids_are_said_with_the_command_that_clears_them() {
+    let place = place();
+    let current = place.read(&format!("{ACTIVE}chk-b.md")).replace("chk-b", "chk-c");
+    place.write(&format!("{ACTIVE}chk-d.md"), current);
+    for command in ["list", "tree", "status"] {
+        let said = place.trace(&["checkpoint", command]);
+        assert!(
+            said.ends_with(
+                "--- stderr\n\
+             warning: 2 checkpoints are current (chk-b, chk-c); choose one with `git trace checkpoint current <id>`\n\
+             warning: the id `chk-c` is used by checkpoints/active/chk-c.md, checkpoints/active/chk-d.md; change \
+             `checkpoint:` in one of them\n"
+            ),
+            "{said}"
+        );
+    }
+    assert!(place.ok(&["checkpoint", "status"]).starts_with("chk-b  current"), "the current one is first");
+    place.ok(&["checkpoint", "current", "--clear"]);
+    assert!(place.trace(&["checkpoint", "current"]).ends_with("no checkpoint is current\n[exit 1]\n"));
+    assert!(place.ok(&["checkpoint", "tree", "-s"]).contains("next: open"));
+    // One that a person moved to the archive is still current there, until it is archived.
+    place.write("checkpoints/archive/chk-z.md", sound("status: current\n", "").replace("chk-a", "chk-z"));
+    insta::assert_snapshot!(place.trace(&["checkpoint", "archive", "z"]), @"checkpoints/archive/chk-z.md is archived, and no longer current");
+    assert!(place.read("checkpoints/archive/chk-z.md").contains("status: active\n"));
+    assert!(place.trace(&["checkpoint", "archive", "z"]).contains("is archived already"));
+    assert!(place.ok(&["checkpoint", "status", "--all"]).contains("chk-z  archived"));
+}
+
+#[test]
+fn an_archive_takes_learnings_as_written_and_parents_by_force() {
+    let place = place();
+    let complete = ["checkpoint", "archive", "a", "--outcome", "Done.", "--learnings", "None noted."];
+    assert!(place.trace(&complete).contains("has active children: chk-b"));
+    place.ok(&[&complete[..], &["--force"]].concat());
+    assert!(!place.at.join("checkpoints/LEARNINGS.md").exists());
+}
+
+#[test]
+fn a_delta_cannot_add_sections() {
+    let place = Playground::new();
+    assert_eq!(place.ok(&["checkpoint", "new", "chk-auth.md"]), "checkpoints/active/chk-auth.md\n");
+    place.ok(&["checkpoint", "delta", "auth", "-m", "It works.\n## Problem\n\n```\n# code\n```\n ### Artifacts"]);
+    let text = place.read("checkpoints/active/chk-auth.md");
+    assert!(text.contains("It works.\n\\## Problem\n\n```\n# code\n```\n \\### Artifacts\n"), "{text}");
+}
+
+#[test]
 fn hostile_text_is_escaped() {
     let place = Playground::new();
     let text = sound("status: current\n", "").replace("checkpoint: chk-a", "checkpoint: \"chk-\\e[2J\\u202ex\"");

@@ -6,7 +6,7 @@ use crate::app::cli::{ExitStatus, Result, bail, escaped, json, one_line};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::document::edit::{Completion, NewDelta};
 use crate::memory::checkpoint::folder::{checkpoints, find};
-use crate::memory::checkpoint::lifecycle::{NewCheckpoint, add_delta, archive, create, set_current};
+use crate::memory::checkpoint::lifecycle::{NewCheckpoint, add_delta, archive, clear_current, create, set_current};
 
 /// Create a checkpoint with all headings, and list it in INDEX.md
 #[derive(clap::Args, Debug)]
@@ -39,7 +39,11 @@ pub(crate) struct NewArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct CurrentArgs {
     /// Checkpoint to make current
+    #[arg(conflicts_with = "clear")]
     checkpoint: Option<String>,
+    /// Make no checkpoint current
+    #[arg(long)]
+    clear: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -72,7 +76,7 @@ pub(crate) struct DeltaArgs {
 /// Move a completed checkpoint to the archive
 ///
 /// It needs a section Completion with Status, Outcome, Learnings and Date, and no active checkpoint may have it as a
-/// parent. The learnings are added to LEARNINGS.md, and its row and section are removed from INDEX.md.
+/// parent. One that is in the archive and still current becomes active. The learnings are added to LEARNINGS.md, and its row and section are removed from INDEX.md.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArgs {
     /// Checkpoint [default: the current one]
@@ -83,6 +87,9 @@ pub(crate) struct ArchiveArgs {
     /// Write the section Completion with these learnings
     #[arg(short, long, value_name = "TEXT", requires = "outcome")]
     learnings: Option<String>,
+    /// Archive it although active checkpoints have it as a parent
+    #[arg(short, long)]
+    force: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -108,6 +115,12 @@ impl NewArgs {
 
 impl CurrentArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<ExitStatus> {
+        if self.clear {
+            for path in clear_current(&context.folder)? {
+                context.ui.note(format!("changed {path}"));
+            }
+            return Ok(ExitStatus::Success);
+        }
         if let Some(name) = &self.checkpoint {
             let changed = set_current(&context.folder, name)?;
             if !self.json {
@@ -164,9 +177,13 @@ impl ArchiveArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let completion = self.outcome.clone().zip(self.learnings.clone());
         let completion = completion.map(|(outcome, learnings)| Completion { outcome, learnings });
-        let archived = archive(&context.folder, self.checkpoint.as_deref(), completion.as_ref(), context.now())?;
+        let archived =
+            archive(&context.folder, self.checkpoint.as_deref(), completion.as_ref(), self.force, context.now())?;
         if self.json {
             return context.ui.json(&json!(archived));
+        }
+        if archived.from == archived.to {
+            return writeln!(context.ui, "{} is archived, and no longer current", escaped(&archived.to));
         }
         writeln!(context.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))
     }

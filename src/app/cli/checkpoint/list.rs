@@ -1,9 +1,11 @@
 //! `git trace checkpoint list`, `tree`, `status` and `prime`.
 
+use std::cmp::Reverse;
+
 use super::{CheckpointContext, day, state};
 use crate::app::cli::{BOLD, Result, Value, json, one_line};
 use crate::memory::checkpoint::CheckpointError;
-use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find};
+use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find, is_current};
 use crate::memory::checkpoint::tree::build_tree;
 
 /// Most characters that are shown of a problem.
@@ -28,16 +30,22 @@ pub(crate) struct ListArgs {
 /// Show checkpoints as a tree of parents and children
 #[derive(clap::Args, Debug)]
 pub(crate) struct TreeArgs {
+    /// Show the next action of each active checkpoint
+    #[arg(short, long)]
+    status: bool,
     /// Print a JSON array, parents before children
     #[arg(long)]
     json: bool,
 }
 
-/// Show the problem and the next action of each active checkpoint
+/// Show the problem and the next action of each active checkpoint, the current one first, then the newest
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
     /// Checkpoint [default: all active ones]
     checkpoint: Option<String>,
+    /// Include archived checkpoints
+    #[arg(short, long, conflicts_with = "checkpoint")]
+    all: bool,
     /// Print a JSON array
     #[arg(long)]
     json: bool,
@@ -57,6 +65,7 @@ impl ListArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let files = context.readable_files()?;
         let mut known = checkpoints(&files);
+        context.warn_doubled(&known);
         known.retain(|one| self.all || one.file.is_archived() == self.archived);
         if self.json {
             return context.ui.json(&known.iter().map(as_json).collect::<Vec<_>>());
@@ -92,6 +101,7 @@ impl TreeArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let files = context.readable_files()?;
         let known = checkpoints(&files);
+        context.warn_doubled(&known);
         let nodes = build_tree(&known);
         if self.json {
             let all = nodes.iter().map(|node| {
@@ -120,6 +130,12 @@ impl TreeArgs {
                 let parent = one.document.parent().unwrap_or_default();
                 line.extend(["  (in a cycle: its parent is `", &one_line(parent, SHOWN_LINE), "`)"]);
             }
+            if self.status
+                && !one.file.is_archived()
+                && let Some(action) = one.document.open_actions().first()
+            {
+                line.extend(["  next: ", &one_line(action, SHOWN_LINE)]);
+            }
             writeln!(context.ui, "{line}")?;
         }
         let cyclic = nodes.iter().filter(|node| node.in_cycle).count();
@@ -136,10 +152,14 @@ impl StatusArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let files = context.readable_files()?;
         let known = checkpoints(&files);
-        let shown: Vec<_> = match &self.checkpoint {
+        context.warn_doubled(&known);
+        let mut shown: Vec<_> = match &self.checkpoint {
             Some(name) => vec![find(&known, Some(name))?],
-            None => known.iter().filter(|one| !one.file.is_archived()).collect(),
+            None => known.iter().filter(|one| self.all || !one.file.is_archived()).collect(),
         };
+        shown.sort_by_key(|one| {
+            (one.file.is_archived(), !is_current(one), Reverse(one.document.last_change().map(|last| last.time)))
+        });
         if self.json {
             return context.ui.json(&shown.into_iter().map(as_json).collect::<Vec<_>>());
         }

@@ -6,12 +6,13 @@ mod follow;
 mod list;
 mod validate;
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use crate::app::cli::{Context, ExitStatus, Result};
+use crate::app::cli::{Context, ExitStatus, Result, escaped};
 use crate::base::merge::FileKind;
 use crate::git::{Git, GitError};
-use crate::memory::checkpoint::folder::{Checkpoint, File};
+use crate::memory::checkpoint::folder::{Checkpoint, File, is_current};
 use crate::memory::checkpoint::{Folder, Pathspec, Timestamp};
 use crate::trace::store::settings;
 
@@ -79,6 +80,25 @@ impl CheckpointContext<'_> {
             self.ui.note(format!("warning: `{}` is not UTF-8 and is skipped", file.path));
         }
         Ok(files)
+    }
+
+    /// Warns of several current checkpoints, and of ids that several have.
+    fn warn_doubled(&self, known: &[Checkpoint<'_>]) {
+        let current: Vec<_> = known.iter().filter(|one| is_current(one)).map(Checkpoint::id).collect();
+        if let [_, _, ..] = current[..] {
+            let (count, names) = (current.len(), escaped(&current.join(", ")).into_owned());
+            let remedy = "choose one with `git trace checkpoint current <id>`";
+            self.ui.note(format!("warning: {count} checkpoints are current ({names}); {remedy}"));
+        }
+        let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for one in known {
+            paths.entry(one.id()).or_default().push(&one.file.path);
+        }
+        for (id, paths) in paths.into_iter().filter(|(_, paths)| paths.len() > 1) {
+            let paths = paths.join(", ");
+            let text = format!("the id `{id}` is used by {paths}; change `checkpoint:` in one of them");
+            self.ui.note(format!("warning: {}", escaped(&text)));
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::markdown::{line_at, plain, render_row, render_table};
+use super::markdown::{Markdown, line_at, plain, render_row, render_table};
 use super::{Document, REFERENCE_COLUMNS, ReferenceKind};
 use crate::base::string_enum::string_enum;
 use crate::trace::Time;
@@ -48,7 +48,10 @@ pub(crate) fn set_key(document: &Document<'_>, key: &str, value: &str) -> Result
     if line.start != start || !is_alone || after_key.is_none_or(|rest| !rest.starts_with(':')) {
         return Err(format!("`{key}` is not on a separate line"));
     }
-    Ok(splice(text, line, &format!("{key}: {value}")))
+    let old = &text[start..line.end];
+    // In a quoted value, ` #` is text.
+    let comment = old.find(" #").filter(|_| !old.contains(['"', '\''])).map_or("", |at| old[at..].trim_end());
+    Ok(splice(text, line, &format!("{key}: {value}{comment}")))
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -60,7 +63,7 @@ pub(crate) struct NewDelta {
 
 pub(crate) fn append_delta(document: &Document<'_>, delta: &NewDelta, at: Time) -> Result<String, Problem> {
     let text = set_key(document, "last_delta", &at.to_string())?;
-    let changed = delta.what_changed.trim();
+    let changed = without_headings(delta.what_changed.trim());
     let cells = |row: &[String; 3]| row.each_ref().map(|cell| one_line(cell));
     let in_code = |[file, action, text]: [String; 3]| [format!("`{file}`"), action, text];
     let artifacts: Vec<_> = delta.artifacts.iter().map(cells).map(in_code).collect();
@@ -72,6 +75,16 @@ pub(crate) fn append_delta(document: &Document<'_>, delta: &NewDelta, at: Time) 
         added += &render_table(["Item", "Before", "After"], &transitions);
     }
     Ok(append(&text, &added))
+}
+
+/// The text with its headings as plain text: the sections of a checkpoint are ours to divide.
+fn without_headings(text: &str) -> String {
+    let mut escaped = text.to_owned();
+    for heading in Markdown::parse(text, 0).headings.iter().rev() {
+        let at = heading.span.start + text[heading.span.start..].find('#').unwrap_or_default();
+        escaped.insert(at, '\\');
+    }
+    escaped
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

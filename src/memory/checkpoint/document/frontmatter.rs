@@ -31,6 +31,9 @@ pub(crate) struct FrontmatterError {
     pub remedy: &'static str,
 }
 
+/// The code of the error for a file that does not start with frontmatter.
+pub(crate) const NO_FRONTMATTER: &str = "no-frontmatter";
+
 impl FrontmatterError {
     fn new(span: Range<usize>, code: &'static str, message: impl Into<String>, remedy: &'static str) -> Self {
         Self { span, code, message: message.into(), remedy }
@@ -49,6 +52,17 @@ impl Frontmatter {
             if problem.contains(EXPECTED) {
                 let (message, remedy) = ("the frontmatter is not a mapping", "write one `key: value` per line");
                 return FrontmatterError::new(span.start..span.start, "not-a-mapping", message, remedy);
+            }
+            if let Some(at) =
+                unclosed_quote(yaml, error.location().map_or(yaml.len(), |location| offset(yaml, location)))
+            {
+                let at = span.start + at;
+                return FrontmatterError::new(
+                    at..at + 1,
+                    "bad-yaml",
+                    "the quote is not closed",
+                    "close it on this line",
+                );
             }
             let at = span.start + error.location().map_or(0, |location| offset(yaml, location));
             let message = format!("the frontmatter is not YAML: {}", without_position(&problem));
@@ -75,6 +89,18 @@ impl Frontmatter {
     }
 }
 
+/// The offset of a quote before `end` that starts a value and is not closed on its line. YAML reports it where the text ends.
+fn unclosed_quote(yaml: &str, end: usize) -> Option<usize> {
+    let in_lines = lines(yaml, 0..yaml.len()).take_while(|(start, _)| *start <= end);
+    in_lines.into_iter().find_map(|(start, line)| {
+        let at = line.find(": ")? + 2;
+        let value = line[at..].trim_start();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let is_open = !value[1..].replace("\\\"", "").contains(quote);
+        is_open.then(|| start + line.len() - value.len())
+    })
+}
+
 /// The first line of a YAML error without the position, which the finding states already.
 fn without_position(problem: &str) -> &str {
     let problem = problem.lines().next().unwrap_or_default();
@@ -98,7 +124,7 @@ fn fences(text: &str, from: usize) -> Result<(Range<usize>, usize), FrontmatterE
     let Some((_, open)) = fences.next().filter(|(_, line)| line.trim_end() == "---") else {
         let remedy = "add `checkpoint` and `created` between two lines `---` at the top";
         let message = "the file does not start with frontmatter";
-        return Err(FrontmatterError::new(from..from, "no-frontmatter", message, remedy));
+        return Err(FrontmatterError::new(from..from, NO_FRONTMATTER, message, remedy));
     };
     let Some((end, close)) = fences.next() else {
         let (message, remedy) = ("the frontmatter is not closed", "end it with a line `---`");

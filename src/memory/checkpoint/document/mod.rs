@@ -201,6 +201,17 @@ impl<'a> Document<'a> {
     pub(crate) fn open_actions(&self) -> Vec<&str> {
         let Some(section) = self.essential("Next Actions") else { return Vec::new() };
         let open = self.items(&section).filter(|item| item.checked != Some(true));
-        open.map(|item| item.text.trim()).filter(|text| !text.is_empty()).collect()
+        let open = open.map(|item| item.text.trim()).filter(|text| !text.is_empty());
+        let rows = self.tables(&section).flat_map(|table| &table.rows).filter_map(open_action);
+        open.chain(rows).collect()
     }
+}
+
+/// The action in a row of a table, such as `| 1 | Write the tests | open |`; `None` if it is done.
+fn open_action(row: &TableRow) -> Option<&str> {
+    const DONE: [&str; 6] = ["done", "complete", "completed", "[x]", "\u{2705}", "\u{2713}"];
+    let cells = || row.cells.iter().map(|cell| plain(cell));
+    let is_done = cells().any(|cell| DONE.iter().any(|done| cell.eq_ignore_ascii_case(done)));
+    let mut texts = cells().filter(|cell| cell.contains(char::is_alphabetic));
+    texts.next().filter(|_| !is_done)
 }

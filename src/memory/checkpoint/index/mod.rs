@@ -29,6 +29,10 @@ pub(crate) const TITLE: &str = "Active Checkpoints";
 pub(crate) const COLUMNS: [&str; 3] = ["Checkpoint", "Description", "Last Updated"];
 pub(crate) const FIELDS: [&str; 3] = ["Problem", "Scope", "Status"];
 
+/// The list of an archive has another title, and tells the outcome in place of the status.
+pub(crate) const ARCHIVE_TITLE: &str = "Archived Checkpoints";
+pub(crate) const ARCHIVE_FIELDS: [&str; 3] = ["Problem", "Scope", "Outcome"];
+
 #[derive(Clone, Debug)]
 pub(crate) struct Index<'a> {
     pub text: &'a str,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::write::write;
-use super::{bad_frontmatter, change_active, edit_index_entry, read_if_exists, truncate_to_second};
+use super::{bad_frontmatter, change, check_active, edit_index_entry, read_if_exists, set_status, truncate_to_second};
 use crate::memory::checkpoint::document::Document;
 use crate::memory::checkpoint::document::edit::{self, Completion};
 use crate::memory::checkpoint::error::CheckpointError;
@@ -22,18 +22,32 @@ pub(crate) struct ArchivedCheckpoint {
     pub learnings: String,
 }
 
+/// What people write where there is nothing to learn.
+const NOTHING: [&str; 5] = ["none", "none noted", "nothing", "n/a", "-"];
+
 /// Moves a completed checkpoint to `archive`, collects its learnings, and removes it from the index.
 ///
 /// `completion` is appended first, if given. The copy in the archive is written before the original is removed, and it never
-/// overwrites another file. An existing copy with the same content is one of an interrupted command, which this one completes.
+/// overwrites another file. With `has_force`, it may have active children. An existing copy with the same content is one of an interrupted command, which this one completes.
 pub(crate) fn archive(
     folder: &Folder,
     name: Option<&str>,
     completion: Option<&Completion>,
+    has_force: bool,
     now: Time,
 ) -> Result<ArchivedCheckpoint, CheckpointError> {
     let now = truncate_to_second(now);
-    change_active(folder, name, |one, known| archive_active(folder, one, known, completion, now))
+    change(folder, name, |one, known| {
+        if one.file.is_archived() && one.document.is_current() {
+            // A person moved it by hand.
+            let text = set_status(one, "active")?;
+            write(folder, &one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+            let path = one.file.path.clone();
+            return Ok(ArchivedCheckpoint { from: path.clone(), to: path, learnings: String::new() });
+        }
+        check_active(one)?;
+        archive_active(folder, one, known, completion, has_force, now)
+    })
 }
 
 fn archive_active(
@@ -41,6 +55,7 @@ fn archive_active(
     one: &Checkpoint<'_>,
     known: &[Checkpoint<'_>],
     completion: Option<&Completion>,
+    has_force: bool,
     now: Time,
 ) -> Result<ArchivedCheckpoint, CheckpointError> {
     let path = one.file.path.clone();
@@ -57,7 +72,7 @@ fn archive_active(
         !other.file.is_archived() && other.file.path != path && other.document.parent() == Some(one.id())
     });
     let children: Vec<_> = children.map(|child| child.id().to_owned()).collect();
-    if !children.is_empty() {
+    if !children.is_empty() && !has_force {
         return Err(CheckpointError::ActiveChildren { id: one.id().to_owned(), children });
     }
     if is_current(one) {
@@ -72,7 +87,9 @@ fn archive_active(
         Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
         None => write(folder, &target, None, text.as_bytes())?,
     }
-    collect_learnings(folder, &top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
+    if !NOTHING.contains(&learnings.trim_end_matches('.').to_lowercase().as_str()) {
+        collect_learnings(folder, &top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
+    }
     edit_index_entry(folder, one, remove)?;
     let removed = fs::remove_file(&one.file.location);
     removed.map_err(|source| CheckpointError::Remove { path: path.clone(), source })?;

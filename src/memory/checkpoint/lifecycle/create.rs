@@ -18,7 +18,7 @@ const MAX_NAME_LEN: usize = 64;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct NewCheckpoint {
-    /// With or without `chk-`.
+    /// With or without `chk-` and `.md`.
     pub name: String,
     pub problem: String,
     pub intent: String,
@@ -32,7 +32,8 @@ pub(crate) struct NewCheckpoint {
 /// The index is written first, then the checkpoints that are no longer current, then the new one.
 pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<String, CheckpointError> {
     let now = truncate_to_second(now);
-    let name = new.name.strip_prefix("chk-").unwrap_or(&new.name);
+    let name = new.name.strip_suffix(".md").unwrap_or(&new.name);
+    let name = name.strip_prefix("chk-").unwrap_or(name);
     let is_allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-');
     if name.is_empty() || name.len() > MAX_NAME_LEN || name.starts_with('.') || !name.bytes().all(is_allowed) {
         return Err(CheckpointError::BadName { name: new.name.clone() });

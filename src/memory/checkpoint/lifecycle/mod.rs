@@ -21,26 +21,40 @@ use write::{lock, write};
 
 pub(crate) use archive::archive;
 pub(crate) use create::{NewCheckpoint, create};
-pub(crate) use update::{add_breadcrumb, add_delta, set_current};
+pub(crate) use update::{add_breadcrumb, add_delta, clear_current, set_current};
 
 fn truncate_to_second(time: Time) -> Time {
     Time::from_second(time.as_second())
 }
 
-/// Calls `change` with an active checkpoint and all checkpoints, under the lock.
+/// Calls `apply` with an active checkpoint and all checkpoints, under the lock.
 fn change_active<T>(
     folder: &Folder,
     name: Option<&str>,
-    change: impl FnOnce(&Checkpoint<'_>, &[Checkpoint<'_>]) -> Result<T, CheckpointError>,
+    apply: impl FnOnce(&Checkpoint<'_>, &[Checkpoint<'_>]) -> Result<T, CheckpointError>,
+) -> Result<T, CheckpointError> {
+    change(folder, name, |one, known| {
+        check_active(one)?;
+        apply(one, known)
+    })
+}
+
+fn check_active(one: &Checkpoint<'_>) -> Result<(), CheckpointError> {
+    if one.file.is_archived() {
+        return Err(CheckpointError::Archived { path: one.file.path.clone() });
+    }
+    Ok(())
+}
+
+fn change<T>(
+    folder: &Folder,
+    name: Option<&str>,
+    apply: impl FnOnce(&Checkpoint<'_>, &[Checkpoint<'_>]) -> Result<T, CheckpointError>,
 ) -> Result<T, CheckpointError> {
     let _lock = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
-    let one = find(&known, name)?;
-    if one.file.is_archived() {
-        return Err(CheckpointError::Archived { path: one.file.path.clone() });
-    }
-    change(one, &known)
+    apply(find(&known, name)?, &known)
 }
 
 fn bad_frontmatter(file: &File, problem: String) -> CheckpointError {

@@ -1,11 +1,11 @@
 //! Updating active checkpoints: which one is current, deltas, breadcrumbs.
 
-use super::write::write;
+use super::write::{lock, write};
 use super::{bad_frontmatter, change_active, deactivate_others, edit_index_entry, set_status, truncate_to_second};
 use crate::memory::checkpoint::document::ReferenceKind;
 use crate::memory::checkpoint::document::edit::{self, NewDelta, RowChange};
 use crate::memory::checkpoint::error::CheckpointError;
-use crate::memory::checkpoint::folder::{Folder, is_current};
+use crate::memory::checkpoint::folder::{Folder, checkpoints, is_current};
 use crate::memory::checkpoint::index::edit::set_date;
 use crate::trace::Time;
 use crate::trace::model::trailers::one_line;
@@ -23,6 +23,17 @@ pub(crate) fn set_current(folder: &Folder, name: &str) -> Result<Vec<String>, Ch
         }
         Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
     })
+}
+
+/// Makes no checkpoint current. Returns the paths of changed files.
+pub(crate) fn clear_current(folder: &Folder) -> Result<Vec<String>, CheckpointError> {
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let changes = deactivate_others(&checkpoints(&files), None)?;
+    for (file, text) in &changes {
+        write(folder, &file.location, Some(&file.bytes), text.as_bytes())?;
+    }
+    Ok(changes.into_iter().map(|(file, _)| file.path.clone()).collect())
 }
 
 /// Appends a delta to a checkpoint and dates its index entry. Returns the path and the time of the delta.

@@ -47,6 +47,18 @@ pub(crate) fn advise(findings: &mut Findings<'_>, document: &Document<'_>, now: 
         let message = format!("there are {} breadcrumbs, more than {MAX_BREADCRUMBS}", breadcrumbs.len());
         advise("many-breadcrumbs", first.span.clone(), message, "split the checkpoint, or summarize their targets");
     }
+    for key in ["created", "last_delta"] {
+        if let Some(timestamp) = document.key(key).and_then(Timestamp::parse)
+            && timestamp.time > now
+        {
+            advise(
+                "future",
+                document.key_span(key).unwrap_or_default(),
+                format!("`{key}` is in the future"),
+                "correct it",
+            );
+        }
+    }
     if is_archived {
         return;
     }

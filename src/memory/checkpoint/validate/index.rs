@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use super::{check_conflict_markers, not_utf8};
 use crate::base::finding::{Finding, Findings};
-use crate::memory::checkpoint::index::{COLUMNS, FIELDS, Index, TITLE};
+use crate::memory::checkpoint::index::{ARCHIVE_FIELDS, ARCHIVE_TITLE, COLUMNS, FIELDS, Index, TITLE};
 
 /// Validates an index, which may be any bytes. Returns findings sorted by position.
 ///
@@ -26,12 +26,13 @@ pub(crate) fn validate_index(bytes: &[u8], files: Option<&[Vec<String>]>) -> Vec
 fn check(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<String>]>) {
     check_conflict_markers(findings, index.text, &index.markdown);
     let title = index.markdown.headings.first().filter(|heading| heading.level == 1);
-    if title.is_none_or(|heading| heading.title != TITLE) {
+    let is_archive = title.is_some_and(|heading| heading.title == ARCHIVE_TITLE);
+    if !is_archive && title.is_none_or(|heading| heading.title != TITLE) {
         let at = title.map_or(0..0, |heading| heading.span.clone());
         findings.error("bad-title", at, format!("the title is not `# {TITLE}`"), "change it");
     }
     check_table(findings, index);
-    check_names(findings, index, files);
+    check_names(findings, index, files, if is_archive { ARCHIVE_FIELDS } else { FIELDS });
     if let Some(table) = index.markdown.tables.first()
         && index.rows.is_empty()
     {
@@ -75,7 +76,7 @@ fn check_table(findings: &mut Findings<'_>, index: &Index<'_>) {
 }
 
 /// Every row has a section and a file, every section has a row and all fields, and every file has a row.
-fn check_names(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<String>]>) {
+fn check_names(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[Vec<String>]>, fields: [&str; 3]) {
     let sections: HashSet<&str> = index.sections.iter().map(|(name, _)| name.as_str()).collect();
     let rows: HashSet<&str> = index.rows.iter().map(|(name, _)| name.as_str()).collect();
     let known: Option<HashSet<&str>> = files.map(|files| files.iter().flatten().map(String::as_str).collect());
@@ -95,7 +96,7 @@ fn check_names(findings: &mut Findings<'_>, index: &Index<'_>, files: Option<&[V
             let message = format!("the section `## {name}` has no row in the table");
             findings.warning("part-without-row", span.clone(), message, "add the row, or remove the section");
         }
-        for field in FIELDS {
+        for field in fields {
             if index.field(*heading, field).is_none_or(|value| value.is_empty()) {
                 let message = format!("the section `## {name}` has no {field}");
                 findings.error("empty-field", span.clone(), message, &format!("write `**{field}**: <text>`"));

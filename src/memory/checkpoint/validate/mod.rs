@@ -14,7 +14,7 @@ use std::str::Utf8Error;
 
 use serde_json::Value;
 
-use super::document::frontmatter::Frontmatter;
+use super::document::frontmatter::{Frontmatter, NO_FRONTMATTER};
 use super::document::markdown::{Markdown, TableRow, lines};
 use super::document::{Document, REFERENCE_COLUMNS, ReferenceKind, Section, Timestamp, start_of};
 use crate::base::finding::{Finding, Findings, Weight};
@@ -55,7 +55,17 @@ pub(crate) fn validate(bytes: &[u8], rules: Rules) -> Vec<Finding> {
 
 pub(crate) fn validate_document(document: &Document<'_>, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings::new(document.text.as_bytes());
+    if document.text[start_of(document.text)..].trim().is_empty() {
+        findings.error("empty", 0..0, "the file is empty", "delete it, or write it with `git trace checkpoint new`");
+        return findings.finish();
+    }
     match &document.frontmatter {
+        // It may be any other page, so one warning is enough.
+        Err(error) if error.code == NO_FRONTMATTER => {
+            findings.warning(error.code, error.span.clone(), error.message.as_str(), error.remedy);
+            check_conflict_markers(&mut findings, document.text, &document.markdown);
+            return findings.finish();
+        }
         Ok(frontmatter) => check_frontmatter(&mut findings, document, frontmatter),
         Err(error) => findings.error(error.code, error.span.clone(), error.message.as_str(), error.remedy),
     }
@@ -151,19 +161,12 @@ fn check_headings(findings: &mut Findings<'_>, document: &Document<'_>) {
             findings.add(weight, "missing-heading", end..end, message, "add it; headings in code are ignored");
         }
     }
-    let essential = document.section("Essential Information");
-    let parts = document.markdown.headings.iter().filter(|heading| heading.level == 3);
-    let parts: Vec<_> = parts.map(|heading| heading.title.to_lowercase()).collect();
+    // If the section is missing, so are its parts.
+    let Some(essential) = document.section("Essential Information") else { return };
     for (title, weight) in PARTS {
-        let found = match &essential {
-            Some(section) => document.part(section, title).is_some(),
-            // The missing section is reported above, so report only parts that are missing everywhere.
-            None => parts.iter().any(|part| part.contains(&title.to_lowercase())),
-        };
-        if !found {
-            let at = essential.as_ref().map_or(end..end, |section| section.head.clone());
+        if document.part(&essential, title).is_none() {
             let message = format!("the heading `### {title}` is missing under `## Essential Information`");
-            findings.add(weight, "missing-heading", at, message, "add it there");
+            findings.add(weight, "missing-heading", essential.head.clone(), message, "add it there");
         }
     }
 }
@@ -185,13 +188,24 @@ fn check_completion(findings: &mut Findings<'_>, document: &Document<'_>) {
     }
 }
 
-/// The value of a list item such as `- **Outcome**: text`.
+/// The value of a field such as `- **Outcome**: text` or `Outcome: text`, with the lines below it up to the next field: people
+/// write learnings as a list, or as prose.
 pub(crate) fn completion_field<'t>(document: &'t Document<'_>, section: &Section, name: &str) -> Option<&'t str> {
-    let value = |text: &'t str| {
-        let rest = text.trim().strip_prefix(name)?.trim_start().strip_prefix(':')?.trim();
-        (!rest.is_empty()).then_some(rest)
+    let field = |line: &'t str| {
+        let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line);
+        let rest = line.trim_start().trim_start_matches('*');
+        let name = COMPLETION_FIELDS.into_iter().find(|name| rest.starts_with(name))?;
+        let rest = rest[name.len()..].trim_start_matches('*').trim_start().strip_prefix(':')?;
+        Some((name, rest.trim_start_matches('*').trim_start()))
     };
-    document.items(section).find_map(|item| value(&item.text))
+    let is_end = |line: &str| line.trim_end() == "---" || line.starts_with('#');
+    let mut lines = document.body(section).split_inclusive('\n');
+    let value = lines.by_ref().find_map(|line| field(line).filter(|(found, _)| *found == name))?.1;
+    let start = value.as_ptr().addr() - document.text.as_ptr().addr();
+    let more = lines.take_while(|line| field(line).is_none() && !is_end(line));
+    let len = value.len() + more.map(str::len).sum::<usize>();
+    let text = document.text[start..start + len].trim();
+    (!text.is_empty()).then_some(text)
 }
 
 fn check_breadcrumbs(findings: &mut Findings<'_>, document: &Document<'_>) {
