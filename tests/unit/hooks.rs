@@ -240,16 +240,69 @@ fn hooks_are_installed_where_git_looks_but_not_in_a_global_folder() {
     place.ok(&["uninstall"]);
     assert!(!place.at.join("tools/hooks").exists());
     place.git(&["config", "--unset", "core.hooksPath"]);
-    for (scope, path) in [("--global", "shared"), ("--local", "repo/.husky/_")] {
-        let folder = place.root().join(path);
-        fs::create_dir_all(&folder).unwrap();
-        place.git(&["config", scope, "core.hooksPath", folder.to_str().unwrap()]);
-        let answer = place.trace(&["install"]);
-        assert!(answer.contains(&format!("left alone [ROOT]/{path}\n")) && answer.ends_with("[exit 1]\n"), "{answer}");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
-        assert!(!place.trace(&["install", "--no-hooks"]).contains("left alone"));
-        place.git(&["config", scope, "--unset", "core.hooksPath"]);
+    let folder = place.root().join("shared");
+    fs::create_dir_all(&folder).unwrap();
+    place.git(&["config", "--global", "core.hooksPath", folder.to_str().unwrap()]);
+    let answer = place.trace(&["install"]);
+    assert!(answer.contains("left alone [ROOT]/shared\n") && answer.ends_with("[exit 1]\n"), "{answer}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    assert!(!place.trace(&["install", "--no-hooks"]).contains("left alone"));
+}
+
+/// Husky rewrites the folder of its own hooks, and calls the project's with `sh -e`.
+#[test]
+fn husky_gets_a_line_in_its_own_hooks() {
+    let place = Playground::new();
+    let shim = "#!/bin/sh\nexec sh -e \"$(dirname \"$(dirname \"$0\")\")/$(basename \"$0\")\" \"$@\"\n";
+    for name in ["pre-commit", "pre-merge-commit"] {
+        executable(&place, &format!(".husky/_/{name}"), shim);
     }
+    place.write(".husky/pre-commit", "true");
+    place.git(&["config", "core.hooksPath", ".husky/_"]);
+    assert!(place.trace(&["doctor"]).contains("does not call git-trace\n         run `git trace install`"));
+    let answer = place.trace(&["install"]);
+    assert!(
+        answer.contains("added [ROOT]/repo/.husky/pre-commit\nadded [ROOT]/repo/.husky/pre-merge-commit\n"),
+        "{answer}"
+    );
+    assert!(!place.trace(&["install"]).contains("added"));
+    insta::assert_snapshot!(place.read(".husky/pre-commit"), @"
+    true
+    # git-trace: begin (the line above had no end)
+    if command -v git-trace >/dev/null; then git-trace hook pre-commit || exit; fi
+    # git-trace: end
+    ");
+    assert!(place.trace(&["doctor"]).contains("ok       hooks: "));
+    place.commit("start");
+    place.write(STORE, BAD);
+    place.git(&["add", STORE]);
+    refused(&place, &["commit", "-q", "-m", "x"]);
+    place.ok(&["uninstall"]);
+    assert_eq!(place.read(".husky/pre-commit"), "true");
+    assert!(!place.at.join(".husky/pre-merge-commit").exists());
+}
+
+/// `pre-commit install` moves the hook that it finds to `pre-commit.legacy`, and calls it.
+#[test]
+fn a_hook_that_another_tool_moved_is_removed_too() {
+    let place = Playground::new();
+    executable(&place, ".git/hooks/pre-commit", "#!/bin/sh\n# before\n");
+    place.ok(&["install"]);
+    let hooks = place.at.join(".git/hooks");
+    let moved = |name: &str| {
+        fs::rename(hooks.join(name), hooks.join(format!("{name}.legacy"))).unwrap();
+        executable(&place, &format!(".git/hooks/{name}"), "#!/bin/sh\nexec \"$0.legacy\"\n");
+    };
+    moved("pre-commit");
+    moved("pre-merge-commit");
+    assert!(place.trace(&["doctor"]).contains("ok       hooks: "));
+    assert!(!place.trace(&["install"]).contains("added"));
+    place.ok(&["uninstall"]);
+    let exists = |name: &str| hooks.join(name).exists();
+    // The hook from before ours is the one that is called now.
+    assert_eq!(place.read(".git/hooks/pre-commit.legacy"), "#!/bin/sh\n# before\n");
+    assert!(exists("pre-commit") && exists("pre-merge-commit"));
+    assert!(!exists("pre-merge-commit.legacy") && !exists("pre-commit.before-git-trace"));
 }
 
 #[test]

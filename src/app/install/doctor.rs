@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use regex::{Captures, Regex};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::InstallError;
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
-use super::hooks::{HOOKS, HookFolder, HookOwner, owner};
+use super::hooks::{HOOKS, HookFolder, HookOwner, legacy, owner};
 use crate::base::error::Diagnostic as _;
 use crate::base::finding::Weight;
 use crate::base::process::Process;
@@ -182,6 +182,17 @@ fn attributes(git: &Git) -> Result<Diagnosis, GitError> {
     })
 }
 
+/// Configurations of hook managers.
+const MANAGERS: [&str; 7] = [
+    ".pre-commit-config.yaml",
+    "prek.toml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    "lefthook.toml",
+];
+
 fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "hooks";
     let folder = match HookFolder::find(git) {
@@ -191,14 +202,24 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
             let remedy = "remove the link, or change `core.hooksPath`";
             return Ok(Diagnosis::error(CODE, format!("{error}: {source}"), remedy));
         }
-        Ok(folder) => folder.path,
+        Ok(folder) => folder,
     };
+    let root = git.line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from).unwrap_or_default();
     let calls_us = |path: &Path| {
         let text = fs::read(path).unwrap_or_default();
         ["git-trace hook", "git trace hook"].iter().any(|call| memchr::memmem::find(&text, call.as_bytes()).is_some())
     };
+    // A hook of a hook manager runs what its configuration names.
+    let is_configured = || MANAGERS.iter().any(|file| calls_us(&root.join(file)));
     for (name, _) in HOOKS {
-        let path = folder.join(name);
+        let path = folder.path.join(name);
+        if let Some(husky) = folder.husky.as_ref().map(|husky| husky.join(name)) {
+            if calls_us(&husky) {
+                continue;
+            }
+            let message = format!("husky's hook `{}` does not call git-trace", husky.display());
+            return Ok(Diagnosis::warning(CODE, message, "run `git trace install`, which adds a line to it"));
+        }
         match owner(&path) {
             HookOwner::Ours => {
                 if let Err(problem) = try_hook(&path, name) {
@@ -206,7 +227,7 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
                     return Ok(Diagnosis::error(CODE, message, "run `git trace install` again"));
                 }
             }
-            HookOwner::Theirs if calls_us(&path) => {}
+            HookOwner::Theirs if calls_us(&path) || owner(&legacy(&path)) == HookOwner::Ours || is_configured() => {}
             HookOwner::Theirs => {
                 let message = format!("the hook `{}` is not ours", path.display());
                 let remedy = "run `git trace install`, unless the hook calls `git trace hook pre-commit` indirectly";

@@ -4,6 +4,8 @@
 //! line has a digest of the rest, by which any version recognizes its own. A hook that somebody changed is left alone. A hook
 //! that was there before is renamed to `<name>.before-git-trace`, runs first, and is restored at the end.
 
+mod husky;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,10 @@ const NEW_FOLDER: &str = " (in a new folder)";
 
 pub(crate) struct HookFolder {
     pub(crate) path: PathBuf,
-    /// Whether it belongs to this repository, and not to all of the user's or to a tool that rewrites it.
+    /// Whether it belongs to this repository, and not to all of the user's.
     is_own: bool,
+    /// The folder in which husky finds the project's hooks. It rewrites the folder that git uses.
+    pub(crate) husky: Option<PathBuf>,
 }
 
 impl HookFolder {
@@ -38,7 +42,7 @@ impl HookFolder {
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, configured)) = text.trim_end_matches('\n').split_once('\t') else {
-            return Ok(Self { path, is_own: true });
+            return Ok(Self { path, is_own: true, husky: None });
         };
         if let Ok(root) = git.line(&["rev-parse", "--show-toplevel"]) {
             let below = Path::new(configured).strip_prefix(&root).unwrap_or(Path::new(configured));
@@ -50,9 +54,8 @@ impl HookFolder {
             }
         }
         let is_everywhere = scope == "global" || scope == "system";
-        // Husky rewrites this folder. It wants a line in `.husky/pre-commit` instead.
-        let is_own = !is_everywhere && !path.ends_with(".husky/_");
-        Ok(Self { path, is_own })
+        let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
+        Ok(Self { path, is_own: !is_everywhere, husky })
     }
 }
 
@@ -100,11 +103,16 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
     if !folder.is_own {
         return Ok(vec![Step::on(Action::LeftAlone, &folder.path)]);
     }
+    if let Some(husky) = &folder.husky {
+        return HOOKS.into_iter().map(|(name, _)| husky::install(setup, &in_husky(husky, name)?, name)).collect();
+    }
     // An interrupted install leaves it empty.
     let mut is_new = fs::read_dir(&folder.path).map_or(true, |mut entries| entries.next().is_none());
     let mut steps = Vec::new();
     for (name, template) in HOOKS {
         let path = folder.path.join(name);
+        // The tool pre-commit moved ours there, and calls it.
+        let path = Some(legacy(&path)).filter(|legacy| owner(legacy) == HookOwner::Ours).unwrap_or(path);
         let old = fs::read_to_string(&path).unwrap_or_default();
         is_new |= own_mark(&old) == Some(NEW_FOLDER);
         let new = script(template, &setup.program, if is_new { NEW_FOLDER } else { "" });
@@ -137,11 +145,17 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
 }
 
 pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, InstallError> {
+    if let Some(husky) = &folder.husky {
+        let steps = HOOKS.into_iter().map(|(name, _)| husky::uninstall(setup, &in_husky(husky, name)?));
+        return steps.filter_map(Result::transpose).collect();
+    }
     let mut steps = Vec::new();
     let mut was_new = false;
     for (name, _) in HOOKS {
         let path = folder.path.join(name);
         let before = before(&path);
+        // The tool pre-commit moved ours there, and calls it. A hook from before ours takes its place.
+        let path = Some(legacy(&path)).filter(|legacy| owner(legacy) == HookOwner::Ours).unwrap_or(path);
         let has_before = before.symlink_metadata().is_ok();
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let action = match own_mark(&text) {
@@ -169,6 +183,17 @@ pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>,
 /// Whether two files are equal, so that losing one of them loses nothing.
 fn is_same(path: &Path, other: &Path) -> bool {
     matches!((fs::read(path), fs::read(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// The project's own hook of husky; a link must not leave the work tree.
+fn in_husky(folder: &Path, name: &str) -> Result<PathBuf, InstallError> {
+    let path = folder.join(name);
+    resolve(folder.parent().unwrap_or(folder), &path).map_err(|source| InstallError::Write { path, source })
+}
+
+/// Where the tool pre-commit moves the hook that it finds.
+pub(crate) fn legacy(path: &Path) -> PathBuf {
+    path.with_extension("legacy")
 }
 
 fn before(path: &Path) -> PathBuf {
