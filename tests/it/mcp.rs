@@ -282,7 +282,7 @@ fn breadcrumbs_expire_and_are_found_by_time() {
     );
     insta::assert_snapshot!(text(3), @"
     error: argument `value`: the value of `api.c` holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: `set_breadcrumb` with the key `secret.api.c`; if it is none, ask the user to run: git config --add trace.allowSecret f95ddb36486e283f
+    hint: keep it where git does not look: `set_breadcrumb` with the key `secret.api.c`; if it is none, ask the user to run: git config --add trace.allowSecret 89891546d9a953db
     ");
     assert_eq!(value(4)["breadcrumb"]["expires_at"], "2100-01-01T00:00:00Z");
     assert_eq!((&value(5)["total"], &value(6)["total"]), (&json!(2), &json!(0)));
