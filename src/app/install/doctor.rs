@@ -19,6 +19,7 @@ use crate::base::process::Process;
 use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
+use crate::memory::checkpoint::{self, Folder};
 use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority};
 use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::types::{BadRule, Types};
@@ -78,6 +79,20 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, records: bool) 
         }
     }
     Ok(found)
+}
+
+/// Examines the checkpoints together; `None` if there is none, or if they cannot be read, which `checkpoint validate` reports.
+pub(crate) fn examine_checkpoints(folder: &Folder, git: &Git) -> Option<Diagnosis> {
+    const CODE: &str = "checkpoints";
+    if !folder.top().is_dir() {
+        return None;
+    }
+    let problems = checkpoint::doctor::examine(folder, git).ok()?;
+    let Some(first) = problems.first() else {
+        return Some(Diagnosis::good(CODE, "lists and breadcrumbs are in order"));
+    };
+    let message = format!("problems: {}; the first: {}: {}", problems.len(), first.path, first.message);
+    Some(Diagnosis::warning(CODE, message, "run `git trace checkpoint doctor`"))
 }
 
 /// Whether the index or the working tree has a file that the merge driver is for.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use super::follow::FollowError;
 use crate::base::error::Diagnostic;
 use crate::base::replace::FileError;
 use crate::git::GitError;
@@ -15,6 +16,8 @@ pub(crate) enum CheckpointError {
     File(#[from] FileError),
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error(transparent)]
+    Follow(#[from] FollowError),
     #[error("cannot remove `{path}`")]
     Remove { path: String, source: io::Error },
     #[error("no checkpoint is named `{name}`")]
@@ -70,6 +73,7 @@ impl Diagnostic for CheckpointError {
         match self {
             Self::File(error) => Some(error),
             Self::Git(error) => Some(error),
+            Self::Follow(error) => Some(error),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@
 //! - Text that is not edited keeps its bytes.
 //! - An unreadable file does not hide others.
 
+pub(crate) mod doctor;
 pub(crate) mod document;
 mod error;
 pub(crate) mod folder;

@@ -34,6 +34,16 @@ fn breadcrumbs_resolve_to_their_targets() {
     }
     assert_eq!(place.ok(&["checkpoint", "follow", "src/a.rs"]), place.read("src/a.rs"));
     assert_eq!(place.ok(&["checkpoint", "follow", "-t", "file", "src/a.rs:3"]), place.read("src/a.rs"));
+    for reference in ["src/a.rs:4-6", "src/a.rs#L4-L6"] {
+        let lines = place.ok(&["checkpoint", "follow", "-t", "file", reference]);
+        assert_eq!(lines, "    /// Reads.\n    fn read(&self) -> u8 {\n        1\n", "{reference}");
+    }
+    let answer = place.trace(&["checkpoint", "follow", "-t", "file", "src/a.rs:40-60"]);
+    assert_eq!(answer, "--- stderr\nstale: `src/a.rs` has fewer lines than `src/a.rs:40-60` names\n");
+    let answer = place.trace(&["checkpoint", "follow", "-t", "external", "ISBN 0-13-110362-8"]);
+    assert_eq!(answer, "--- stderr\nnot found: no address is known; search the web for `ISBN 0-13-110362-8`\n");
+    let answer = place.trace(&["checkpoint", "follow", "-t", "decision", "Phase 2"]);
+    assert_eq!(answer, "--- stderr\nnot found: no reason is recorded; ask the user\n");
     insta::assert_snapshot!(place.trace(&["checkpoint", "follow", "src"]), @"
     --- stderr
     error: `src` matches several breadcrumbs: src/a.rs, src/gone.rs
@@ -92,4 +102,54 @@ fn nothing_outside_the_repository_is_read() {
     --- stderr
     not found: no definition of `hidden` was found by git's patterns for Ruby
     ");
+}
+
+#[test]
+fn breadcrumbs_that_lead_nowhere_are_listed_and_removed() {
+    let place = place();
+    insta::assert_snapshot!(place.trace(&["checkpoint", "breadcrumbs", "--stale"]), @"
+    #5  file  src/gone.rs  was there
+    #8  file  ../secret    no
+    ");
+    let answer = place.trace(&["checkpoint", "remove-breadcrumb", "src/gone.rs"]);
+    assert_eq!(answer, "removed src/gone.rs from checkpoints/active/chk-a.md\n");
+    assert_eq!(
+        place.read("checkpoints/active/chk-a.md"),
+        sound("status: current\n", &TABLE.replace("| file | `src/gone.rs` | was there |\n", ""))
+    );
+    assert!(place.trace(&["checkpoint", "remove-breadcrumb", "src/gone.rs"]).contains("no breadcrumb `src/gone.rs`"));
+    // A row without a reference names nothing, and not the root of the repository.
+    place.write("checkpoints/active/chk-a.md", sound("status: current\n", &TABLE.replace("`src/a.rs`", "")));
+    assert_eq!(
+        place.trace(&["checkpoint", "follow", "#1"]),
+        "the reader\n--- stderr\nstale: the row has no reference\n"
+    );
+    assert!(place.trace(&["checkpoint", "validate"]).contains("no-reference: the breadcrumb has no reference"));
+}
+
+#[test]
+fn doctor_examines_the_checkpoints_together_and_fixes_lists() {
+    let place = place();
+    place.ok(&["checkpoint", "new", "b", "-p", "A problem."]);
+    std::fs::remove_file(place.at.join("checkpoints/active/chk-b.md")).unwrap();
+    insta::assert_snapshot!(place.trace(&["checkpoint", "doctor"]), @"
+    checkpoints/active/INDEX.md: row-without-file: the row `chk-b` has no file; fix it with `git trace checkpoint doctor --fix`
+    checkpoints/active/chk-a.md: file-without-row: INDEX.md does not list it; fix it with `git trace checkpoint doctor --fix`
+    checkpoints/active/chk-a.md: stale-breadcrumb: the breadcrumb `src/gone.rs` leads nowhere; git trace checkpoint remove-breadcrumb 'src/gone.rs' -c chk-a
+    checkpoints/active/chk-a.md: stale-breadcrumb: the breadcrumb `../secret` leads nowhere; git trace checkpoint remove-breadcrumb '../secret' -c chk-a
+    [exit 1]
+    ");
+    let answer = place.trace(&["doctor"]);
+    assert!(
+        answer.contains("warning  checkpoints: problems: 4; the first: checkpoints/active/INDEX.md: the row"),
+        "{answer}"
+    );
+    place.ok(&["checkpoint", "remove-breadcrumb", "src/gone.rs"]);
+    place.ok(&["checkpoint", "remove-breadcrumb", "../secret"]);
+    insta::assert_snapshot!(place.trace(&["checkpoint", "doctor", "--fix"]), @"
+    --- stderr
+    changed checkpoints/active/INDEX.md
+    the checkpoints are in order
+    ");
+    assert!(place.trace(&["doctor"]).contains("ok       checkpoints: lists and breadcrumbs are in order"));
 }

@@ -3,9 +3,9 @@
 use super::CheckpointContext;
 use crate::app::cli::{Error, Result, Ui, bail, escaped, json, one_line};
 use crate::memory::checkpoint::folder::{checkpoints, find};
-use crate::memory::checkpoint::follow::FollowContext;
 use crate::memory::checkpoint::follow::cost::{TokenCost, token_costs};
-use crate::memory::checkpoint::lifecycle::{add_breadcrumb, item};
+use crate::memory::checkpoint::follow::{FollowContext, is_stale};
+use crate::memory::checkpoint::lifecycle::{add_breadcrumb, item, remove_breadcrumb};
 use crate::memory::checkpoint::{Reference, ReferenceKind};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
@@ -17,6 +17,9 @@ const SHOWN_CELL: usize = 60;
 pub(crate) struct BreadcrumbsArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
+    /// List only those whose target does not exist
+    #[arg(long, conflicts_with = "cost")]
+    stale: bool,
     /// Show the tokens of each row, and those of its target
     #[arg(long)]
     cost: bool,
@@ -47,6 +50,19 @@ pub(crate) struct AddArgs {
     json: bool,
 }
 
+/// Remove a breadcrumb from a checkpoint
+#[derive(clap::Args, Debug)]
+pub(crate) struct RemoveArgs {
+    /// Breadcrumb: its number (`#2`), its reference, or a part of the reference
+    breadcrumb: String,
+    /// Checkpoint [default: the current one]
+    #[arg(short, long, value_name = "CHECKPOINT")]
+    checkpoint: Option<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
 impl BreadcrumbsArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
         let files = context.folder.files()?;
@@ -56,6 +72,7 @@ impl BreadcrumbsArgs {
         let breadcrumbs = &following.breadcrumbs;
         let costs = self.cost.then(|| token_costs(&following, &one.document, context.counter()?).map_err(Error::from));
         let costs = costs.transpose()?;
+        let is_shown = |one: &Reference| !self.stale || is_stale(&following, one);
         if self.json {
             let row = |(at, one): (usize, &Reference)| {
                 let mut value =
@@ -66,19 +83,21 @@ impl BreadcrumbsArgs {
                 }
                 value
             };
-            return context.ui.json(&breadcrumbs.iter().enumerate().map(row).collect::<Vec<_>>());
+            let shown = breadcrumbs.iter().enumerate().filter(|(_, one)| is_shown(one));
+            return context.ui.json(&shown.map(row).collect::<Vec<_>>());
         }
-        print_rows(&context.ui, breadcrumbs, costs.as_deref())
+        let shown: Vec<_> = breadcrumbs.iter().enumerate().filter(|(_, one)| is_shown(one)).collect();
+        print_rows(&context.ui, &shown, costs.as_deref())
     }
 }
 
-fn print_rows(ui: &Ui, breadcrumbs: &[Reference], costs: Option<&[TokenCost]>) -> Result<()> {
-    let cells = |(at, one): (usize, &Reference)| {
+fn print_rows(ui: &Ui, breadcrumbs: &[(usize, &Reference)], costs: Option<&[TokenCost]>) -> Result<()> {
+    let cells = |(at, one): &(usize, &Reference)| {
         [format!("#{}", at + 1), one_line(&one.kind, 12), one_line(&one.reference, SHOWN_CELL)]
     };
-    let rows = breadcrumbs.iter().enumerate().map(cells).collect::<Vec<_>>();
+    let rows = breadcrumbs.iter().map(cells).collect::<Vec<_>>();
     let Some(costs) = costs else {
-        let hints = breadcrumbs.iter().map(|one| one_line(&one.hint, SHOWN_CELL));
+        let hints = breadcrumbs.iter().map(|(_, one)| one_line(&one.hint, SHOWN_CELL));
         let rows = rows.into_iter().zip(hints).map(|([number, kind, reference], hint)| [number, kind, reference, hint]);
         return ui.table(&rows.collect::<Vec<_>>());
     };
@@ -93,6 +112,16 @@ fn print_rows(ui: &Ui, breadcrumbs: &[Reference], costs: Option<&[TokenCost]>) -
     let in_all: u64 = costs.iter().filter_map(|cost| cost.followed).sum();
     ui.note(format!("tokens: {in_rows} in rows, {in_all} if all are followed"));
     Ok(())
+}
+
+impl RemoveArgs {
+    pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        let (path, reference) = remove_breadcrumb(&context.folder, self.checkpoint.as_deref(), &self.breadcrumb)?;
+        if self.json {
+            return context.ui.json(&json!({ "path": path, "reference": reference }));
+        }
+        writeln!(context.ui, "removed {} from {}", one_line(&reference, 200), escaped(&path))
+    }
 }
 
 impl AddArgs {

@@ -2,12 +2,14 @@
 
 mod change;
 mod crumb;
+mod doctor;
 mod follow;
 mod list;
 mod validate;
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use crate::app::cli::{Context, ExitStatus, Result, escaped};
 use crate::base::merge::FileKind;
@@ -39,7 +41,9 @@ commands! {
         Prime(list::PrimeArgs),
         Breadcrumbs(crumb::BreadcrumbsArgs),
         AddBreadcrumb(crumb::AddArgs),
+        RemoveBreadcrumb(crumb::RemoveArgs),
         Follow(follow::FollowArgs),
+        Doctor(doctor::DoctorArgs),
     }
 }
 
@@ -52,7 +56,7 @@ impl CheckpointArgs {
         }
         let root = context.root()?;
         let git = Git::in_folder(&root);
-        let folder = Folder { root, pathspec: Pathspec::new(setting(context, &git)?.as_deref()) };
+        let folder = checkpoint_folder(context, root)?;
         self.command.run(&CheckpointContext { context, folder, git })
     }
 }
@@ -100,6 +104,12 @@ impl CheckpointContext<'_> {
             self.ui.note(format!("warning: {}", escaped(&text)));
         }
     }
+}
+
+/// The checkpoints of a working tree.
+pub(crate) fn checkpoint_folder(context: &Context, root: PathBuf) -> Result<Folder> {
+    let setting = setting(context, &Git::in_folder(&root))?;
+    Ok(Folder { root, pathspec: Pathspec::new(setting.as_deref()) })
 }
 
 fn setting(context: &Context, git: &Git) -> Result<Option<String>> {

@@ -4,6 +4,7 @@ use std::env::{current_exe, split_paths};
 use std::path::{Path, PathBuf};
 
 use super::{agents, man};
+use crate::app::cli::checkpoint::checkpoint_folder;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::client::{self, Client};
@@ -370,6 +371,9 @@ impl DoctorArgs {
         let recorded = context.repo().map_or_else(|_| Ok(Vec::new()), |_| agents::examine(context, root.as_deref()))?;
         let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now(), !recorded.is_empty())?;
         found.extend(recorded);
+        if let Some(root) = root {
+            found.extend(doctor::examine_checkpoints(&checkpoint_folder(context, root)?, &context.git()?));
+        }
         found.extend(doctor::forward_crumbs(context.repo(), context.now())?);
         if self.json {
             ui.json(&serde_json::to_value(&found)?)?;

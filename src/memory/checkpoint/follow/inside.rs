@@ -48,21 +48,28 @@ pub(crate) fn locate(root: &Path, reference: &str) -> Result<Option<(PathBuf, Me
     }
 }
 
-/// The path in `src/a.rs:12`, `src/a.rs:12-20`, or `src/a.rs#L12`.
-fn without_line(reference: &str) -> &str {
+/// The path in `src/a.rs:12`, `src/a.rs:12-20`, or `src/a.rs#L12-L20`, and the first and the last of several lines.
+fn split_lines(reference: &str) -> (&str, Option<(usize, usize)>) {
     let is_line =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'L'));
-    reference
-        .rsplit_once("#L")
-        .or_else(|| reference.split_once(':'))
-        .filter(|(_, line)| is_line(line))
-        .map_or(reference, |(path, _)| path)
+    let split = reference.rsplit_once("#L").or_else(|| reference.split_once(':'));
+    let Some((path, lines)) = split.filter(|(_, lines)| is_line(lines)) else { return (reference, None) };
+    let number = |text: &str| text.trim_start_matches('L').parse().ok();
+    let range = lines.split_once('-').and_then(|(first, last)| Some((number(first)?, number(last)?)));
+    (path, range.filter(|(first, last)| 1 <= *first && first <= last))
+}
+
+/// Lines of a text, counted from 1; `None` if it has fewer.
+fn lines_of(text: &[u8], (first, last): (usize, usize)) -> Option<Vec<u8>> {
+    let lines: Vec<&[u8]> = text.split_inclusive(|b| *b == b'\n').skip(first - 1).take(last - first + 1).collect();
+    (!lines.is_empty()).then(|| lines.concat())
 }
 
 pub(crate) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError> {
-    let found = match locate(root, reference)? {
-        None => locate(root, without_line(reference))?,
-        found => found,
+    let (path, lines) = split_lines(reference);
+    let (found, lines) = match locate(root, reference)? {
+        None => (locate(root, path)?, lines),
+        found => (found, None),
     };
     let Some((location, metadata)) = found else {
         return Ok(Followed::Stale(format!("the file `{reference}` does not exist")));
@@ -78,7 +85,11 @@ pub(crate) fn read(root: &Path, reference: &str) -> Result<Followed, FollowError
         return Ok(Followed::Stale(format!("`{reference}` is not a file")));
     }
     Ok(match bounded::read_file(&location) {
-        Ok(content) => Followed::File { path, content },
+        Ok(content) => match lines.map(|lines| lines_of(&content, lines)) {
+            None => Followed::File { path, content },
+            Some(Some(content)) => Followed::File { path, content },
+            Some(None) => Followed::Stale(format!("`{path}` has fewer lines than `{reference}` names")),
+        },
         Err(error) => Followed::Stale(format!("the file cannot be read: {error}")),
     })
 }

@@ -39,7 +39,7 @@ pub(crate) enum Followed {
     Decision(String),
     External(String),
     Stale(String),
-    /// The name of a function exists, but no line that git's patterns take for a definition.
+    /// It may exist: a function that git's patterns do not recognize, an address or a reason that nobody wrote down.
     NotFound(String),
 }
 
@@ -156,17 +156,28 @@ pub(crate) fn find_breadcrumb<'r>(breadcrumbs: &'r [Reference], wanted: &str) ->
     }
 }
 
+/// Whether a breadcrumb leads nowhere in this repository.
+pub(crate) fn is_stale(context: &FollowContext<'_>, reference: &Reference) -> bool {
+    matches!(follow(context, reference), Ok(Followed::Stale(_)) | Err(FollowError::Outside { .. }))
+}
+
 /// Follows a breadcrumb; one of unknown type leads to its hint.
 ///
 /// A function is searched in the files that the checkpoint names, then in the tracked files in which `git grep` finds its name.
 pub(crate) fn follow(context: &FollowContext<'_>, reference: &Reference) -> Result<Followed, FollowError> {
+    if reference.reference.is_empty() {
+        return Ok(Followed::Stale("the row has no reference".to_owned()));
+    }
     match reference.known_kind() {
         Some(ReferenceKind::File) => inside::read(context.root, &reference.reference),
         Some(ReferenceKind::Function) => function::find(context, &reference.reference),
         Some(ReferenceKind::External) => Ok(match address(&reference.reference) {
             Some(address) => Followed::External(address),
-            None => Followed::Stale("the reference is not a URL, a DOI, or an arXiv id".to_owned()),
+            None => Followed::NotFound(format!("no address is known; search the web for `{}`", reference.reference)),
         }),
+        Some(ReferenceKind::Decision) if reference.hint.is_empty() => {
+            Ok(Followed::NotFound("no reason is recorded; ask the user".to_owned()))
+        }
         Some(ReferenceKind::Decision) | None => Ok(Followed::Decision(reference.hint.clone())),
     }
 }

@@ -12,7 +12,7 @@ use crate::memory::checkpoint::document::edit::{self, Completion};
 use crate::memory::checkpoint::error::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, Folder, is_current};
 use crate::memory::checkpoint::index::edit::remove;
-use crate::memory::checkpoint::validate::{COMPLETION_FIELDS, completion_field};
+use crate::memory::checkpoint::validate::{COMPLETION_FIELDS, completion_field, has_learnings};
 use crate::trace::Time;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -21,9 +21,6 @@ pub(crate) struct ArchivedCheckpoint {
     pub to: String,
     pub learnings: String,
 }
-
-/// What people write where there is nothing to learn.
-const NOTHING: [&str; 5] = ["none", "none noted", "nothing", "n/a", "-"];
 
 /// Moves a completed checkpoint to `archive`, collects its learnings, and removes it from the index.
 ///
@@ -87,7 +84,7 @@ fn archive_active(
         Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
         None => write(folder, &target, None, text.as_bytes())?,
     }
-    if !NOTHING.contains(&learnings.trim_end_matches('.').to_lowercase().as_str()) {
+    if has_learnings(&learnings) {
         collect_learnings(folder, &top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
     }
     edit_index_entry(folder, one, remove)?;

@@ -17,11 +17,12 @@ use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
 use crate::base::replace;
 use crate::base::worktree_path::resolve;
 use crate::trace::Time;
-use write::{lock, write};
+pub(super) use write::lock;
+use write::write;
 
 pub(crate) use archive::archive;
 pub(crate) use create::{NewCheckpoint, create};
-pub(crate) use update::{add_breadcrumb, add_delta, clear_current, set_current};
+pub(crate) use update::{add_breadcrumb, add_delta, clear_current, remove_breadcrumb, set_current};
 
 fn truncate_to_second(time: Time) -> Time {
     Time::from_second(time.as_second())
@@ -95,7 +96,7 @@ fn edit_index_entry(
     })
 }
 
-fn edit_index(
+pub(super) fn edit_index(
     folder: &Folder,
     parent: &Path,
     edit: impl FnOnce(Option<&str>) -> Option<String>,

@@ -6,6 +6,7 @@ use crate::memory::checkpoint::document::ReferenceKind;
 use crate::memory::checkpoint::document::edit::{self, NewDelta, RowChange};
 use crate::memory::checkpoint::error::CheckpointError;
 use crate::memory::checkpoint::folder::{Folder, checkpoints, is_current};
+use crate::memory::checkpoint::follow::find_breadcrumb;
 use crate::memory::checkpoint::index::edit::set_date;
 use crate::trace::Time;
 use crate::trace::model::trailers::one_line;
@@ -80,5 +81,23 @@ pub(crate) fn add_breadcrumb(
             write(folder, &one.file.location, Some(&one.file.bytes), text.as_bytes())?;
         }
         Ok((path, change))
+    })
+}
+
+/// Removes a breadcrumb from a checkpoint. `wanted` is a number, a reference, or a part of one. Returns the path and the reference.
+pub(crate) fn remove_breadcrumb(
+    folder: &Folder,
+    name: Option<&str>,
+    wanted: &str,
+) -> Result<(String, String), CheckpointError> {
+    change_active(folder, name, |one, _| {
+        let breadcrumbs = one.document.breadcrumbs();
+        let found = find_breadcrumb(&breadcrumbs, wanted)?;
+        let text = one.document.text;
+        let end = text[found.span.end..].find('\n').map_or(text.len(), |end| found.span.end + end + 1);
+        let start = text[..found.span.start].rfind('\n').map_or(0, |before| before + 1);
+        let text = edit::splice(text, start..end, "");
+        write(folder, &one.file.location, Some(&one.file.bytes), text.as_bytes())?;
+        Ok((one.file.path.clone(), found.reference.clone()))
     })
 }

@@ -188,6 +188,12 @@ fn check_completion(findings: &mut Findings<'_>, document: &Document<'_>) {
     }
 }
 
+/// Whether a text is more than the words that people write where there is nothing to learn.
+pub(crate) fn has_learnings(text: &str) -> bool {
+    const NOTHING: [&str; 5] = ["none", "none noted", "nothing", "n/a", "-"];
+    !NOTHING.contains(&text.trim_end_matches('.').to_lowercase().as_str())
+}
+
 /// The value of a field such as `- **Outcome**: text` or `Outcome: text`, with the lines below it up to the next field: people
 /// write learnings as a list, or as prose.
 pub(crate) fn completion_field<'t>(document: &'t Document<'_>, section: &Section, name: &str) -> Option<&'t str> {
@@ -229,6 +235,10 @@ fn check_breadcrumbs(findings: &mut Findings<'_>, document: &Document<'_>) {
         wrong_cell_count(findings, row, "row");
     }
     for reference in document.breadcrumbs() {
+        if reference.reference.is_empty() {
+            let message = "the breadcrumb has no reference";
+            findings.warning("no-reference", reference.span.clone(), message, "write what it refers to");
+        }
         if reference.known_kind().is_none() {
             let message = format!("the breadcrumb type `{}` is unknown", reference.kind);
             let remedy = format!("use one of {}", ReferenceKind::VALUES.join(", "));

@@ -1,0 +1,123 @@
+//! The state of all checkpoints together: what no single file shows.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::document::start_of;
+use super::error::CheckpointError;
+use super::folder::{Checkpoint, File, Folder, checkpoints};
+use super::follow::{FollowContext, is_stale};
+use super::index::Index;
+use super::index::edit::{IndexEntry, add, remove};
+use super::lifecycle::{edit_index, lock};
+use super::validate::{completion_field, has_learnings, validate_set};
+use crate::base::escape::Plain;
+use crate::base::merge::FileKind;
+use crate::git::Git;
+use crate::trace::Time;
+
+/// Something that a person should know about a file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub(crate) struct Problem {
+    pub path: String,
+    pub code: &'static str,
+    pub message: String,
+    pub remedy: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, code, message, remedy } = self;
+        write!(f, "{}: {code}: {}; {}", Plain(path), Plain(message), Plain(remedy))
+    }
+}
+
+/// Examines lists, learnings, statuses, ids, and the breadcrumbs of active checkpoints. Writes nothing.
+pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, CheckpointError> {
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let mut problems = Vec::new();
+    let mut report = |path: &str, code, message: String, remedy: &str| {
+        problems.push(Problem { path: path.to_owned(), code, message, remedy: remedy.to_owned() });
+    };
+    for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {
+        let Ok(text) = file.text() else { continue };
+        for name in rows_without_file(&known, file, text) {
+            report(&file.path, "row-without-file", format!("the row `{name}` has no file"), FIX);
+        }
+    }
+    for one in known.iter().filter(|one| is_unlisted(&files, one)) {
+        report(&one.file.path, "file-without-row", "INDEX.md does not list it".to_owned(), FIX);
+    }
+    let set: Vec<_> = known.iter().map(|one| (one.file.path.as_str(), &one.document)).collect();
+    for (one, findings) in known.iter().zip(validate_set(&set)) {
+        for finding in findings {
+            report(&one.file.path, finding.code, finding.message, &finding.remedy);
+        }
+    }
+    for one in known.iter().filter(|one| !one.file.is_archived()) {
+        let context = FollowContext::new(&folder.root, git, Some(&one.document));
+        for reference in context.breadcrumbs.iter().filter(|reference| is_stale(&context, reference)) {
+            let message = format!("the breadcrumb `{}` leads nowhere", reference.reference);
+            let remedy = format!("git trace checkpoint remove-breadcrumb '{}' -c {}", reference.reference, one.id());
+            report(&one.file.path, "stale-breadcrumb", message, &remedy);
+        }
+    }
+    let learned = std::fs::read_to_string(folder.top().join("LEARNINGS.md")).unwrap_or_default();
+    for one in known.iter().filter(|one| one.file.is_archived()) {
+        let section = one.document.section("Completion");
+        let learnings = section.and_then(|section| completion_field(&one.document, &section, "Learnings"));
+        if learnings.is_some_and(|learnings| has_learnings(learnings) && !learned.contains(learnings)) {
+            let remedy = "add them, or write `None noted`";
+            report(&one.file.path, "learnings", "LEARNINGS.md does not contain its learnings".to_owned(), remedy);
+        }
+    }
+    Ok(problems)
+}
+
+const FIX: &str = "fix it with `git trace checkpoint doctor --fix`";
+
+/// Removes rows without a file from the lists, and adds rows for active checkpoints without one. Returns the paths of changed lists.
+pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointError> {
+    let _lock = lock(folder)?;
+    let files = folder.files()?;
+    let known = checkpoints(&files);
+    let mut changed = Vec::new();
+    for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {
+        let (Ok(text), Some(parent)) = (file.text(), file.location.parent()) else { continue };
+        let mut fixed = text.to_owned();
+        for name in rows_without_file(&known, file, text) {
+            fixed = remove(&fixed, &name);
+        }
+        for one in known.iter().filter(|one| one.file.parent() == file.parent() && is_unlisted(&files, one)) {
+            let problem = one.document.problem_line().unwrap_or_default();
+            let entry =
+                IndexEntry { name: one.file.stem(), description: problem, problem, scope: "", status: "Started" };
+            let at = one.document.last_change().map_or(now, |last| last.time);
+            fixed = add(Some(&fixed), &entry, at).unwrap_or(fixed);
+        }
+        if fixed != text {
+            edit_index(folder, parent, |_| Some(fixed))?;
+            changed.push(file.path.clone());
+        }
+    }
+    Ok(changed)
+}
+
+fn rows_without_file(known: &[Checkpoint<'_>], file: &File, text: &str) -> Vec<String> {
+    let beside = |name: &String| {
+        known.iter().any(|one| one.file.parent() == file.parent() && (one.file.stem() == name || one.id() == name))
+    };
+    let rows = Index::parse(text).rows.into_iter().map(|(name, _)| name);
+    rows.filter(|name| !beside(name)).collect()
+}
+
+/// Whether there is a list beside an active checkpoint that does not have it. A page without frontmatter is none.
+fn is_unlisted(files: &[File], one: &Checkpoint<'_>) -> bool {
+    let index = files.iter().find(|file| file.kind == FileKind::CheckpointIndex && file.parent() == one.file.parent());
+    let Some(Ok(text)) = index.map(File::text) else { return false };
+    let has_frontmatter = one.document.text[start_of(one.document.text)..].starts_with("---");
+    let is_listed = Index::parse(text).rows.iter().any(|(name, _)| name == one.file.stem() || name == one.id());
+    has_frontmatter && !one.file.is_archived() && !is_listed
+}
