@@ -188,11 +188,11 @@ fn mechanical_errors_are_fixed_in_the_working_tree() {
 #[test]
 fn checkpoints_are_found_by_the_project_setting() {
     let place = hooked();
-    place.write("notes/a.md", "# nothing\n");
+    place.write("notes/a.md", "---\na: b\n");
     place.write(".traceconfig", "[trace]\n\tcheckpoints = notes\n");
     place.git(&["add", "-A"]);
     let answer = place.try_git(&["commit", "-q", "-m", "x"]);
-    assert!(answer.contains("error: notes/a.md:1:1: no-frontmatter"), "{answer}");
+    assert!(answer.contains("error: notes/a.md:1:1: unclosed-frontmatter"), "{answer}");
     place.git(&["config", "trace.checkpoints", "elsewhere"]);
     place.git(&["commit", "-q", "-m", "one's own setting comes first"]);
 }
