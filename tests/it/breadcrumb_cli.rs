@@ -85,6 +85,8 @@ fn a_refused_breadcrumb_is_not_written() {
     hint: for example `git trace breadcrumb set auth.method 'JWT in a cookie'`; `git trace breadcrumb set -h` explains it
     [exit 2]
     ");
+    let answer = place.trace(&["breadcrumb", "set", "auth.a", "1", "--task-id", "-3"]);
+    assert!(answer.contains("`--task-id <N>`: -3 is not in 1.."), "{answer}");
     assert!(!place.at.join(".synapse").exists());
     place.ok(&["breadcrumb", "set", "auth.a", "1"]);
     place.ok(&["breadcrumb", "set", "auth.b", "2"]);

@@ -30,7 +30,7 @@ pub(crate) struct Namespaces {
 }
 
 #[derive(Debug, Error)]
-#[error("cannot read `breadcrumb_namespaces`")]
+#[error("invalid `breadcrumb_namespaces`")]
 pub(crate) struct ConfigError(#[from] serde_json::Error);
 
 impl Namespaces {

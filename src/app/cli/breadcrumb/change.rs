@@ -25,7 +25,7 @@ pub(crate) struct SetArgs {
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "value")]
     file: Option<PathBuf>,
     /// Task in which it was learned
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(1..))]
     task_id: Option<i64>,
     /// When it expires: a time, such as `tomorrow`, `30d` (in 30 days), or `2027-01-01`, or `never`
     #[arg(long, value_name = "TIME", value_parser = until)]

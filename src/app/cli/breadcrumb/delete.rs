@@ -15,7 +15,7 @@ pub(crate) struct DeleteArgs {
     #[arg(required_unless_present = "task_id", conflicts_with = "task_id", add = Values::Keys)]
     key: Option<String>,
     /// Delete all breadcrumbs of a task
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     task_id: Option<i64>,
     /// Do not ask for confirmation
     #[arg(long)]

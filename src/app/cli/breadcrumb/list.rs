@@ -54,7 +54,7 @@ pub(crate) struct ListArgs {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// List only breadcrumbs of a task
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     task_id: Option<i64>,
     /// List only breadcrumbs last set before this time, such as `yesterday`, `2 days ago`, or `30d`
     #[arg(long, value_name = "TIME")]
