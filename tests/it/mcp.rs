@@ -273,9 +273,7 @@ fn breadcrumbs_expire_and_are_found_by_time() {
     let results = results(&repo, &calls);
     let text = |at: usize| content(&results[at]).concat();
     let value = |at: usize| &results[at]["structuredContent"];
-    insta::assert_snapshot!(text(1), @"
-    error: argument `expires_at`: cannot set a breadcrumb that expired already, at 2020-01-01T00:00:00Z
-    ");
+    insta::assert_snapshot!(text(1), @"error: argument `expires_at`: cannot set a breadcrumb that expired already, at 2020-01-01T00:00:00Z");
     assert_eq!(
         value(2)["warnings"],
         json!(["added `breadcrumbs-secret.jsonl` to `.git/info/exclude`, so that git ignores secrets"])
