@@ -32,7 +32,7 @@ impl Answer {
         self.code == Some(0)
     }
 
-    pub(super) fn into_stdout(self) -> Result<Vec<u8>, GitError> {
+    pub(crate) fn into_stdout(self) -> Result<Vec<u8>, GitError> {
         if self.is_success() { Ok(self.stdout) } else { Err(self.into_error()) }
     }
 

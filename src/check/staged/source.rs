@@ -82,12 +82,18 @@ fn in_rev(git: &Git, rev: &str, settings: &Settings<'_>) -> Result<Vec<Entry>, C
 }
 
 fn staged(git: &Git, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
-    let tree = match find_tree(git, "HEAD")? {
-        Some(tree) => tree,
-        // Before the first commit: the empty tree, in the repository's own hash.
-        None => git.line(&["hash-object", "-t", "tree", "--stdin"])?,
-    };
-    let listed = git.run(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &tree])?;
+    let diff =
+        |tree: &str| git.ask(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", tree, "--"]);
+    // Each call of git delays every commit, so `HEAD` is looked up only if this fails.
+    let mut answer = diff("HEAD")?;
+    if answer.code != Some(0) {
+        answer = diff(&match find_tree(git, "HEAD")? {
+            Some(tree) => tree,
+            // Before the first commit: the empty tree, in the repository's own hash.
+            None => git.line(&["hash-object", "-t", "tree", "--stdin"])?,
+        })?;
+    }
+    let listed = answer.into_stdout()?;
     // `:<old mode> <mode> <old oid> <oid> <status>\0<path>\0`
     let mut fields = listed.split(|b| *b == 0);
     let mut entries: Vec<Entry> = Vec::new();

@@ -71,7 +71,9 @@ impl Deref for BreadcrumbContext<'_> {
 impl BreadcrumbContext<'_> {
     fn write<T>(&self, write: impl FnOnce(&Writer<'_>) -> Result<T>) -> Result<T> {
         let (result, notes) = breadcrumbs::write(self.context, &self.store, &self.git, write)?;
-        notes.iter().for_each(|note| self.ui.note(note));
+        for note in &notes {
+            self.ui.note(note);
+        }
         Ok(result)
     }
 
