@@ -19,8 +19,17 @@ impl Team {
     }
 
     fn run(&self, who: &str, args: &[&str]) -> (Option<i32>, String) {
-        let folder = self.home.home().join(who);
-        let output = run(self.home.command("git-trace").args(args).current_dir(folder), b"");
+        self.run_at(who, args, None)
+    }
+
+    /// As `run`, at a time in seconds.
+    fn run_at(&self, who: &str, args: &[&str], at: Option<u32>) -> (Option<i32>, String) {
+        let mut command = self.home.command("git-trace");
+        command.args(args).current_dir(self.home.home().join(who));
+        if let Some(at) = at {
+            command.env("GIT_COMMITTER_DATE", format!("{at} +0000"));
+        }
+        let output = run(&mut command, b"");
         let mut said = String::from_utf8(output.stdout.clone()).unwrap();
         if !output.status.success() {
             said += &String::from_utf8_lossy(&output.stderr);
@@ -526,7 +535,70 @@ fn forward_crumbs_are_fetched_apart_and_pulled_by_name() {
     leave("ada", "two");
     team.ok("ada", &["push", "origin", "refs/crumbs/azoth"]);
     leave("bob", "three");
-    assert_eq!(team.run("bob", &["pull", "origin", "refs/crumbs/azoth"]).0, Some(1), "they do not merge");
+    let pulled = redact(&team.ok("bob", &["pull", "origin", "refs/crumbs/azoth"]));
+    insta::assert_snapshot!(pulled, @"refs/crumbs/azoth: merged, 1 of yours between theirs, at [SHORT]");
+}
+
+#[test]
+fn forward_crumbs_of_two_clones_merge_by_union_whoever_merges() {
+    let team = Team::new();
+    let forward = |who: &str, at: u32, args: &[&str]| {
+        let args: Vec<&str> = ["forward"].iter().chain(args).chain(&["--agent", "azoth"]).copied().collect();
+        let (status, out) = team.run_at(who, &args, Some(1_790_000_000 + at));
+        assert_eq!(status, Some(0), "{args:?}: {out}");
+        out
+    };
+    let leave = |who: &str, at: u32, text: &str| forward(who, at, &["leave", "--summary", text]);
+    let id = |line: &str| line.split(' ').next().unwrap().to_owned();
+    let tree = |who: &str| team.git(who, &["ls-tree", "-r", "refs/crumbs/azoth"]);
+    // No common history yet. Later times are in the middle, and one clone merges before the other pushes.
+    let first = id(&leave("ada", 1, "by ada, first"));
+    leave("bob", 2, "by bob, second");
+    leave("ada", 3, "by ada, third");
+    leave("bob", 4, "by bob, fourth");
+    forward("ada", 5, &["push", "origin"]);
+    forward("bob", 6, &["pull", "origin"]);
+    let summaries = |who: &str| {
+        let export: serde_json::Value = serde_json::from_str(&forward(who, 90, &["export"])).unwrap();
+        let texts = export["crumbs"].as_array().unwrap().iter();
+        texts.map(|one| one["text"].as_str().unwrap().lines().nth(8).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(summaries("bob"), ["by ada, first", "by bob, second", "by ada, third", "by bob, fourth"]);
+    let files = tree("bob");
+    let headers = team.git("bob", &["grep", "-h", "^newest:", "refs/crumbs/azoth"]);
+    insta::assert_snapshot!(headers, @"
+    newest: 0 2026-09-21T14:13:21Z
+    newest: 1 2026-09-21T14:13:22Z
+    newest: 2 2026-09-21T14:13:23Z
+    newest: 3 2026-09-21T14:13:24Z
+    ");
+    // Both set the status of one, and the later change wins on both sides. Both leave one more.
+    forward("bob", 7, &["push", "origin"]);
+    forward("ada", 8, &["pull", "origin"]);
+    assert_eq!(tree("ada"), files);
+    forward("ada", 10, &["status", &first, "completed"]);
+    forward("bob", 11, &["status", &first, "superseded"]);
+    leave("ada", 20, "by ada, sixth");
+    leave("bob", 19, "by bob, fifth");
+    forward("ada", 21, &["push", "origin"]);
+    assert_eq!(team.run("bob", &["forward", "push", "origin", "--agent", "azoth"]).0, Some(1), "pull first");
+    forward("bob", 22, &["fetch", "origin"]);
+    // Ada merges what bob has without the server, and bob what ada pushed: whoever merges, the files are the same.
+    team.git("ada", &["fetch", "-q", "../bob", "+refs/crumbs/azoth:refs/trace-remote-records/origin/crumbs/azoth"]);
+    team.git("ada", &["remote", "add", "bob", "../bob"]);
+    forward("ada", 23, &["pull", "bob"]);
+    forward("bob", 24, &["pull", "origin"]);
+    assert_eq!(tree("ada"), tree("bob"));
+    assert_eq!(summaries("ada")[4..], ["by bob, fifth", "by ada, sixth"]);
+    let show = forward("ada", 90, &["show", &first, "--json"]);
+    assert!(show.contains("superseded"), "{show}");
+    // Two merges of the same two sides merge without a conflict.
+    forward("bob", 25, &["push", "origin"]);
+    forward("ada", 26, &["pull", "origin"]);
+    assert_eq!(tree("ada"), tree("bob"));
+    for who in ["ada", "bob"] {
+        team.ok(who, &["fsck"]);
+    }
 }
 
 #[test]

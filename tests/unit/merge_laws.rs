@@ -108,7 +108,7 @@ impl World {
     }
 
     fn merge(&self, name: &TraceName, other: &TraceName, settlement: Settlement, fast_forward: FastForward) -> Outcome {
-        let options = Options { settlement, fast_forward, first: Side::Ours, subject: "merge" };
+        let options = Options { settlement, fast_forward, first: Side::Ours, arrange: None, subject: "merge" };
         self.trace(name).merge(&self.tip(other), &options).unwrap()
     }
 

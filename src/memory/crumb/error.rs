@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::compress::archive;
 use super::grammar::document::NotUtf8;
 use crate::base::error::Diagnostic;
 use crate::base::replace::FileError;
@@ -71,7 +72,10 @@ impl Diagnostic for CrumbError {
             Self::TextTooLong { .. } => "put the text in a file and note its path",
             Self::NoAgent => "give the letter with --agent",
             Self::SharedLetter { .. } => "give the sender another letter with --agent",
-            Self::NotArchived { .. } => "`git trace crumb expand --list` shows what is archived",
+            Self::NotArchived { identity, .. } => {
+                let archive = archive::refname(identity);
+                return Some(format!("if another clone compressed it: `git trace pull REMOTE {archive}`"));
+            }
             _ => return None,
         };
         Some(hint.to_owned())

@@ -138,9 +138,18 @@ fn header<'f>(fields: &'f Fields, key: &str) -> Option<&'f str> {
 }
 
 pub(crate) fn put_status(fields: &mut Fields, status: CrumbStatus) {
-    match fields.unknown.iter_mut().find(|(key, _)| key == STATUS) {
-        Some((_, value)) => status.as_str().clone_into(value),
-        None => fields.unknown.push((STATUS.to_owned(), status.to_string())),
+    put_header(fields, STATUS, status.as_str());
+}
+
+/// States that no forward crumb up to position `seq` is later than `newest`.
+pub(crate) fn put_newest(fields: &mut Fields, seq: u32, newest: Time) {
+    put_header(fields, NEWEST, &format!("{seq} {newest}"));
+}
+
+fn put_header(fields: &mut Fields, key: &str, value: &str) {
+    match fields.unknown.iter_mut().find(|(known, _)| known == key) {
+        Some((_, known)) => value.clone_into(known),
+        None => fields.unknown.push((key.to_owned(), value.to_owned())),
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) mod crumb;
 pub(crate) mod error;
 pub(crate) mod import;
 pub(crate) mod json;
+pub(crate) mod merge;
 pub(crate) mod migrate;
 pub(crate) mod query;
 pub(crate) mod stats;

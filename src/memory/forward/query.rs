@@ -167,7 +167,12 @@ pub(crate) fn newest_time(repo: &Repo, tip: &Tip) -> Result<Option<Time>, TraceE
     if let (Ok(_), Some(newest)) = crumb::read(repo, &last)? {
         return Ok(Some(newest));
     }
-    let all = crumb::read_backwards(repo, &tree::list(repo, tip.commit.tree)?)?;
+    newest_of(repo, &tree::list(repo, tip.commit.tree)?)
+}
+
+/// The latest time among forward crumbs. Reads all.
+pub(crate) fn newest_of(repo: &Repo, entries: &[ItemEntry]) -> Result<Option<Time>, TraceError> {
+    let all = crumb::read_backwards(repo, entries)?;
     Ok(all.into_iter().filter_map(|(crumb, _)| Some(crumb.ok()?.metadata.created)).max())
 }
 

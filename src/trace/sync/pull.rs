@@ -7,7 +7,7 @@ use super::purged::refuse_purged;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
-use crate::trace::change::merge::{FastForward, Options, Outcome, Settlement};
+use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::{BadTraceName, TRACES};
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
@@ -129,6 +129,7 @@ pub(crate) fn pull(
     arrival: &Arrival,
     settlement: &Settlement,
     fast_forward: FastForward,
+    arrange: Option<Arrange>,
 ) -> Result<Pulled, TraceError> {
     let (repo, name) = (trace.repo(), arrival.name.clone());
     let before = repo.find_ref(&name.refname())?;
@@ -137,7 +138,8 @@ pub(crate) fn pull(
         require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
     }
     let subject = format!("merge {name} of {remote}");
-    let options = Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, subject: &subject };
+    let options =
+        Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, arrange, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;
     Ok(Pulled { before, outcome })
 }

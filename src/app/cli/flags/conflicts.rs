@@ -17,10 +17,10 @@ use crate::trace::{Tip, TraceName};
 pub(crate) struct ConflictArgs {
     /// Version to use if both sides changed the same lines of an item
     #[arg(long, value_name = "STRATEGY", value_parser = ["ours", "theirs", "newest"])]
-    strategy: Option<String>,
+    pub(crate) strategy: Option<String>,
     /// Version to use for one item, as ITEM=ours or ITEM=theirs
     #[arg(long, value_name = "ITEM=SIDE")]
-    take: Vec<String>,
+    pub(crate) take: Vec<String>,
 }
 
 impl ConflictArgs {

@@ -5,6 +5,7 @@ mod exchange;
 mod leave;
 mod migrate;
 mod read;
+mod share;
 
 use std::ops::Deref;
 
@@ -37,6 +38,9 @@ commands! {
         Expire(change::ExpireArgs),
         Stats(exchange::StatsArgs),
         Migrate(migrate::MigrateArgs),
+        Push(share::PushArgs),
+        Fetch(share::FetchArgs),
+        Pull(share::PullArgs),
     }
 }
 

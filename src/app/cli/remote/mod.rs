@@ -100,6 +100,11 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
 }
 
 impl PushArgs {
+    /// The arguments that push a ref by its full name.
+    pub(crate) fn of_ref(remote: Option<String>, refname: String, json: bool) -> Self {
+        Self { remote, traces: vec![refname], force: false, json }
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref())?;
@@ -195,6 +200,11 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
 }
 
 impl FetchArgs {
+    /// The arguments that fetch a ref by its full name.
+    pub(crate) fn of_ref(remote: Option<String>, refname: String, json: bool) -> Self {
+        Self { remote, traces: vec![refname], prune: false, refetch: false, json }
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref())?;

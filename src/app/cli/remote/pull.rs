@@ -9,7 +9,8 @@ use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped
 use crate::check::purge::{Received, apply_received, rewrite_fetched};
 use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
-use crate::trace::change::merge::{FastForward, Outcome};
+use crate::memory::forward;
+use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::{self, Change};
@@ -48,6 +49,12 @@ pub(crate) struct PullArgs {
 }
 
 impl PullArgs {
+    /// The arguments that pull a ref by its full name.
+    pub(crate) fn of_ref(remote: Option<String>, refname: String, json: bool) -> Self {
+        let conflicts = ConflictArgs { strategy: None, take: Vec::new() };
+        Self { remote, traces: vec![refname], conflicts, ff_only: false, json }
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
@@ -92,7 +99,7 @@ impl PullArgs {
                 answers.push(pulled_json(repo, &arrival.name, &pulled)?);
             } else {
                 print_pulled(context, &remote, &arrival.name, &pulled)?;
-                print_changed(context, &arrival.name, changed(repo, &pulled)?)?;
+                print_changed(context, &arrival.name, changed(repo, &arrival.name, &pulled)?)?;
             }
             complete &= pulled.is_complete();
             if pulled.is_complete() {
@@ -129,11 +136,14 @@ impl PullArgs {
         let repo = context.repo()?;
         let theirs = Tip::read(repo, arrival.tip)?;
         let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
-        let settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
-        // A header of each forward crumb depends on those before it.
-        let is_fixed = self.ff_only || is_private(&arrival.name.refname());
-        let fast_forward = if is_fixed { FastForward::Only } else { FastForward::Allowed };
-        Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward)?)
+        let mut settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
+        let is_forward = is_private(&arrival.name.refname());
+        if is_forward {
+            settlement.strategy.get_or_insert(Strategy::Newest);
+        }
+        let arrange: Option<Arrange> = is_forward.then_some(forward::merge::arrange);
+        let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
+        Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward, arrange)?)
     }
 }
 
@@ -180,7 +190,7 @@ fn pulled_json(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Value> 
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    let Changed { edited, removed } = changed(repo, pulled)?;
+    let Changed { edited, removed } = changed(repo, name, pulled)?;
     let commit = commit.map(|oid| oid.to_string());
     Ok(json!({ "name": name.as_str(), "result": result, "commit": commit, "edited": edited, "removed": removed }))
 }
@@ -194,7 +204,12 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
         }
         Outcome::Merged(oid, merged) => {
             let (added, edited, removed) = (merged.added.len(), merged.edited.len(), merged.removed.len());
-            let counts = format!("{added} items of yours behind theirs, {edited} edited, {removed} taken out");
+            // Forward crumbs are sorted by time, and their positions are nowhere shown.
+            let counts = if is_private(&name.refname()) {
+                format!("{added} of yours between theirs")
+            } else {
+                format!("{added} items of yours behind theirs, {edited} edited, {removed} taken out")
+            };
             writeln!(context.ui, "{name}: merged, {counts}, at {}", short_oid(*oid))?;
         }
         Outcome::Conflicts(conflicts) => {
@@ -213,8 +228,12 @@ struct Changed {
     removed: Vec<u32>,
 }
 
-fn changed(repo: &Repo, pulled: &Pulled) -> Result<Changed> {
+fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
     let mut found = Changed::default();
+    // A header of each forward crumb depends on those before it.
+    if is_private(&name.refname()) {
+        return Ok(found);
+    }
     if let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome) {
         let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(*after)?.tree);
         for change in tree::changes(repo, Some(before), after)? {

@@ -58,7 +58,7 @@ impl MergeArgs {
             _ => FastForward::Allowed,
         };
         let subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
-        let options = Options { settlement, fast_forward, first: Side::Ours, subject: &subject };
+        let options = Options { settlement, fast_forward, first: Side::Ours, arrange: None, subject: &subject };
         let outcome = context.open(&name)?.merge(&theirs, &options)?;
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),

@@ -95,7 +95,8 @@ fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let theirs = state(repo, &name, other).context("argument `other`")?.tip;
     let settlement = Settlement { strategy: arguments.parsed("strategy")?, ..Settlement::default() };
     let subject = format!("merge {other}");
-    let options = Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, subject: &subject };
+    let options =
+        Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, arrange: None, subject: &subject };
     let outcome = context.open(&name)?.merge(&theirs, &options)?;
     Ok(outcome_to_json(repo, &name, &outcome)?.into())
 }

@@ -283,7 +283,7 @@ fn move_or_merge(trace: &Trace<'_>, base: Option<&Tip>, last: Oid) -> Result<Oid
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
                 let theirs = Tip::read(change.repo(), last)?;
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));
-                merge::join(change, &ours, &theirs, "merge what was imported meanwhile", &mut keep_ours)?;
+                merge::join(change, &ours, &theirs, "merge what was imported meanwhile", None, &mut keep_ours)?;
                 change.log("import".to_owned());
             }
             _ => change.move_to(last, "import".to_owned()),

@@ -11,8 +11,8 @@ use crate::trace::model::{item_file, schema};
 use crate::trace::store::total::{Reading, read};
 use crate::trace::{Draft, Fields, Item, ItemEntry, TraceError};
 
-/// The fields in JSON that are computed, or merged separately.
-const NOT_FIELDS: [&str; 6] = ["id", "text", "base64", "tokens", "revision", "meta"];
+/// The fields in JSON that are computed, or merged separately. `newest` depends on the position of a forward crumb.
+const NOT_FIELDS: [&str; 7] = ["id", "text", "base64", "tokens", "revision", "meta", "newest"];
 
 /// Merges two versions of an item and writes the result; `None` if they conflict.
 ///
@@ -57,7 +57,9 @@ fn merge_items(base: &Item, ours: &Item, theirs: &Item) -> Result<Option<Item>, 
     // Keep our headers that JSON cannot represent.
     fields.source.clone_from(&ours.fields.source);
     for (key, value) in &ours.fields.unknown {
-        if !fields.unknown.iter().any(|(known, _)| known == key) && !our_json.contains_key(&key.replace('-', "_")) {
+        let field = key.replace('-', "_");
+        let is_merged = our_json.contains_key(&field) && !NOT_FIELDS.contains(&field.as_str());
+        if !is_merged && !fields.unknown.iter().any(|(known, _)| known == key) {
             fields.unknown.push((key.clone(), value.clone()));
         }
     }

@@ -77,12 +77,17 @@ pub(crate) enum FastForward {
     Never,
 }
 
+/// Puts the items of a merge in order, which gets the tree of the merge base.
+pub(crate) type Arrange = fn(&Repo, &TraceName, Option<Oid>, &mut Merged) -> Result<(), TraceError>;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Options<'a> {
     pub settlement: Settlement,
     pub fast_forward: FastForward,
     /// The side whose new items come first. With theirs, published items keep their positions.
     pub first: Side,
+    /// Replaces the order that `first` gives.
+    pub arrange: Option<Arrange>,
     pub subject: &'a str,
 }
 
@@ -134,7 +139,7 @@ impl Trace<'_> {
                 })
             };
             let (first, second) = if is_swapped { (theirs, &ours) } else { (&ours, theirs) };
-            let mut merged = join(change, first, second, options.subject, &mut decide)?;
+            let mut merged = join(change, first, second, options.subject, options.arrange, &mut decide)?;
             merged.conflicts = merged.conflicts.iter().map(as_named).collect();
             Ok(match change.last().filter(|_| merged.conflicts.is_empty()) {
                 Some(commit) => Outcome::Merged(commit, merged),
@@ -169,13 +174,17 @@ pub(crate) fn join(
     first: &Tip,
     second: &Tip,
     subject: &str,
+    arrange: Option<Arrange>,
     decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
 ) -> Result<Merged, TraceError> {
     let repo = change.repo();
     let base = common_tree(repo, change.trace.name(), first.commit.oid, second.commit.oid)?;
     let sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
-    let merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
+    let mut merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
     if merged.conflicts.is_empty() {
+        if let Some(arrange) = arrange {
+            arrange(repo, change.trace.name(), base, &mut merged)?;
+        }
         change.continue_on(first)?;
         change.add_parent(second.commit.oid);
         change.last_time = Some(first.time().max(second.time()));

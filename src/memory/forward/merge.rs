@@ -1,0 +1,71 @@
+//! Merging the forward crumbs that two clones left: by union.
+//!
+//! Those of the merge base keep their positions. The others follow, sorted by time and id, whichever clone merges. So two clones
+//! that merge each other have the same tree. Of two changes of one forward crumb, the later wins.
+
+use std::collections::HashMap;
+
+use super::crumb::{self, put_newest};
+use super::query::newest_of;
+use crate::git::{Oid, Repo};
+use crate::trace::change::merge::three_way::Merged;
+use crate::trace::model::item_file;
+use crate::trace::model::tree::{self, CAPACITY, ItemEntry, TreeEditor, item_path};
+use crate::trace::store::total::{Reading, read};
+use crate::trace::{Time, TraceError, TraceName};
+
+/// Gives the forward crumbs that are not in `base` their positions, and all their headers `newest`.
+pub(crate) fn arrange(repo: &Repo, name: &TraceName, base: Option<Oid>, merged: &mut Merged) -> Result<(), TraceError> {
+    let base = base.map_or(Ok(Vec::new()), |base| tree::list(repo, base))?;
+    let by_id: HashMap<_, _> = base.iter().map(|entry| (entry.id, entry)).collect();
+    let (mut kept, mut new) = (Vec::new(), Vec::new());
+    for entry in tree::list(repo, merged.tree)? {
+        match by_id.get(&entry.id) {
+            Some(before) => kept.push(ItemEntry { seq: before.seq, ..entry }),
+            None => new.push((crumb::read(repo, &entry)?.0.ok().map(|crumb| crumb.metadata.created), entry)),
+        }
+    }
+    kept.sort_by_key(|entry| entry.seq);
+    new.sort_by(|(one, a), (other, b)| (one, a.id).cmp(&(other, b.id)));
+    let mut editor = TreeEditor::new(repo, Some(merged.tree))?;
+    // Remove all files first: one may move to the path of another.
+    for file in tree::list_files(repo, merged.tree)? {
+        editor.remove(repo, &file.path)?;
+    }
+    let mut put = |entry: &ItemEntry, seq: u32, newest: Option<Time>| -> Result<(), TraceError> {
+        let blob = restated(repo, entry, seq, newest)?;
+        Ok(editor.put(repo, &item_path(seq, &entry.item_type, entry.id), blob)?)
+    };
+    let stated = |entry: &ItemEntry| -> Result<Option<Time>, TraceError> { Ok(crumb::read(repo, entry)?.1) };
+    for entry in &kept {
+        let before = by_id[&entry.id];
+        put(entry, entry.seq, if before.blob == entry.blob { None } else { stated(before)? })?;
+    }
+    let mut newest = match kept.last() {
+        Some(last) => stated(by_id[&last.id])?.map_or_else(|| newest_of(repo, &kept), |newest| Ok(Some(newest)))?,
+        None => None,
+    };
+    let mut seq = base.last().map_or(0, |last| last.seq + 1);
+    for (created, entry) in new {
+        if seq >= CAPACITY {
+            return Err(TraceError::Full { trace: name.clone() });
+        }
+        newest = newest.max(created);
+        put(&entry, seq, newest)?;
+        seq += 1;
+    }
+    merged.tree = editor.write(repo)?;
+    merged.next_seq = seq;
+    Ok(())
+}
+
+/// The blob of a forward crumb that states its position and the latest time up to it (none: as it is). A damaged file is not changed.
+fn restated(repo: &Repo, entry: &ItemEntry, seq: u32, newest: Option<Time>) -> Result<Oid, TraceError> {
+    let Some(newest) = newest else { return Ok(entry.blob) };
+    let Reading { mut item, damage } = read(repo, entry)?;
+    if damage.is_some() {
+        return Ok(entry.blob);
+    }
+    put_newest(&mut item.fields, seq, newest);
+    Ok(repo.write_blob(&item_file::render(&item))?)
+}
