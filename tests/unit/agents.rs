@@ -425,6 +425,25 @@ fn a_session_starts_with_the_brief() {
 }
 
 #[test]
+fn the_hook_starts_a_session_in_the_crumb_file_if_the_user_asks_for_it() {
+    let repo = TestRepo::new();
+    fs::write(repo.folder().join("ada.crumb"), "\u{2234}CRUMB2 ADA s4\n\u{a7}core\n. a fact\n").unwrap();
+    let starts = |source: &str| {
+        let call = json!({"session_id": "s2", "hook_event_name": "SessionStart", "source": source}).to_string();
+        repo.bytes_with(&["hook", "claude-code", "--brief", "--wait"], call.as_bytes());
+        let text = fs::read_to_string(repo.folder().join("ada.crumb")).unwrap();
+        text.lines().next().unwrap().to_owned()
+    };
+    repo.git(&["config", "trace.briefCrumb", "ada.crumb"]);
+    assert_eq!(starts("startup"), "\u{2234}CRUMB2 ADA s4");
+    repo.git(&["config", "trace.crumbStart", "true"]);
+    assert_eq!(starts("resume"), "\u{2234}CRUMB2 ADA s4");
+    assert_eq!(starts("startup"), "\u{2234}CRUMB2 ADA s5");
+    repo.git(&["config", "--unset", "trace.briefCrumb"]);
+    assert_eq!(starts("startup"), "\u{2234}CRUMB2 ADA s5", "the file was not named");
+}
+
+#[test]
 fn a_session_starts_with_memories_of_the_same_agent() {
     let repo = TestRepo::new();
     let file = repo.home().join("session");

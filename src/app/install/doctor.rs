@@ -359,7 +359,10 @@ pub(crate) fn forward_crumbs(repo: Result<&Repo, GitError>, now: Time) -> Result
     }));
     for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
         let Ok(agent) = refname[FORWARD_CRUMBS.len()..].parse::<AgentName>() else { continue };
-        let damaged = forward::search(repo, &agent, &forward::Query::all(), now)?.damaged;
+        let forward::QueryResult { crumbs, damaged } = forward::search(repo, &agent, &forward::Query::all(), now)?;
+        for (_, message) in forward::future(&crumbs, now) {
+            found.push(Diagnosis::warning(CODE, message, forward::FUTURE_REMEDY));
+        }
         if let Some(first) = damaged.first() {
             let (count, path, cause) = (damaged.len(), &first.path, &first.cause);
             let message = format!("unreadable forward crumbs of agent `{agent}`: {count}; the first, {path}: {cause}");

@@ -29,6 +29,7 @@ pub(crate) use repair::{Repaired, newest_complete, repair};
 use crate::base::finding::Weight;
 use crate::git::{BACKUP_REFS, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
+use crate::memory::forward;
 use crate::tokens::Counter;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::types::Types;
@@ -86,6 +87,7 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
         opened.extend(inspection.tip(&line, tip)?.map(|tip| (line, tip)));
     }
     for (line, tip) in &opened {
+        inspection.future(line);
         inspection.history(line, tip.commit.oid)?;
     }
     for (line, tip) in &opened {
@@ -213,6 +215,17 @@ impl<'r> Inspection<'r> {
         }
         self.traces = lines.len();
         Ok(lines)
+    }
+
+    /// Warns of forward crumbs that are dated in the future. What cannot be read was reported before.
+    fn future(&mut self, line: &Line) {
+        let agent = line.refname.strip_prefix(FORWARD_CRUMBS).and_then(|name| name.parse::<AgentName>().ok());
+        let Some(agent) = agent else { return };
+        let Ok(found) = forward::search(self.repo, &agent, &forward::Query::all(), self.clock) else { return };
+        for (id, message) in forward::future(&found.crumbs, self.clock) {
+            let problem = Problem::warning("forward-date", &line.label, message).item(Some(id));
+            self.problems.push(problem.remedy(forward::FUTURE_REMEDY));
+        }
     }
 
     /// Removes the problems about promised objects, and returns the number of these objects. In a partial clone, objects that

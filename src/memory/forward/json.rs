@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::crumb::{CrumbType, DamagedCrumb, ForwardCrumb, Priority};
 use super::query::QueryResult;
-use super::text;
+use super::text::{self, CrumbContent};
 use crate::trace::{AgentName, ItemId};
 
 /// The text of a JSON string, or any other value as JSON.
@@ -75,6 +75,32 @@ pub(crate) struct CrumbJson<'c> {
     id: ItemId,
     text: &'c str,
     metadata: MetadataJson<'c>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sections: Option<Sections>,
+}
+
+/// The parts of a published text, parsed, without the indentation that keeps content from being structure.
+#[derive(Clone, Serialize, Debug)]
+struct Sections {
+    session_summary: String,
+    key_discoveries: Vec<String>,
+    emotional_state: Map<String, Value>,
+    unfinished_business: Vec<String>,
+    references: Map<String, Value>,
+    if_disoriented: Vec<String>,
+}
+
+impl From<CrumbContent> for Sections {
+    fn from(content: CrumbContent) -> Self {
+        Self {
+            session_summary: content.summary,
+            key_discoveries: content.discoveries,
+            emotional_state: content.emotional.into_iter().map(|(name, value)| (name, value.into())).collect(),
+            unfinished_business: content.unfinished,
+            references: content.references.into_iter().map(|(kind, ids)| (kind, ids.into())).collect(),
+            if_disoriented: content.if_disoriented,
+        }
+    }
 }
 
 #[derive(Clone, Serialize, Debug)]
@@ -111,7 +137,14 @@ impl<'c> CrumbJson<'c> {
             source,
             visibility: "private",
         };
-        Self { id: *id, text, metadata }
+        Self { id: *id, text, metadata, sections: None }
+    }
+
+    /// Adds the parts of the text, if it is a published one.
+    #[must_use]
+    pub(crate) fn with_sections(mut self) -> Self {
+        self.sections = text::parse(self.text).map(|(_, content)| content.into());
+        self
     }
 }
 
@@ -143,6 +176,14 @@ impl<'c> CrumbList<'c> {
             },
             damaged,
         }
+    }
+
+    /// Adds the parts of each text.
+    #[must_use]
+    pub(crate) fn with_sections(mut self) -> Self {
+        self.crumbs = self.crumbs.into_iter().map(CrumbJson::with_sections).collect();
+        self.most_recent = self.most_recent.map(CrumbJson::with_sections);
+        self
     }
 
     /// All forward crumbs of an agent, oldest first. [`import`](super::import) reads this shape, so what `get --json` printed, too.

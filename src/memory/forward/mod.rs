@@ -28,18 +28,22 @@
 //! expiry, statistics.
 
 pub(crate) mod crumb;
+pub(crate) mod dedupe;
 pub(crate) mod error;
 pub(crate) mod import;
 pub(crate) mod json;
 pub(crate) mod merge;
 pub(crate) mod migrate;
 pub(crate) mod query;
+pub(crate) mod reads;
 pub(crate) mod stats;
 pub(crate) mod text;
 pub(crate) mod write;
 
 pub(crate) use crumb::{CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority, header_problem};
 pub(crate) use error::ForwardError;
-pub(crate) use query::{Query, QueryResult, future_warnings, query_time, resolve, resolve_agent, search};
+pub(crate) use query::{
+    FUTURE_REMEDY, Query, QueryResult, future, future_warnings, query_time, resolve, resolve_agent, search,
+};
 pub(crate) use text::CrumbContent;
 pub(crate) use write::{NewCrumb, add, set_status};

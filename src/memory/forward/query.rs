@@ -141,16 +141,23 @@ pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -
     Ok(result)
 }
 
+/// What helps against a wrong date.
+pub(crate) const FUTURE_REMEDY: &str =
+    "if the date is wrong, leave its text again with `git trace forward leave`, and set its status to superseded";
+
+/// What is wrong with each forward crumb that is dated in the future.
+pub(crate) fn future(crumbs: &[ForwardCrumb], now: Time) -> impl Iterator<Item = (ItemId, String)> {
+    let future = crumbs.iter().filter(move |crumb| crumb.metadata.created > now);
+    future.map(|crumb| {
+        let (id, at) = (crumb.id, crumb.metadata.created);
+        let message = "in the future; until then it counts as written when it was recorded";
+        (id, format!("forward crumb {id} is dated {at}, {message}"))
+    })
+}
+
 /// A warning for each forward crumb that is dated in the future.
 pub(crate) fn future_warnings(crumbs: &[ForwardCrumb], now: Time) -> Vec<String> {
-    let future = crumbs.iter().filter(|crumb| crumb.metadata.created > now);
-    let warning = |crumb: &ForwardCrumb| {
-        let (id, at) = (crumb.id, crumb.metadata.created);
-        format!(
-            "warning: forward crumb {id} is dated {at}, in the future; until then it counts as written when it was recorded"
-        )
-    };
-    future.map(warning).collect()
+    future(crumbs, now).map(|(_, message)| format!("warning: {message}")).collect()
 }
 
 /// The files of an agent's forward crumbs, in the order in which they were written.

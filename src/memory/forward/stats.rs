@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::crumb::{CrumbStatus, CrumbType, Priority};
+use super::crumb::{CrumbStatus, CrumbType, ForwardCrumb, Priority};
 use super::error::ForwardError;
 use super::json::Counts;
 use super::query::{Query, search};
-use super::text;
+use super::{reads, text};
 use crate::git::Repo;
 use crate::trace::{AgentName, Time};
 
@@ -22,6 +22,8 @@ pub(crate) struct Stats {
     pub avg_tasks_per_crumb: f64,
     /// The part of the tasks that belong to completed forward crumbs, from 0 to 1; `None` without tasks.
     pub completion_rate: Option<f64>,
+    /// The mean age at which forward crumbs were first read; `None` if none was read while the setting was on.
+    pub avg_hours_until_read: Option<f64>,
 }
 
 pub(crate) fn stats(repo: &Repo, agent: &AgentName, days: u32, now: Time) -> Result<Stats, ForwardError> {
@@ -33,6 +35,12 @@ pub(crate) fn stats(repo: &Repo, agent: &AgentName, days: u32, now: Time) -> Res
         total_tasks += tasks;
         completed_tasks += if crumb.metadata.status == CrumbStatus::Completed { tasks } else { 0 };
     }
+    let reads = reads::first(repo, agent);
+    let age = |crumb: &ForwardCrumb| {
+        let seconds = reads.get(&crumb.id)?.as_second() - crumb.metadata.created.as_second();
+        usize::try_from(seconds).ok()
+    };
+    let ages: Vec<usize> = crumbs.iter().filter_map(age).collect();
     let metadata = || crumbs.iter().map(|crumb| &crumb.metadata);
     Ok(Stats {
         lookback_days: days,
@@ -44,6 +52,7 @@ pub(crate) fn stats(repo: &Repo, agent: &AgentName, days: u32, now: Time) -> Res
         total_tasks,
         avg_tasks_per_crumb: ratio(total_tasks, crumbs.len()).unwrap_or(0.0),
         completion_rate: ratio(completed_tasks, total_tasks),
+        avg_hours_until_read: ratio(ages.iter().sum(), ages.len() * 3600),
     })
 }
 

@@ -125,7 +125,7 @@ fn timestamp(at: Time) -> String {
 }
 
 /// Whether a line would be parsed as a rule, a header, or the name of a part.
-fn is_structure(line: &str) -> bool {
+pub(crate) fn is_structure(line: &str) -> bool {
     line.starts_with([RULE, MARK]) || PARTS.contains(&line.trim_end())
 }
 
@@ -227,21 +227,25 @@ pub(crate) fn short_task_warning(content: &CrumbContent, text: &str) -> Option<S
 /// The open tasks of a forward crumb, in order; only UNFINISHED BUSINESS contains tasks.
 ///
 /// By the protocol, tasks are list entries of at least [`MIN_TASK_LEN`] characters, and other lines that contain `need`,
-/// `todo`, `continue`, `pending`, or `unfinished`.
+/// `todo`, `continue`, `pending`, or `unfinished`. A text without the published header, or in which the name of the part is more
+/// than once, has none: it may quote the tasks of another.
 pub(crate) fn tasks(text: &str) -> Vec<String> {
-    tasks_in(part(text, UNFINISHED))
+    let count = text.lines().filter(|line| line.trim_end() == UNFINISHED).count();
+    if count == 1 && parse(text).is_some() { tasks_in(part(text, UNFINISHED)) } else { Vec::new() }
 }
 
+/// The tasks in a list. An entry that is indented below another belongs to it.
 pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut tasks: Vec<String> = Vec::new();
     // Whether an indented line would continue the entry before it.
     let mut in_entry = false;
     for line in lines {
-        if let Some(entry) = after_mark(line) {
-            tasks.push(entry.trim_start().to_owned());
-            in_entry = true;
-        } else if let (true, Some(more), Some(last)) = (in_entry, line.strip_prefix("  "), tasks.last_mut()) {
+        let below = line.strip_prefix("  ").or_else(|| line.strip_prefix('\t')).filter(|_| in_entry);
+        if let (Some(more), Some(last)) = (below, tasks.last_mut()) {
             last.extend(["\n", more]);
+        } else if let Some(entry) = after_people_mark(line.trim_start()) {
+            tasks.push(entry.to_owned());
+            in_entry = true;
         } else {
             in_entry = false;
             let lower = line.to_lowercase();
@@ -251,6 +255,18 @@ pub(crate) fn tasks_in<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> 
         }
     }
     trim_entries(&tasks, MIN_TASK_LEN)
+}
+
+/// The text after a list marker as people write it: doubled, as in `-- ` or `- - `, or without a space, as in `-write it`.
+fn after_people_mark(line: &str) -> Option<&str> {
+    let Some(mut rest) = after_mark(line).or_else(|| after_bullet(line)) else {
+        let rest = line.strip_prefix("-- ").or_else(|| line.strip_prefix(['-', '•']));
+        return rest.map(str::trim_start).filter(|rest| !rest.starts_with('-'));
+    };
+    while let Some(more) = ["- ", "-- "].iter().find_map(|mark| rest.trim_start().strip_prefix(mark)) {
+        rest = more;
+    }
+    Some(rest.trim_start())
 }
 
 /// The message ids in a text, such as `knowledge_village_1735841880.12345`, without trailing dots.

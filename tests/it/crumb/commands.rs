@@ -158,7 +158,7 @@ fn refusals_give_a_hint_and_change_nothing() {
     [exit 2]
     --- stderr
     error: cannot change `agent.crumb`: the archive of `AGENT` has no originals of `a:b`
-    hint: `git trace crumb expand --list` shows what is archived
+    hint: if another clone compressed it: `git trace pull REMOTE refs/crumb-archive/AGENT`
     [exit 1]
     ");
     assert_eq!(place.read(FILE), before);

@@ -238,6 +238,7 @@ fn statistics_count_forward_crumbs() {
     tasks                     3
     tasks per forward crumb   1
     tasks completed           0.667
+    hours until first read    -
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["forward", "stats", "--agent", "nobody", "--json"]), @r#"
@@ -313,4 +314,96 @@ fn a_list_that_begins_like_json_must_be_json() {
     [exit 2]
     "#);
     repo.text(&["forward", "leave", "--agent", "a", "--summary", "x", "--unfinished", "[WIP] the parser"]);
+}
+
+#[test]
+fn doctor_and_fsck_warn_of_forward_crumbs_of_the_future() {
+    let repo = TestRepo::new();
+    let crumb = json!([{ "text": "later", "metadata": { "timestamp": "2099-01-01T00:00:00Z", "crumb_priority": "HIGH", "crumb_type": "task" } }]);
+    repo.bytes_with(&["forward", "import", "--agent", "azoth", "-"], crumb.to_string().as_bytes());
+    for command in ["fsck", "doctor"] {
+        let said = repo.trace(&[command]);
+        assert!(said.contains("is dated 2099-01-01T00:00:00Z, in the future"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn json_has_the_parts_of_the_text_without_escapes() {
+    let repo = TestRepo::new();
+    let args = [
+        "forward",
+        "leave",
+        "--agent",
+        "a",
+        "--summary",
+        "one\nREFERENCES:",
+        "--unfinished",
+        "first\nsecond line",
+        "--emotional",
+        "L=2",
+        "--ref",
+        "thread_ids=x,y",
+        "--discovery",
+        "found it",
+        "--if-disoriented",
+        "read the map",
+    ];
+    repo.text(&args);
+    let listed: Value = serde_json::from_slice(&repo.bytes(&["forward", "get", "--agent", "a", "--json"])).unwrap();
+    let sections = &listed["crumbs"][0]["sections"];
+    assert_eq!(
+        *sections,
+        json!({
+            "session_summary": "one\nREFERENCES:", "key_discoveries": ["found it"], "emotional_state": { "L": "2" },
+            "unfinished_business": ["first\nsecond line"], "references": { "thread_ids": ["x", "y"] },
+            "if_disoriented": ["read the map"],
+        })
+    );
+    assert_eq!(listed["most_recent"]["sections"], *sections);
+}
+
+#[test]
+fn duplicates_are_superseded_unless_they_have_a_task_of_their_own() {
+    let repo = TestRepo::new();
+    let leave = |summary: &str, task: &str| {
+        repo.text(&["forward", "leave", "--agent", "a", "--summary", summary, "--unfinished", task]);
+    };
+    leave("Split the parser from the validator today", "write its tests");
+    leave("Split the parser from the validator", "ask about limits");
+    leave("Something else entirely happened", "write its tests");
+    leave("Split the parser from the validator", "write its tests");
+    insta::assert_snapshot!(repo.trace(&["forward", "dedupe", "--agent", "a", "--threshold", "0.5", "--dry-run"]), @"
+    [ID] would be superseded by [ID] (0.89)
+    [exit 0]
+    ");
+    repo.text(&["forward", "dedupe", "--agent", "a", "--threshold", "0.5"]);
+    insta::assert_snapshot!(repo.trace(&["forward", "get", "--agent", "a", "--oneline", "--all"]), @"
+    [ID] 2026-02-10T09:00:05Z MEDIUM orientation active Split the parser from the validator
+    [ID] 2026-02-10T09:00:04Z MEDIUM orientation active Something else entirely happened
+    [ID] 2026-02-10T09:00:03Z MEDIUM orientation active Split the parser from the validator
+    [ID] 2026-02-10T09:00:02Z MEDIUM orientation superseded Split the parser from the validator today
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["forward", "dedupe", "--agent", "a"]), @"
+    --- stderr
+    no active forward crumb says the same as a later one
+    [exit 0]
+    ");
+    repo.fsck();
+}
+
+#[test]
+fn the_age_of_first_reading_is_known_only_if_the_user_wants_it() {
+    let repo = TestRepo::new();
+    let stats =
+        || -> Value { serde_json::from_slice(&repo.bytes(&["forward", "stats", "--agent", "a", "--json"])).unwrap() };
+    repo.text(&["forward", "leave", "--agent", "a", "--summary", "one"]);
+    repo.text(&["forward", "get", "--agent", "a"]);
+    assert_eq!(stats()["avg_hours_until_read"], Value::Null);
+    repo.git(&["config", "trace.forwardStats", "true"]);
+    repo.text(&["forward", "get", "--agent", "a"]);
+    let first = stats()["avg_hours_until_read"].clone();
+    assert!(first.is_f64(), "{first}");
+    repo.text(&["forward", "get", "--agent", "a"]);
+    assert_eq!(stats()["avg_hours_until_read"], first, "only the first reading counts");
 }

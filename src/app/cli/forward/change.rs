@@ -1,8 +1,9 @@
-//! `git trace forward status` and `expire`.
+//! `git trace forward status`, `expire` and `dedupe`.
 
 use super::{ForwardContext, line, note_damaged};
 use crate::app::cli::flags::items::ReasonArgs;
 use crate::app::cli::{Result, bail, json};
+use crate::memory::forward::dedupe::duplicates;
 use crate::memory::forward::json::CrumbJson;
 use crate::memory::forward::{CrumbStatus, Query, query_time, resolve, search, set_status};
 use crate::trace::TraceName;
@@ -88,6 +89,57 @@ impl ExpireArgs {
             (count, true) => format!("expired forward crumbs deleted: {count}; history keeps them"),
             (count, false) => format!("expired forward crumbs: {count}; delete them with --delete"),
         });
+        Ok(())
+    }
+}
+
+/// Mark forward crumbs that say the same as a later one as superseded
+///
+/// Two are alike by the share of their words that both have. One with an open task that the later one lacks stays.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DedupeArgs {
+    /// How alike they are at least, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value = "0.9", value_parser = share)]
+    threshold: f64,
+    /// Print what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected a number from 0 to 1, such as 0.9".to_owned())
+}
+
+impl DedupeArgs {
+    pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        let agent = context.agent()?;
+        let repo = context.repo()?;
+        let found = duplicates(repo, agent, self.threshold, query_time(repo, context.now())?)?;
+        let trace = context.open(&TraceName::of_agent(agent))?;
+        let mut rows = Vec::new();
+        for duplicate in &found {
+            let (id, of) = (duplicate.crumb.id, duplicate.of.id);
+            if !self.dry_run {
+                set_status(&trace, id, CrumbStatus::Superseded, Some(&format!("says the same as {of}")))?;
+            }
+            let likeness = (duplicate.likeness * 100.0).round() / 100.0;
+            if self.json {
+                rows.push(json!({ "id": id.to_string(), "of": of.to_string(), "likeness": likeness }));
+            } else {
+                let what = if self.dry_run { "would be superseded" } else { "superseded" };
+                writeln!(context.ui, "{id} {what} by {of} ({likeness})")?;
+            }
+        }
+        if self.json {
+            return context.ui.json(&rows);
+        }
+        if found.is_empty() {
+            context.ui.note("no active forward crumb says the same as a later one");
+        }
         Ok(())
     }
 }

@@ -71,6 +71,9 @@ impl ImportArgs {
 }
 
 /// Print statistics of the agent's forward crumbs: number per week, priorities, types, statuses, tasks
+///
+/// If git config `trace.forwardStats` is true, `get` and `show` note when a forward crumb is first read, and its mean age then
+/// is included.
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatsArgs {
     /// Days to look back
@@ -100,6 +103,8 @@ impl StatsArgs {
         rows.push(("tasks per forward crumb".to_owned(), stats.avg_tasks_per_crumb.to_string()));
         let rate = stats.completion_rate.map_or("-".to_owned(), |rate| rate.to_string());
         rows.push(("tasks completed".to_owned(), rate));
+        let hours = stats.avg_hours_until_read.map_or("-".to_owned(), |hours| hours.to_string());
+        rows.push(("hours until first read".to_owned(), hours));
         rows.into_iter().try_for_each(|(name, value)| writeln!(context.ui, "{name:<25} {value}"))
     }
 }

@@ -10,7 +10,7 @@ mod share;
 use std::ops::Deref;
 
 use crate::app::cli::{Context, DIM, ExitStatus, Result, escaped};
-use crate::memory::forward::{CrumbType, DamagedCrumb, ForwardCrumb, ForwardError, Priority, resolve_agent};
+use crate::memory::forward::{CrumbType, DamagedCrumb, ForwardCrumb, ForwardError, Priority, reads, resolve_agent};
 use crate::trace::model::trailers::one_line;
 use crate::trace::{AgentName, Time};
 
@@ -36,6 +36,7 @@ commands! {
         Export(exchange::ExportArgs),
         Import(exchange::ImportArgs),
         Expire(change::ExpireArgs),
+        Dedupe(change::DedupeArgs),
         Stats(exchange::StatsArgs),
         Migrate(migrate::MigrateArgs),
         Push(share::PushArgs),
@@ -66,6 +67,17 @@ impl Deref for ForwardContext<'_> {
 }
 
 impl ForwardContext<'_> {
+    /// Notes that forward crumbs were read, if the user wants statistics about it.
+    fn mark_read(&self, agent: &AgentName, crumbs: &[ForwardCrumb], now: Time) -> Result<()> {
+        let repo = self.repo()?;
+        if repo.config()?.boolean(reads::SETTING)? == Some(true)
+            && let Err(error) = reads::mark(repo, agent, crumbs, now)
+        {
+            self.ui.note(format!("warning: cannot note what was read: {error}"));
+        }
+        Ok(())
+    }
+
     fn agent(&self) -> Result<&AgentName, ForwardError> {
         self.agent.as_ref().ok_or(ForwardError::NoAgent)
     }

@@ -35,7 +35,7 @@ pub(crate) struct GetArgs {
     /// Print one line per forward crumb
     #[arg(long, conflicts_with = "json")]
     oneline: bool,
-    /// Print JSON with open tasks, references and statistics
+    /// Print JSON with the parts of each text, open tasks, references and statistics
     #[arg(long)]
     json: bool,
 }
@@ -62,11 +62,12 @@ impl GetArgs {
         let now = query_time(context.repo()?, context.now())?;
         let QueryResult { crumbs, damaged } = search(context.repo()?, agent, &query, now)?;
         note_damaged(context, &damaged);
+        context.mark_read(agent, &crumbs, now)?;
         for warning in future_warnings(&crumbs, now) {
             context.ui.note(warning);
         }
         if self.json {
-            context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged))?;
+            context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged).with_sections())?;
         } else if crumbs.is_empty() {
             context.ui.note(format!("no forward crumbs of `{agent}` found"));
         } else {
@@ -90,8 +91,9 @@ impl ShowArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
         let agent = context.agent()?;
         let crumb = resolve(context.repo()?, agent, &self.id)?;
+        context.mark_read(agent, std::slice::from_ref(&crumb), query_time(context.repo()?, context.now())?)?;
         if self.json {
-            context.ui.json_pretty(&CrumbJson::new(agent, &crumb))?;
+            context.ui.json_pretty(&CrumbJson::new(agent, &crumb).with_sections())?;
         } else {
             context.ui.page()?;
             context.ui.write_content(crumb.text.as_bytes())?;

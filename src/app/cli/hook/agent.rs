@@ -6,10 +6,11 @@ use std::io::{self, Read as _};
 use super::consent::{tell_asking, tell_recording};
 use super::deadline;
 use super::full::announce;
-use crate::app::cli::{Context, Result, json, one_line};
+use crate::app::cli::{Context, Result, failure, json, one_line};
 use crate::base::process::Process;
 use crate::git::Repo;
 use crate::memory::brief::{self, BriefRequest};
+use crate::memory::crumb;
 use crate::memory::forward::query_time;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::store::signature::Signature;
@@ -67,7 +68,12 @@ impl AgentArgs {
     fn act(&self, context: &Context, format: Format, input: &[u8]) -> Result<()> {
         let call = HookInput::parse(input)?;
         if call.hook_event_name == "SessionStart" {
-            return if self.brief && call.is_new_session() { print_brief(context, format) } else { Ok(()) };
+            if !self.brief || !call.is_new_session() {
+                return Ok(());
+            }
+            // A crumb file that cannot be changed does not keep the session from its brief.
+            let started = start_crumb_session(context);
+            return print_brief(context, format).and(started);
         }
         let mut messages = Vec::new();
         let done = self.record(context, format, &call, input, &mut messages);
@@ -155,6 +161,21 @@ pub(in crate::app::cli) fn importing<T>(context: &Context, act: impl FnOnce(Impo
 /// Does the same in a background process, so that the agent does not wait.
 fn detach(format: Format, input: &[u8]) -> io::Result<()> {
     Process::new(current_exe()?).args(["hook", format.as_str(), "--background"]).input(input).detach()
+}
+
+/// Starts a session in the configured crumb file, if the user asked for it.
+fn start_crumb_session(context: &Context) -> Result<()> {
+    let repo = context.repo()?;
+    let config = repo.config()?;
+    if config.boolean("trace.crumbStart")? != Some(true) || config.text("trace.briefCrumb")?.is_none() {
+        return Ok(());
+    }
+    let folder = repo.worktree().map_or_else(current_dir, Ok)?;
+    if let Some(path) = BriefRequest::from_config(repo, None, &folder)?.crumb {
+        let path = path.map_err(|cause| failure!("{cause}"))?;
+        crumb::edit(&path, |crumb| crumb.start_session())?;
+    }
+    Ok(())
 }
 
 /// Prints the brief in the form that all of these agents read. It quotes the current trace only if the same agent recorded it.
