@@ -17,6 +17,8 @@ pub(crate) enum ForwardError {
     NoAgent,
     #[error("cannot use `{place}`")]
     BadAgent { place: &'static str, source: BadAgentName },
+    #[error("agent `{agent}` differs from `{known}` only by case")]
+    OtherCase { agent: AgentName, known: AgentName },
     #[error("agent `{agent}` has no forward crumb `{}`", spec.escape_debug())]
     UnknownCrumb { agent: AgentName, spec: String },
     #[error("`{spec}` is ambiguous: it matches {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
@@ -44,6 +46,7 @@ impl Diagnostic for ForwardError {
                 let list = "`git trace forward get --all --lookback-hours 999999 --limit 999999`";
                 Some(format!("list all forward crumbs with {list}"))
             }
+            Self::OtherCase { known, .. } => Some(format!("name the agent with --agent {known}")),
             Self::OtherAgent { theirs, .. } => {
                 Some(format!("import forward crumbs of that agent with --agent {}", theirs.escape_debug()))
             }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::crumb::{self, CrumbStatus, CrumbType, Metadata};
 use super::error::ForwardError;
-use super::query::{Query, entries, newest_time, search};
+use super::query::{Query, entries, newest_time, refuse_other_case, search};
 use super::text::{self, TextHeader};
 use super::write;
 use crate::trace::change::bulk::{self, Feed, Incoming};
@@ -71,6 +71,7 @@ pub(crate) struct ImportedCrumb {
 /// Metadata that an entry lacks is taken from the header of its text. An active forward crumb that exists already becomes
 /// completed or superseded if the input says so; none becomes active again.
 pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Result<ImportCounts, ForwardError> {
+    refuse_other_case(trace.repo(), agent)?;
     let bad_export = |cause: String| ForwardError::BadExport { cause };
     // Bytes that are not UTF-8 make one entry unreadable, not the others.
     let text = String::from_utf8_lossy(bytes);

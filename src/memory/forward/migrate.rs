@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::crumb::{CrumbType, Metadata, Priority, read_backwards};
 use super::error::ForwardError;
 use super::import::{ImportedCrumb, write_all};
-use super::query::entries;
+use super::query::{entries, refuse_other_case};
 use super::text::{self, CrumbContent, TextHeader, after_bullet};
 use crate::trace::model::source::Source;
 use crate::trace::store::trace::Trace;
@@ -43,6 +43,7 @@ pub(crate) fn migrate(
     candidates: Vec<Candidate>,
     dry_run: bool,
 ) -> Result<Vec<(String, Outcome)>, ForwardError> {
+    refuse_other_case(trace.repo(), agent)?;
     let entries = entries(trace.repo(), trace.name())?;
     let mut known: HashSet<ItemId> = entries.iter().map(|entry| entry.id).collect();
     let here = read_backwards(trace.repo(), &entries)?.into_iter().filter_map(|(crumb, _)| crumb.ok());

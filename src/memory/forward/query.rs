@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority};
 use super::error::ForwardError;
+use crate::base::changes::most_alike;
 use crate::git::Repo;
+use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::tree::{self, ItemEntry};
 use crate::trace::store::signature::Signature;
 use crate::trace::{AgentName, ItemId, Time, Tip, TraceError, TraceName};
@@ -23,6 +25,28 @@ pub(crate) fn resolve_agent(repo: &Repo, given: Option<&AgentName>) -> Result<Op
         None => ("trace.agent", repo.config()?.text("trace.agent")?),
     };
     text.map(|text| text.parse().map_err(|source| ForwardError::BadAgent { place, source })).transpose()
+}
+
+/// The agent that has forward crumbs and may be meant by one that has none: the same but for case, else one with a similar name.
+pub(crate) fn similar_agent(repo: &Repo, agent: &AgentName) -> Result<Option<AgentName>, TraceError> {
+    let refs = repo.list_refs(FORWARD_CRUMBS)?;
+    let known: Vec<&str> = refs.iter().filter_map(|(name, _)| name.strip_prefix(FORWARD_CRUMBS)).collect();
+    if known.contains(&agent.as_str()) {
+        return Ok(None);
+    }
+    let same = known.iter().copied().find(|other| other.eq_ignore_ascii_case(agent.as_str()));
+    Ok(same.or_else(|| most_alike(agent.as_str(), known)).and_then(|name| name.parse().ok()))
+}
+
+/// Refuses the first forward crumb of an agent whose name differs from that of another one only by case: file systems that ignore
+/// case cannot store both refs.
+pub(crate) fn refuse_other_case(repo: &Repo, agent: &AgentName) -> Result<(), ForwardError> {
+    match similar_agent(repo, agent)? {
+        Some(known) if known.as_str().eq_ignore_ascii_case(agent.as_str()) => {
+            Err(ForwardError::OtherCase { agent: agent.clone(), known })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Which forward crumbs to return. The default is the protocol's: the ten newest active ones of the last week.
@@ -141,11 +165,11 @@ pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -
     Ok(result)
 }
 
-/// What helps against a wrong date.
+/// The remedy for a wrong date.
 pub(crate) const FUTURE_REMEDY: &str =
     "if the date is wrong, leave its text again with `git trace forward leave`, and set its status to superseded";
 
-/// What is wrong with each forward crumb that is dated in the future.
+/// The id of each forward crumb that is dated in the future, and a message about it.
 pub(crate) fn future(crumbs: &[ForwardCrumb], now: Time) -> impl Iterator<Item = (ItemId, String)> {
     let future = crumbs.iter().filter(move |crumb| crumb.metadata.created > now);
     future.map(|crumb| {

@@ -2,7 +2,7 @@
 
 use super::crumb::{self, CrumbStatus, CrumbType, ForwardCrumb, Metadata, Priority};
 use super::error::ForwardError;
-use super::query::newest_time;
+use super::query::{newest_time, refuse_other_case};
 use super::text::{self, CrumbContent, TextHeader};
 use crate::base::string_enum::string_enum;
 use crate::git::Oid;
@@ -66,6 +66,7 @@ impl NewCrumb {
 /// Secrets are handled as the setting `trace.secrets` says; without it they only cause a warning.
 /// Two forward crumbs of the same second stay distinct, in the order of their positions.
 pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Result<ForwardCrumb, ForwardError> {
+    refuse_other_case(trace.repo(), agent)?;
     let content = clean(&new.content)?;
     let at = trace.signature()?.at;
     let (priority, crumb_type) = (new.priority, new.crumb_type);

@@ -116,13 +116,20 @@ impl LineFormat {
         Ok(Union { tree: editor.write(repo)?, paths })
     }
 
-    /// The lines of both files, each once, in order; `None` if `theirs` adds nothing.
+    /// The lines of both files, each once, in order; `None` if that changes nothing.
+    ///
+    /// A file that was written in another order keeps it until `theirs` has the same lines: then both sides put them in order.
     pub(crate) fn union_of_lines(&self, ours: &[u8], theirs: &[u8]) -> Option<String> {
+        let is_ours = ours == theirs;
         let (ours, theirs) = (String::from_utf8_lossy(ours), String::from_utf8_lossy(theirs));
         let here: BTreeSet<&str> = ours.lines().filter(|line| !line.trim().is_empty()).collect();
         let mut all = here.clone();
-        all.extend(theirs.lines().filter(|line| (self.is_line)(line)));
-        (all.len() > here.len()).then(|| self.render(all))
+        let there: BTreeSet<&str> = theirs.lines().filter(|line| (self.is_line)(line)).collect();
+        all.extend(&there);
+        if all.len() > here.len() {
+            return Some(self.render(all));
+        }
+        (!is_ours && there == here).then(|| self.render(all)).filter(|text| *text != ours)
     }
 
     /// The readable lines of a file, each once, in order.

@@ -242,7 +242,7 @@ fn statistics_count_forward_crumbs() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["forward", "stats", "--agent", "nobody", "--json"]), @r#"
-    {"avg_tasks_per_crumb":0.0,"completion_rate":null,"crumbs_per_week":0.0,"lookback_days":90,"priority_dist":{"HIGH":0,"LOW":0,"MEDIUM":0},"status_dist":{"active":0,"completed":0,"superseded":0},"total_crumbs":0,"total_tasks":0,"type_dist":{"emotional":0,"orientation":0,"task":0,"technical":0}}
+    {"avg_hours_until_read":null,"avg_tasks_per_crumb":0.0,"completion_rate":null,"crumbs_per_week":0.0,"lookback_days":90,"priority_dist":{"HIGH":0,"LOW":0,"MEDIUM":0},"status_dist":{"active":0,"completed":0,"superseded":0},"total_crumbs":0,"total_tasks":0,"type_dist":{"emotional":0,"orientation":0,"task":0,"technical":0}}
     [exit 0]
     "#);
 }
@@ -406,4 +406,21 @@ fn the_age_of_first_reading_is_known_only_if_the_user_wants_it() {
     assert!(first.is_f64(), "{first}");
     repo.text(&["forward", "get", "--agent", "a"]);
     assert_eq!(stats()["avg_hours_until_read"], first, "only the first reading counts");
+}
+
+#[test]
+fn names_of_agents_differ_by_more_than_case_and_are_suggested() {
+    let repo = TestRepo::new();
+    repo.text(&["forward", "leave", "--agent", "azoth", "--summary", "one"]);
+    insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "Azoth", "--summary", "two"]), @"
+    --- stderr
+    error: agent `Azoth` differs from `azoth` only by case
+    hint: name the agent with --agent azoth
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.trace(&["forward", "get", "--agent", "azoht"]), @"
+    --- stderr
+    no forward crumbs of `azoht` found; did you mean `azoth`?
+    [exit 0]
+    ");
 }

@@ -29,6 +29,15 @@ fn damaged_lines_of_ours_stay_in_front() {
     assert_eq!(union(&format!("{two}\nbroken\n"), &format!("{one}\n")), format!("broken\n{one}\n{two}\n"));
 }
 
+#[test]
+fn a_file_in_another_order_is_put_in_order_where_both_have_its_lines() {
+    let (one, two) = (line(1, "skip"), line(2, "normal"));
+    let (sorted, unsorted) = (format!("{one}\n{two}\n"), format!("{two}\n{one}\n"));
+    assert_eq!(union(&unsorted, &sorted), sorted);
+    assert_eq!(union(&sorted, &unsorted), sorted);
+    assert_eq!(union(&unsorted, &format!("{one}\n")), unsorted, "the next push orders it on the remote");
+}
+
 fn files() -> impl Strategy<Value = String> {
     let line =
         (0..6_u32, prop::sample::select(vec!["skip", "normal", "pinned"])).prop_map(|(at, level)| line(at, level));

@@ -4,7 +4,7 @@ use super::{ForwardContext, crumb_type, note_damaged, print_crumbs, priority};
 use crate::app::cli::{Result, json};
 use crate::base::error::Diagnostic as _;
 use crate::memory::forward::json::{CrumbJson, CrumbList};
-use crate::memory::forward::query::{Root, ancestry};
+use crate::memory::forward::query::{Root, ancestry, similar_agent};
 use crate::memory::forward::{
     CrumbStatus, CrumbType, ForwardError, Priority, Query, QueryResult, future_warnings, query_time, resolve, search,
 };
@@ -69,7 +69,9 @@ impl GetArgs {
         if self.json {
             context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged).with_sections())?;
         } else if crumbs.is_empty() {
-            context.ui.note(format!("no forward crumbs of `{agent}` found"));
+            let meant = similar_agent(context.repo()?, agent)?;
+            let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+            context.ui.note(format!("no forward crumbs of `{agent}` found{meant}"));
         } else {
             print_crumbs(context, &crumbs, self.oneline)?;
         }

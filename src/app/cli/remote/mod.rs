@@ -102,7 +102,7 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
 impl PushArgs {
     /// The arguments that push a ref by its full name.
     pub(crate) fn of_ref(remote: Option<String>, refname: String, json: bool) -> Self {
-        Self { remote, traces: vec![refname], force: false, json }
+        Self { remote, traces: vec![refname], force: false, quiet: QuietArgs { quiet: false }, json }
     }
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
@@ -202,7 +202,7 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
 impl FetchArgs {
     /// The arguments that fetch a ref by its full name.
     pub(crate) fn of_ref(remote: Option<String>, refname: String, json: bool) -> Self {
-        Self { remote, traces: vec![refname], prune: false, refetch: false, json }
+        Self { remote, traces: vec![refname], prune: false, refetch: false, quiet: QuietArgs { quiet: false }, json }
     }
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
