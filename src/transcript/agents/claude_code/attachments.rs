@@ -14,7 +14,7 @@ use crate::transcript::read::header::is_listed;
 /// Kinds that are shown to the user, or whose text consists of the agent's own instructions.
 const NOT_SENT: &str = "agent_mention already_read_file async_hook_response auto_mode auto_mode_exit budget_usd \
     command_permissions compact_file_reference compaction_reminder context_efficiency context_tip current_session_memory \
-    date_change deferred_tools_delta diagnostics directory dynamic_skill edited_image_file edited_text_file goal_status \
+    date_change deferred_tools_delta diagnostics dynamic_skill edited_image_file edited_text_file goal_status \
     hook_cancelled hook_deferred_tool hook_error_during_execution hook_non_blocking_error hook_permission_decision \
     hook_success hook_system_message invoked_skills max_turns_reached mcp_instructions_delta mcp_resource memory_update \
     opened_file_in_ide output_style output_token_usage pdf_reference plan_file_reference plan_mode plan_mode_exit \
@@ -56,6 +56,7 @@ fn is_known(kind: &str) -> bool {
             | "critical_system_reminder"
             | "total_tokens_reminder"
             | "file"
+            | "directory"
     )
 }
 
@@ -91,6 +92,7 @@ fn text(kind: &str, value: &Value) -> Option<String> {
         "critical_system_reminder" => member("content")?.to_owned(),
         "total_tokens_reminder" => member("text")?.to_owned(),
         "file" => file(value)?,
+        "directory" => directory(value)?,
         _ => return None,
     })
 }
@@ -120,6 +122,19 @@ const CONCURRENCY_NOTE: &str = "When you launch multiple agents for independent 
 const MCP_HEAD: &str = "# MCP Server Instructions\n\n\
     The following MCP servers have provided instructions for how to use their tools and resources:";
 
+/// A folder that the user mentioned: it is sent as a call of the shell with its result.
+fn directory(value: &Value) -> Option<String> {
+    let path = value["path"].as_str()?;
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\.:_-+,@%=".contains(c);
+    let quoted = if path.chars().all(is_plain) { path.to_owned() } else { format!("'{path}'") };
+    let input = json!({ "command": format!("ls {quoted}"), "description": format!("Lists files in {path}") });
+    Some(called("Bash", &input, value["content"].as_str()?))
+}
+
+fn called(tool: &str, input: &Value, result: &str) -> String {
+    format!("Called the {tool} tool with the following input: {input}\nResult of calling the {tool} tool:\n{result}")
+}
+
 /// A text file that the user mentioned: it is sent as a call of the tool that reads files, with its result.
 fn file(value: &Value) -> Option<String> {
     let file = &value["content"]["file"];
@@ -127,8 +142,7 @@ fn file(value: &Value) -> Option<String> {
     let numbered = file["content"].as_str()?.split('\n').zip(first..).map(|(line, number)| format!("{number}\t{line}"));
     let input = json!({ "file_path": value["filename"].as_str()? });
     let numbered: Vec<String> = numbered.collect();
-    let result = numbered.join("\n");
-    Some(format!("Called the Read tool with the following input: {input}\nResult of calling the Read tool:\n{result}"))
+    Some(called("Read", &input, &numbered.join("\n")))
 }
 
 /// The texts of a list, one per line.

@@ -23,6 +23,7 @@ fn attachments_become_the_texts_that_the_agent_sends() {
         json!({"type": "hook_blocking_error", "hookName": "lint", "blockingError": {"command": "lint", "blockingError": "no"}}),
         json!({"type": "nested_memory", "content": {"path": "/a/CLAUDE.md", "content": "Use tabs."}}),
         json!({"type": "file", "filename": "/a/b", "content": {"type": "text", "file": {"content": "x\ny", "startLine": 3}}}),
+        json!({"type": "directory", "path": "/a b", "content": "x\ny", "displayPath": "b"}),
         json!({"type": "todo_reminder", "content": [{"content": "build", "status": "pending"}]}),
         json!({"type": "novelty"}),
     ];
@@ -62,6 +63,10 @@ fn attachments_become_the_texts_that_the_agent_sends() {
     Result of calling the Read tool:
     3	x
     4	y>
+    <Called the Bash tool with the following input: {"command":"ls '/a b'","description":"Lists files in /a b"}
+    Result of calling the Bash tool:
+    x
+    y>
     NotSent
     UnknownKind
     "#);
