@@ -168,19 +168,59 @@ fn an_agent_does_not_wait_for_a_lock() {
     for file in &held {
         file.lock().unwrap();
     }
-    let call = json!({ "session_id": "s1", "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
+    hook_in_time(&repo, &file);
+    assert_eq!(repo.bodies("claude-code/s1"), ["one"]);
+    drop(held);
+    await_bodies(&repo, &["one", "two"]);
+}
+
+/// Calls the hook as an agent does, which does not wait for what takes long.
+fn hook_in_time(repo: &TestRepo, file: &Path) {
+    let call = json!({ "session_id": "s1", "transcript_path": file, "hook_event_name": "SessionEnd", "cwd": "/" });
     let started = Instant::now();
     let output = repo.run(&["hook", "claude-code"], call.to_string().as_bytes());
     // A busy machine takes longer than the second. Without the deadline, this takes twelve.
     assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
     assert_eq!((output.status.code(), repo.exact(&output).as_str()), (Some(0), "[exit 0]"));
-    assert_eq!(repo.bodies("claude-code/s1"), ["one"]);
-    // A background process continues.
-    drop(held);
-    while repo.bodies("claude-code/s1") != ["one", "two"] {
-        assert!(started.elapsed() < Duration::from_secs(60), "nothing was recorded");
+}
+
+/// Waits until the background process has recorded this.
+fn await_bodies(repo: &TestRepo, expected: &[&str]) {
+    let started = Instant::now();
+    while traces(repo).is_empty() || repo.bodies("claude-code/s1") != expected {
+        assert!(started.elapsed() < Duration::from_secs(60), "not everything was recorded");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn an_agent_does_not_wait_for_a_long_session() {
+    let repo = TestRepo::new();
+    // A prompt of three megabytes takes a second in a build without optimization.
+    let long = "All of it, word by word. ".repeat(120_000);
+    let texts = [&*long, "two"];
+    hook_in_time(&repo, &session(&repo, "s1", &texts));
+    await_bodies(&repo, &texts);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_agent_does_not_wait_for_a_slow_disk() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let repo = TestRepo::new();
+    let file = session(&repo, "s1", &["one"]);
+    // Each move of a ref takes twelve seconds, until the disk is fast again.
+    let (slow, script) = (repo.home().join("slow"), repo.git_dir().join("hooks/reference-transaction"));
+    fs::write(&slow, "").unwrap();
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    let wait = format!("n=0; while [ -e '{}' ] && [ $n -lt 240 ]; do sleep 0.05; n=$((n+1)); done", slow.display());
+    fs::write(&script, format!("#!/bin/sh\n{wait}\n")).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    hook_in_time(&repo, &file);
+    assert_eq!(traces(&repo), "");
+    fs::remove_file(slow).unwrap();
+    await_bodies(&repo, &["one"]);
 }
 
 fn doctor(repo: &TestRepo) -> Vec<String> {
