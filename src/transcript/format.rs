@@ -50,7 +50,7 @@ impl Format {
     }
 
     pub(crate) fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
-        Ok(self.sessions(home, folder)?.next())
+        Ok(self.sessions(home, folder)?.find(|file| (self.agent().sub_agent)(file).is_none()))
     }
 
     /// The files of the sessions of a folder, newest first.

@@ -9,7 +9,7 @@ chooses the answer; anything else gets a canned sentence:
     USE_TOOL COMMAND             one call of the agent's shell tool with that command (up to the end of the line)
     USE_STEPS N COMMAND          N calls of it, one after another (Claude Code)
     USE_NAMED NAME {JSON}        one call of the tool NAME with these arguments (MCP tools too)
-    USE_AGENT PROMPT             one call of the sub-agent tool (Claude Code)
+    USE_AGENT PROMPT             one call of the sub-agent tool
     USE_ERROR STATUS             an HTTP error
 """
 import gzip, json, re, subprocess, sys, uuid
@@ -29,8 +29,12 @@ def order(text, tools):
         arguments = {"exec_command": {"cmd": command}, "shell": {"command": ["sh", "-c", command]}}
         return shell and (shell, arguments.get(shell, {"command": command, "description": "run it"}))
     if found := re.search(r"USE_AGENT (.*)", text):
-        name = next((name for name in ("Task", "Agent") if name in tools), None)
-        return name and (name, {"description": "sub job", "prompt": found[1], "subagent_type": "general-purpose"})
+        name = next((name for name in ("Task", "Agent", "spawn_agent", "invoke_agent") if name in tools), None)
+        arguments = {"spawn_agent": {"message": found[1]}, "invoke_agent": {"agent_name": "generalist", "prompt": found[1]}}
+        task = {"description": "sub job", "prompt": found[1], "subagent_type": "general-purpose"}
+        return name and (name, arguments.get(name, task))
+    if "complete_task" in tools:  # How a sub-agent of Gemini CLI ends.
+        return "complete_task", {"result": {"response": "Canned answer of a sub-agent."}}
     return None
 
 
@@ -139,11 +143,16 @@ class Handler(BaseHTTPRequestHandler):
     def openai(self, body):
         items = body["input"] if isinstance(body["input"], list) else [{"type": "message", "content": body["input"]}]
         last = items[-1] if items else {}
-        tools = {tool.get("name") for tool in body.get("tools", [])}
+        spaces = {tool["name"]: tool for tool in body.get("tools", []) if tool.get("type") == "namespace"}
+        space_of = {tool["name"]: name for name, space in spaces.items() for tool in space["tools"]}
+        tools = {tool.get("name") for tool in body.get("tools", [])} | set(space_of)
         call = order(texts(last), tools) if last.get("type", "message") == "message" else None
+        if spawned := re.search(r'"agent_id": *"([^"]+)"', str(last.get("output"))):
+            call = "wait_agent", {"targets": [spawned[1]], "timeout_ms": 20000}
         if call:
             item = {"type": "function_call", "id": "fc_" + uuid.uuid4().hex, "call_id": "call_" + uuid.uuid4().hex[:20],
                     "name": call[0], "arguments": json.dumps(call[1]), "status": "completed"}
+            item |= {"namespace": space_of[call[0]]} if call[0] in space_of else {}
         else:
             text = {"type": "output_text", "text": f"Canned answer to {len(items)} items.", "annotations": []}
             item = {"type": "message", "id": "msg_" + uuid.uuid4().hex, "role": "assistant", "status": "completed", "content": [text]}

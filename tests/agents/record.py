@@ -1,8 +1,9 @@
 """Records sessions of the real agents through their hooks, as tests/agents/run says.
 
-After each turn, the trace must hold exactly the messages of the last request and the answer to it: after tool turns, a rewind, and a
+After each turn, the trace must hold exactly the messages of the last request and the answer to it: after tool turns, rewinds, and a
 compaction, as far as an agent offers them without a terminal. Then the session is cleaned and resumed, and the request must hold exactly
-the materialized messages. Sessions in parallel, a sub-agent, images, and a session that was killed are recorded, too.
+the materialized messages. Sessions in parallel, sub-agents, images, what Claude Code adds to
+messages, forks of Codex, and a session that was killed are recorded, too.
 """
 import base64
 import json
@@ -72,7 +73,7 @@ def expect(agent, what, found, expected):
 def expect_recorded(home, agent, what, trace, expected, form=str):
     """Expects these messages and an answer, soon: an agent may end before its last hook, and a slow hook continues in the background."""
     for _ in range(100):
-        messages = materialized(home, trace)
+        messages = materialized(home, trace) if trace in sessions(home) or ".agent-" in trace else []
         found = form(said(messages[:-1]))
         if found == expected:
             break
@@ -145,19 +146,124 @@ def cleaned(home, agent, trace):
     return [clean, f"{agent.name}/{again['session']}"]
 
 
+def attachments(agent):
+    """What Claude Code adds to the user's messages is in the trace as it was sent. The agent orders it anew for each request."""
+    home = prepared(agent, "attachments")
+    repo = home / "repo"
+    (repo / "sub").mkdir()
+    for name, text in {"notes.txt": "one\ntwo\n", "CLAUDE.md": "Be brief.\n", "sub/CLAUDE.md": "Use tabs.\n", "sub/code.txt": "code\n"}.items():
+        (repo / name).write_text(text)
+    settings = json.loads((repo / ".claude/settings.json").read_text())
+    hook = lambda command: [{"hooks": [{"type": "command", "command": command}]}]
+    after_tool = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "after the tool"}}
+    settings["hooks"] |= {"UserPromptSubmit": hook("echo with the prompt"), "SessionStart": hook("echo at the start"),
+                          "PostToolUse": hook(f"echo '{json.dumps(after_tool)}'")}
+    (repo / ".claude/settings.json").write_text(json.dumps(settings))
+    words = lambda text: " ".join(sorted(text.split()))
+    trace, _ = turn(home, agent, "a mentioned file", agent.start("look at @notes.txt"), form=words)
+    resume = lambda text: agent.resume(trace.split("/")[1], text)
+    read = {"file_path": str(repo / "sub/code.txt")}
+    turn(home, agent, "the memory of a subfolder", resume(f"USE_NAMED Read {json.dumps(read)}"), trace, form=words)
+    turn(home, agent, "a mentioned folder", resume("look at @sub/ now"), trace, form=words)
+    records = [json.loads(line) for file in home.glob(agent.sessions) for line in file.read_text().splitlines()]
+    kinds = {record["attachment"]["type"] for record in records if "attachment" in record}
+    wanted = {"agent_listing_delta", "directory", "file", "hook_additional_context", "hook_success", "nested_memory", "skill_listing"}
+    expect(agent, "kinds of attachments that were not compared", wanted - kinds, set())
+    print(f"{agent.name}: recorded what the agent adds to messages: {len(kinds)} kinds")
+
+
+class Codex:
+    """Codex as editors and its own terminal interface drive it."""
+
+    def __init__(self, home):
+        command = [str(AGENTS / "codex"), "app-server"]
+        self.server = subprocess.Popen(command, cwd=home / "repo", env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        self.count = 0
+        self.call("initialize", {"clientInfo": {"name": "tests", "version": "1"}, "capabilities": {"experimentalApi": True}})
+        self.send({"method": "initialized"})
+
+    def send(self, message):
+        self.server.stdin.write(json.dumps(message) + "\n")
+        self.server.stdin.flush()
+
+    def await_message(self, is_it):
+        return next(message for message in map(json.loads, self.server.stdout) if is_it(message))
+
+    def call(self, method, params):
+        self.count += 1
+        self.send({"id": self.count, "method": method, "params": params})
+        answer = self.await_message(lambda message: message.get("id") == self.count and "method" not in message)
+        return answer["result"] if "result" in answer else sys.exit(f"codex: {method}: {answer}")
+
+    def turn(self, thread, text):
+        """Runs a turn; returns its id and the messages of its request."""
+        LOG.write_text("")
+        turn = self.call("turn/start", {"threadId": thread, "input": [{"type": "text", "text": text}]})["turn"]["id"]
+        self.await_message(lambda message: message.get("method") == "turn/completed")
+        return turn, [body["input"] for line in LOG.read_text().splitlines() if (body := json.loads(line).get("body")) and body.get("input")][-1]
+
+    def trust_hooks(self, folder):
+        """What the user does in `/hooks`."""
+        (listed,) = self.call("hooks/list", {"cwds": [str(folder)]})["data"]
+        trusted = {hook["key"]: {"trusted_hash": hook["currentHash"]} for hook in listed["hooks"]}
+        self.call("config/value/write", {"keyPath": "hooks.state", "value": trusted, "mergeStrategy": "upsert"})
+
+    def close(self):
+        self.server.kill()
+        self.server.wait()
+
+
 def first_prompts(home):
     """The sessions as the picker of Codex shows them."""
-    server = subprocess.Popen([str(AGENTS / "codex"), "app-server"], cwd=home / "repo", env=environment(home), stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    client = {"clientInfo": {"name": "tests", "version": "1"}}
-    calls = [{"id": 1, "method": "initialize", "params": client}, {"method": "initialized"}, {"id": 2, "method": "thread/list", "params": {}}]
-    server.stdin.write("".join(f"{json.dumps(call)}\n" for call in calls))
-    server.stdin.flush()
-    answers = (json.loads(line) for line in server.stdout)
-    found = next(answer for answer in answers if answer.get("id") == 2)
-    server.kill()
-    server.wait()
-    return [thread["preview"] for thread in found["result"]["data"]]
+    codex = Codex(home)
+    found = codex.call("thread/list", {})
+    codex.close()
+    return [thread["preview"] for thread in found["data"]]
+
+
+def reverts(agent):
+    """The user of Codex returns to earlier turns, which starts another file each time, and forks the session."""
+    home = prepared(agent, "reverts")
+    codex = Codex(home)
+    codex.trust_hooks(home / "repo")
+    thread = codex.call("thread/start", {"cwd": str(home / "repo")})["thread"]["id"]
+
+    def turn(what, text, thread=thread):
+        turn, sent = codex.turn(thread, text)
+        expect_recorded(home, agent, what, f"codex/{thread}", said(sent))
+        return turn
+
+    revert = lambda turn: codex.call("thread/revert", {"threadId": thread, "beforeTurnId": turn})
+    first, second, _ = [turn("a turn", text) for text in ("first thing", "USE_TOOL echo second", "third thing")]
+    revert(second)
+    turn("after a revert", "fourth thing")
+    fifth = turn("a turn", "fifth thing")
+    revert(fifth)
+    sixth = turn("after a second revert", "sixth thing")
+    fork = codex.call("thread/fork", {"threadId": thread, "lastTurnId": sixth, "cwd": str(home / "repo")})["thread"]["id"]
+    turn("a fork", "in the fork", fork)
+    revert(first)
+    turn("after a revert of everything", "seventh thing")
+    codex.close()
+    expect(agent, "the sessions", sorted(sessions(home)), sorted([f"codex/{thread}", f"codex/{fork}"]))
+    print("codex: recorded four reverts and a fork")
+
+
+def rewind(agent):
+    """A rewind of Gemini CLI, which only its terminal interface offers, is a record in the file."""
+    home = prepared(agent, "rewind")
+    trace, _ = turn(home, agent, "a turn", agent.start("first thing"))
+    session = trace.split("/")[1]
+    turn(home, agent, "a second turn", agent.resume(session, "USE_TOOL echo second"), trace)
+    (file,) = home.glob(agent.sessions)
+    records = [json.loads(line) for line in file.read_text().splitlines()]
+    prompt = next(record for record in records if record.get("type") == "user" and "echo second" in json.dumps(record["content"]))
+    with file.open("a") as log:
+        log.write(json.dumps({"$rewindTo": prompt["id"]}) + "\n")
+    _, sent = turn(home, agent, "after a rewind", agent.resume(session, "third thing"), trace)
+    expect(agent, "what was rewound", "echo second" in said(sent), False)
+    print(f"{agent.name}: recorded a rewind")
 
 
 def parallel(agent):
@@ -200,7 +306,11 @@ def image(agent):
 def sub_agent(agent):
     home = prepared(agent, "sub")
     trace, _ = turn(home, agent, "a turn with a sub-agent", agent.start("USE_AGENT look around"))
-    traces = run(home, "git", "for-each-ref", "--format=%(refname)", "refs/traces").splitlines()
+    for _ in range(100):  # That of Codex is recorded in the background.
+        traces = run(home, "git", "for-each-ref", "--format=%(refname)", "refs/traces").splitlines()
+        if len(traces) > 1:
+            break
+        time.sleep(0.1)
     expect(agent, "the trace of the sub-agent", [len(traces), traces[1].count(".agent-")], [2, 1])
     expect(agent, "what the sub-agent was told", "look around" in said(materialized(home, traces[1].removeprefix("refs/traces/"))), True)
     print(f"{agent.name}: recorded a sub-agent")
@@ -256,5 +366,10 @@ if __name__ == "__main__":
             parallel(agent)
             crash(agent)
             image(agent)
+            sub_agent(agent)
             if agent.name == "claude-code":
-                sub_agent(agent)
+                attachments(agent)
+            if agent.name == "codex":
+                reverts(agent)
+            if agent.name == "gemini-cli":
+                rewind(agent)

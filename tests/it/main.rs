@@ -16,6 +16,7 @@ mod clean;
 mod clean_at;
 mod cleaned;
 mod clients;
+mod codex;
 mod commands;
 mod compress;
 mod content;

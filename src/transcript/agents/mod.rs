@@ -43,8 +43,12 @@ pub(crate) struct AgentFormat {
     pub all: fn(home: &Path) -> io::Result<Vec<FolderAndFile>>,
     /// The folder in which a session ran, according to its file below `home`; `None` if there is no such file.
     pub folder: fn(home: &Path, session: &str) -> io::Result<Option<PathBuf>>,
+    /// The files with a transcript's records, in their order; the file itself is the last one.
+    pub parts: fn(transcript: &Path) -> io::Result<Vec<FilePart>>,
     /// The files of a session's sub-agents that are stored separately, sorted by id.
     pub sub_agents: fn(transcript: &Path) -> io::Result<Vec<SubAgent>>,
+    /// The session and the own id of a sub-agent whose file is among those of sessions; `None` for a session.
+    pub sub_agent: fn(transcript: &Path) -> Option<(String, String)>,
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
     pub resume: Resume,
     pub exporter: Option<Exporter>,
@@ -57,6 +61,20 @@ pub(crate) struct SubAgent {
     pub path: PathBuf,
 }
 
+/// A file with records of a transcript.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FilePart {
+    pub path: PathBuf,
+    /// The number of its bytes that belong to the transcript; `None` for all.
+    pub length: Option<u64>,
+}
+
+impl From<&Path> for FilePart {
+    fn from(path: &Path) -> Self {
+        Self { path: path.to_owned(), length: None }
+    }
+}
+
 impl AgentFormat {
     /// An agent that appends JSON objects to a file, one per line, and whose files are not searched for.
     const fn of_lines<S: RecordReader + 'static>(name: &'static str) -> Self {
@@ -67,7 +85,9 @@ impl AgentFormat {
             sessions: |_, _, _| Ok(Box::new(std::iter::empty())),
             all: |_| Ok(Vec::new()),
             folder: |_, _| Ok(None),
+            parts: |path| Ok(vec![path.into()]),
             sub_agents: |_| Ok(Vec::new()),
+            sub_agent: |_| None,
             open: |reader| Ok(Box::new(TranscriptReader::<_, S>::new(reader))),
             resume: |reader, position, window, state| {
                 Some(Box::new(TranscriptReader::<_, S>::resume(reader, position, window, state)?))

@@ -19,13 +19,12 @@ pub(crate) mod told;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use serde_json::Value;
 
-use self::input::{Input, ProgressFn, TrackedFile};
+use self::input::{Input, ProgressFn, TrackedFile, TranscriptFile};
 use super::continuation::{fork_point, recorded_session};
 use super::format::Format;
 use super::read::reader::{Output, Transcript};
@@ -61,6 +60,8 @@ pub(crate) enum Destination {
     SubAgent {
         of: TraceName,
         id: String,
+        /// That of the session.
+        family: TraceName,
     },
 }
 
@@ -77,6 +78,7 @@ pub(crate) struct Imported {
     pub traces: Vec<(TraceName, Report)>,
     /// The trace after which those of sub-agents are named.
     pub base: TraceName,
+    pub family: TraceName,
     /// Covers what was read, from `from` on.
     pub tally: Tally,
     /// The byte at which reading started; an earlier import covered the bytes before it.
@@ -118,7 +120,7 @@ pub(crate) fn transcript(
 ) -> Result<Imported, TraceError> {
     let CompactionMode { replays, is_required } = context.compactions;
     let spooled;
-    let (file, progress): (&File, ProgressFn<'_>) = match input {
+    let (file, progress): (&TranscriptFile, ProgressFn<'_>) = match input {
         Input::File(file, progress) => (file, progress),
         // The mode of the trace is known only after the session's id was read.
         Input::Stream(stream) => {
@@ -137,11 +139,11 @@ pub(crate) fn transcript(
     }
     let session = opened.transcript.output().session_id.clone();
     let is_named = matches!(destination, Destination::Trace(_) | Destination::SubAgent { .. });
-    let mut own_thread = None;
+    let (mut own_thread, mut own_family) = (None, None);
     let (base, session) = match destination {
-        Destination::SubAgent { of, id } => {
+        Destination::SubAgent { of, id, family } => {
             let base = of.of_sub_agent(&id);
-            own_thread = Some(id);
+            (own_thread, own_family) = (Some(id), Some(family));
             (base, session.unwrap_or_else(|| UNNAMED.to_owned()))
         }
         Destination::Trace(name) | Destination::SessionOf(name) => {
@@ -175,7 +177,7 @@ pub(crate) fn transcript(
     if !is_named && opened.has_more()? {
         name = fork_if_left(context, name, &base, &session)?;
     }
-    let family = TraceName::of_session(format.as_str(), &session);
+    let family = own_family.unwrap_or_else(|| TraceName::of_session(format.as_str(), &session));
     let (threads, reports) = (BTreeMap::new(), Vec::new());
     let mut main = MainThread {
         context,
@@ -200,7 +202,7 @@ pub(crate) fn transcript(
     let tally = output.tally.clone();
     let mut traces = vec![(name, report)];
     traces.append(&mut main.reports);
-    Ok(Imported { traces, base, tally, from })
+    Ok(Imported { traces, base, family, tally, from })
 }
 
 /// The trace to which a session of `name` is appended: a new one if that trace moved on without the session.
@@ -231,18 +233,18 @@ struct OpenTranscript<'w> {
     ahead: VecDeque<TranscriptEntry>,
     /// What the import before found out about the trace.
     summary: Option<Summary>,
-    file: &'w File,
+    file: &'w TranscriptFile,
     progress: ProgressFn<'w>,
 }
 
 impl<'w> OpenTranscript<'w> {
     fn open(
         format: Format,
-        file: &'w File,
+        file: &'w TranscriptFile,
         progress: ProgressFn<'w>,
         (replays, usage): (bool, UsageReader),
     ) -> io::Result<Self> {
-        let mut transcript = (format.agent().open)(TrackedFile::at(0, file, progress)?)?;
+        let mut transcript = (format.agent().open)(Box::new(TrackedFile::new(file, progress)))?;
         transcript.output_mut().replays_compactions = replays;
         transcript.output_mut().usage = usage;
         Ok(Self { format, transcript, ahead: VecDeque::new(), summary: None, file, progress })
@@ -262,15 +264,14 @@ impl<'w> OpenTranscript<'w> {
         let ImportPosition { session, offset, digest, as_seen } = mark;
         let position = Position { offset, digest };
         let usage = self.transcript.output().usage.clone();
+        let mut reader = TrackedFile::new(file, progress);
         if let Some(resume) = resume::read(repo, name, &session)
-            && let Some(window) = position.find(file).map_err(read_error)?
+            && let Some(window) = position.find(&mut reader).map_err(read_error)?
+            && let Some(mut transcript) = (format.agent().resume)(Box::new(reader), &position, window, resume.state())
         {
-            let reader = TrackedFile::at(offset, file, progress).map_err(read_error)?;
-            if let Some(mut transcript) = (format.agent().resume)(reader, &position, window, resume.state()) {
-                transcript.output_mut().usage = usage;
-                (self.transcript, self.ahead, self.summary) = (transcript, VecDeque::new(), resume.summary);
-                return Ok(offset);
-            }
+            transcript.output_mut().usage = usage;
+            (self.transcript, self.ahead, self.summary) = (transcript, VecDeque::new(), resume.summary);
+            return Ok(offset);
         }
         let open = || Self::open(format, file, progress, (as_seen, usage.clone())).map_err(read_error);
         let mut opened = open()?;
@@ -281,10 +282,10 @@ impl<'w> OpenTranscript<'w> {
 }
 
 /// Copies a stream to a file without a name.
-fn spool(repo: &Repo, mut stream: impl io::Read) -> io::Result<File> {
+fn spool(repo: &Repo, mut stream: impl io::Read) -> io::Result<TranscriptFile> {
     let mut file = tempfile::tempfile_in(repo.common_dir())?;
     io::copy(&mut stream, &mut file)?;
-    Ok(file)
+    Ok(file.into())
 }
 
 fn record(

@@ -24,21 +24,30 @@ pub(super) fn is_added(body: &[u8]) -> bool {
     AGENT_PREFIXES.iter().any(|prefix| body.trim_ascii_start().starts_with(prefix.as_bytes()))
 }
 
+/// Who wrote a message, and the ordinal of its record in the session, 0 in old files.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    author: Author,
+    ordinal: u64,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Author {
+enum Author {
     User,
     /// The system, or the agent on behalf of the user.
     System,
     Other,
 }
 
-impl Tag for Author {
+impl Tag for Origin {
     fn number(self) -> u64 {
-        self as u64
+        self.ordinal << 2 | self.author as u64
     }
 
     fn of_number(number: u64) -> Option<Self> {
-        [Self::User, Self::System, Self::Other].into_iter().find(|author| author.number() == number)
+        let author = [Author::User, Author::System, Author::Other].into_iter();
+        let author = author.into_iter().find(|author| *author as u64 == number & 3)?;
+        Some(Self { author, ordinal: number >> 2 })
     }
 }
 
@@ -60,13 +69,22 @@ impl Codex {
     pub(super) fn add_message(&mut self, item: &ResponseItem<'_>, text: &str, entries: &[TranscriptEntry]) {
         if let Some(first) = entries.first() {
             let items = entries.iter().map(|entry| entry.id).collect();
-            self.active.push(content_hash(item, text), Author::of(first), items);
+            self.active.push(content_hash(item, text), self.origin(Author::of(first)), items);
         }
+    }
+
+    fn origin(&self, author: Author) -> Origin {
+        Origin { author, ordinal: self.ordinal }
+    }
+
+    /// Rewinds what has this ordinal or a later one; returns whether there was any.
+    pub(super) fn revert_to(&mut self, ordinal: u64, rewound: &mut Rewound) -> bool {
+        self.active.set_rewound(|message| message.rewound || message.tag.ordinal >= ordinal, rewound)
     }
 
     /// Rewinds the last turns. Messages before the first turn are never removed.
     pub(super) fn roll_back(&mut self, turns: u64, rewound: &mut Rewound) {
-        let prompts = self.active.iter().filter(|(_, message)| message.tag == Author::User);
+        let prompts = self.active.iter().filter(|(_, message)| message.tag.author == Author::User);
         let starts: Vec<usize> = prompts.map(|(index, _)| index).collect();
         let turns = usize::try_from(turns).unwrap_or(usize::MAX);
         if let Some(from) = starts.get(starts.len().saturating_sub(turns)) {
@@ -128,7 +146,7 @@ impl Codex {
         // The key of each new message, and its entries.
         let mut added: Vec<(u64, Range<usize>)> = Vec::new();
         if history.is_empty() {
-            let by_others = self.active.iter().filter(|(_, message)| message.tag != Author::Other);
+            let by_others = self.active.iter().filter(|(_, message)| message.tag.author != Author::Other);
             kept.extend(by_others.map(|(index, _)| index));
             builder.push(dialogue(Role::User), message.unwrap_or_default());
             added.push((0, 0..1));
@@ -156,7 +174,8 @@ impl Codex {
         for (number, (key, range)) in added.into_iter().enumerate() {
             let entries = &builder.entries[range];
             let author = entries.first().filter(|_| number != summary).map_or(Author::Other, Author::of);
-            self.active.push(key, author, entries.iter().map(|entry| entry.id).collect());
+            let origin = self.origin(author);
+            self.active.push(key, origin, entries.iter().map(|entry| entry.id).collect());
         }
         if let Some(last) = builder.entries.last_mut().filter(|_| !items.is_empty()) {
             last.replaces = Some(Replaced { items, at_end: true });

@@ -19,11 +19,13 @@
 //! | `instructions` of `session_meta` | `instruction`, removed as `repeated`: a message repeats it |
 //! | `compacted` | the parts that are new, removed as `compaction` if originals stay, meta `{"compact_summary":true}` |
 //! | `thread_rolled_back` | the user's last turns, as many as it says, are rewound |
+//! | `session_meta` that starts another file | what has its ordinal or a later one is rewound, see `segments` |
 //!
 //! - `event_msg` repeats, for the screen, what response items say to the model; it is counted but not imported.
 //! - When compactions are replayed, the items that a compaction lists first and in their original order stay. Its other items
 //!   follow them, and the last of these replaces everything else. A compaction in an old file lists no items; it keeps
 //!   the messages of the user and the system.
+//! - A sub-agent has a file of its own, whose head names the session.
 //! - Not all response items have ids, so an item's source is session, record, and the number of its occurrence.
 //! - `token_count` follows the items that it covers, so reports are not used, and totals are counted.
 
@@ -32,6 +34,7 @@ pub(crate) mod export;
 mod files;
 mod reader;
 mod records;
+mod segments;
 mod usage;
 
 pub(crate) use reader::Codex;
@@ -46,6 +49,9 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
     sessions: files::rollouts_of,
     all: files::all,
     folder: files::folder_of,
+    parts: segments::parts,
+    sub_agents: files::sub_agents,
+    sub_agent: files::sub_agent,
     exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "codex resume" }),
     ..AgentFormat::of_lines::<Codex>("Codex")
 };

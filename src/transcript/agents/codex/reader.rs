@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::FORMAT;
-use super::compaction::Author;
+use super::compaction::Origin;
 use super::records::{
     EVENTS, Head, IGNORED_ITEM, IGNORED_RECORDS, Part, Record, ResponseItem, RolledBack, SETTINGS, TokenCount,
     ToolOutput, is_response_item,
@@ -48,7 +48,12 @@ pub(crate) struct Codex {
     #[serde(with = "packed")]
     known_content: HashedMap<u64>,
     pub(super) started: bool,
-    pub(super) active: ActiveMessages<Author>,
+    /// The ordinal of the record that is read.
+    #[serde(skip)]
+    pub(super) ordinal: u64,
+    /// States of versions that stored no ordinals have another name.
+    #[serde(rename = "messages")]
+    pub(super) active: ActiveMessages<Origin>,
     #[serde(default)]
     reports: Reports,
 }
@@ -90,6 +95,7 @@ impl RecordReader for Codex {
         if self.session.is_empty() {
             self.session = self.session(record).unwrap_or_default();
         }
+        self.ordinal = number(record.ordinal).unwrap_or_default();
         let kind = record.kind.and_then(json::text);
         let count = self.sources.count(bytes);
         let source = [self.session.as_bytes(), b"\n", bytes, format!("\n{count}").as_bytes()].concat();
@@ -100,7 +106,12 @@ impl RecordReader for Codex {
                 self.response_item(&mut builder, &json::view_of(payload), payload.get())
             }
             (Some("compacted"), Some(payload)) => self.compacted(&mut builder, &json::view_of(payload), output),
-            (Some("session_meta"), Some(payload)) => self.head(&mut builder, &json::view_of(payload)),
+            (Some("session_meta"), Some(payload)) => {
+                if record.ordinal.is_some() && self.revert_to(self.ordinal, &mut output.rewound) {
+                    self.reports.void();
+                }
+                self.head(&mut builder, &json::view_of(payload))
+            }
             (Some("event_msg"), payload) => self.event(payload, output),
             (Some(kind), payload) if is_listed(kind, IGNORED_RECORDS) => {
                 self.note_settings(kind, payload);
@@ -151,8 +162,7 @@ impl Codex {
         let event = payload.and_then(|payload| json::view_of::<Part<'_>>(payload).kind);
         let event = event.and_then(json::text).unwrap_or_default();
         let turns = payload.and_then(|payload| json::view_of::<RolledBack<'_>>(payload).turns);
-        let turns: Option<u64> =
-            turns.filter(|_| event == "thread_rolled_back").and_then(|turns| turns.get().parse().ok());
+        let turns = number(turns.filter(|_| event == "thread_rolled_back"));
         if let Some(turns) = turns {
             self.roll_back(turns, &mut output.rewound);
             self.reports.void();
@@ -291,6 +301,10 @@ impl Codex {
         self.open_calls.remove(&id);
         Some(())
     }
+}
+
+fn number(value: Option<&RawValue>) -> Option<u64> {
+    value?.get().parse().ok()
 }
 
 fn add_reasoning(builder: &mut EntryBuilder, item: &ResponseItem<'_>) -> Option<()> {

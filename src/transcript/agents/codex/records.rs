@@ -5,11 +5,21 @@ use crate::transcript::read::json::view;
 view! {
     /// One record: an object of the file. In an old file, a response item or the head itself.
     Record {
-        timestamp, kind = "type", payload, state = "record_type", id, cwd, instructions, role, content, call_id,
+        timestamp, ordinal, kind = "type", payload, state = "record_type", id, cwd, instructions, role, content, call_id,
     }
 }
 
-view! { Head { id, cwd, instructions, base_instructions, provider = "model_provider" } }
+view! {
+    Head {
+        id, cwd, instructions, base_instructions, provider = "model_provider", base = "history_base",
+        session = "session_id", parent = "parent_thread_id",
+    }
+}
+
+view! {
+    /// The last record of another file that a session continues.
+    Base { file = "thread_id", length = "end_byte_offset" }
+}
 
 view! {
     ResponseItem {

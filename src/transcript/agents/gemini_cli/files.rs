@@ -4,6 +4,7 @@
 //! <home>/projects.json                            {"projects":{"/home/ada/engine":"engine"}}
 //! <home>/tmp/engine/.project_root                 /home/ada/engine
 //! <home>/tmp/engine/chats/session-….jsonl         a session
+//! <home>/tmp/engine/chats/<session id>/….jsonl    its sub-agents
 //! <home>/tmp/<SHA-256 of the path>/chats/…        the same, up to version 0.28
 //! ```
 
@@ -15,9 +16,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::records::Record;
 use crate::transcript::agents::{
-    FolderAndFile, IsWanted, Sessions, has_extension, list_folder, newest_first, read_small,
+    FolderAndFile, IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first, read_small,
 };
+use crate::transcript::read::json;
 
 /// The sessions of `folder`, by modification time, newest first. Files of sub-agents are in separate folders.
 pub(super) fn sessions(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
@@ -66,6 +69,29 @@ pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf
         }
     }
     Ok(None)
+}
+
+/// The sub-agents of a session. The user does not name their files, and the folder may be a clone. So links are not followed.
+pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
+    let head = first_lines(transcript).and_then(|mut lines| lines.next()).unwrap_or_default();
+    let session =
+        serde_json::from_slice::<Record<'_>>(&head).ok().and_then(|head| json::text(head.session?).map(Into::into));
+    let is_name =
+        |name: &String| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    let Some((chats, session)) = transcript.parent().zip(session.filter(is_name)) else { return Ok(Vec::new()) };
+    let folder = chats.join(session);
+    if !fs::symlink_metadata(&folder).is_ok_and(|folder| folder.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for path in list_folder(&folder)? {
+        let is_log = has_extension(&path, &["jsonl"]) && fs::symlink_metadata(&path)?.is_file();
+        if let Some(id) = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned).filter(|_| is_log) {
+            found.push(SubAgent { id, path });
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 pub(super) fn projects(home: &Path, folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -5,6 +5,24 @@ use std::time::{Duration, SystemTime};
 use super::*;
 
 #[test]
+fn the_sub_agents_of_a_session_are_in_a_folder_of_its_id() {
+    let chats = tempfile::tempdir().unwrap();
+    let session = chats.path().join("session-2026-11-23T10-40-e1b30c63.jsonl");
+    let found = |id: &str| {
+        fs::write(&session, format!("{{\"sessionId\":\"{id}\",\"projectHash\":\"x\"}}\n")).unwrap();
+        sub_agents(&session).unwrap().into_iter().map(|agent| agent.id).collect::<Vec<_>>()
+    };
+    fs::create_dir(chats.path().join("e1b30c63-0bb0")).unwrap();
+    for name in ["e1b30c63-0bb0/b.jsonl", "e1b30c63-0bb0/a.jsonl", "e1b30c63-0bb0/notes.txt"] {
+        fs::write(chats.path().join(name), "{}\n").unwrap();
+    }
+    assert_eq!(found("e1b30c63-0bb0"), ["a", "b"]);
+    for none in ["", "..", "../chats", "other"] {
+        assert_eq!(found(none), [""; 0], "{none}");
+    }
+}
+
+#[test]
 fn sessions_are_found_by_hash_by_name_and_by_marker() {
     let home = tempfile::tempdir().unwrap();
     let folder = Path::new("/home/ada/engine");
