@@ -87,7 +87,7 @@ impl Rollout {
     }
 }
 
-/// What a trace says, without the instructions.
+/// The items of a trace except the instructions.
 fn said(repo: &TestRepo, session: &str) -> String {
     repo.bodies(&format!("codex/{session}"))[1..].join(", ")
 }
@@ -123,7 +123,7 @@ fn a_turn_that_the_user_reverted_is_rewound() {
         assert_eq!(said(&repo, SESSION), expected);
     });
     assert_eq!(traces(&repo), 1);
-    // What was reverted is in the history.
+    // The history has the reverted items.
     let log = repo.text(&["log", "--oneline", &format!("codex/{SESSION}")]);
     let deleted =
         |text: &str| log.lines().any(|line| line.contains(" delete ") && line.ends_with(&format!(": {text}")));

@@ -197,7 +197,7 @@ fn await_bodies(repo: &TestRepo, expected: &[&str]) {
 fn an_agent_does_not_wait_for_a_long_session() {
     let repo = TestRepo::new();
     // A prompt of three megabytes takes a second in a build without optimization.
-    let long = "All of it, word by word. ".repeat(120_000);
+    let long = "each word of the prompt ".repeat(120_000);
     let texts = [&*long, "two"];
     hook_in_time(&repo, &session(&repo, "s1", &texts));
     await_bodies(&repo, &texts);

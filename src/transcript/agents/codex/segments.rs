@@ -7,7 +7,7 @@
 //! rollout-<time>-<session id>_<segment id>.jsonl    {"ordinal":14,"type":"session_meta","payload":{"history_base":{…},…}} …
 //! ```
 //!
-//! The ordinal of its head is that of the first record that was reverted. A fork is a session of its own, whose base are the first
+//! The ordinal of its head is that of the first record that was reverted. A fork is another session, whose base is the first
 //! bytes of a segment of another one, and whatever that segment is based on:
 //!
 //! ```text
@@ -95,7 +95,7 @@ fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|file| file.is_file())
 }
 
-/// The files among which those of a session are: all of the agent's, else those beside it.
+/// The files among which those of a session are: all of the agent's, else those next to it.
 fn files_around(path: &Path) -> io::Result<Vec<PathBuf>> {
     let is_root = |folder: &&Path| folder.ends_with("sessions") || folder.ends_with("archived_sessions");
     match path.ancestors().find(is_root).and_then(Path::parent) {
