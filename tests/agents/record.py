@@ -256,7 +256,7 @@ def rewind(agent):
     trace, _ = turn(home, agent, "a turn", agent.start("first thing"))
     session = trace.split("/")[1]
     turn(home, agent, "a second turn", agent.resume(session, "USE_TOOL echo second"), trace)
-    (file,) = home.glob(agent.sessions)
+    file = max(home.glob(agent.sessions), key=lambda file: file.stat().st_mtime)
     records = [json.loads(line) for line in file.read_text().splitlines()]
     prompt = next(record for record in records if record.get("type") == "user" and "echo second" in json.dumps(record["content"]))
     with file.open("a") as log:
