@@ -42,6 +42,11 @@ impl Time {
         self.0.as_nanosecond()
     }
 
+    /// The time of [`Self::as_nanosecond`]; `None` outside of the supported years.
+    pub(crate) fn from_nanosecond(nanoseconds: i128) -> Option<Self> {
+        Timestamp::from_nanosecond(nanoseconds).ok().map(Self)
+    }
+
     /// Whether a clock may show it: from 1970, where git's commits begin, to the end of 2100.
     pub(crate) fn is_plausible(self) -> bool {
         const END: i64 = 4_133_980_800;

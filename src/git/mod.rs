@@ -58,7 +58,7 @@ pub use open::Repo;
 pub(crate) use operation::{BACKUP_REFS, Operation, RefMove};
 pub(crate) use pack::{KeptPack, PackWriter};
 pub(crate) use purge::{ObjectKind, Objects, RefChange, Reflog, remove_derived};
-pub(crate) use refs::{LogEntry, LogLine, RefUpdate};
+pub(crate) use refs::{LogEntry, LogLine, RefUpdate, RefsState};
 pub(crate) use shared::SHARED_SETTINGS;
 pub(crate) use three_way::merge_lines;
 pub(crate) use tree::{Entry, EntryRef, Mode, Tree, TreeStore};

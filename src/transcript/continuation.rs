@@ -14,6 +14,7 @@ use thiserror::Error;
 use super::Position;
 use super::export::{ExportedTranscript, NewSession, transcript};
 use super::format::Format;
+use super::title::is_session_name;
 use crate::base::error::Diagnostic;
 use crate::base::replace::{Access, put_new};
 use crate::base::time::Time;
@@ -50,7 +51,7 @@ pub(crate) fn export(
 fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: &Position) -> Result<(), TraceError> {
     let name = trace.name();
     let own = TraceName::of_session(format.as_str(), id);
-    let family = if is_session(name) { name.clone() } else { own.clone() };
+    let family = if is_session_name(name) { name.clone() } else { own.clone() };
     let trace = trace.clone().with_family(family);
     trace.change(|change| {
         if change.require_tip()?.commit.oid != exported.commit.oid {
@@ -159,11 +160,6 @@ pub(crate) fn last_open_call(repo: &Repo, view: &View, since: Time) -> Result<Op
         }
     }
     Ok(None)
-}
-
-/// Whether a name has the form `<agent>/<session id>`.
-fn is_session(name: &TraceName) -> bool {
-    name.as_str().split_once('/').is_some_and(|(agent, _)| agent.parse::<Format>().is_ok())
 }
 
 /// The commit of `name` at which a session left it: the last one that the session shares with the trace, if the trace moved on

@@ -37,7 +37,12 @@ pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Option<String
 }
 
 pub(crate) fn records_session(name: &TraceName, tip: &Tip) -> bool {
-    tip.family().is_some() || name.as_str().split_once('/').is_some_and(|(agent, _)| agent.parse::<Format>().is_ok())
+    tip.family().is_some() || is_session_name(name)
+}
+
+/// Whether a name has the form `<agent>/<session id>`.
+pub(crate) fn is_session_name(name: &TraceName) -> bool {
+    name.as_str().split_once('/').is_some_and(|(agent, _)| agent.parse::<Format>().is_ok())
 }
 
 fn is_typed(item: &Item) -> bool {

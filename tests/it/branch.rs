@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::repo::{TestRepo, has_terminal};
+use crate::repo::{TestRepo, has_terminal, run};
 
 /// A trace with three items.
 fn three() -> TestRepo {
@@ -304,4 +304,89 @@ fn a_name_with_two_meanings_is_refused() {
     repo.text(&["reset", "refs/traces/now"]);
     repo.text(&["reset", "refs/trace-remotes/origin/main"]);
     assert_eq!(oid("refs/traces/main"), tip);
+}
+
+#[test]
+fn lists_are_filtered_sorted_and_cut() {
+    let repo = TestRepo::new();
+    for (day, name, author, text) in [
+        (1, "codex/1", "Ada", "fix the parser"),
+        (2, "claude-code/2", "Bob", "write the tests"),
+        (3, "idea", "Ada", "no session"),
+        (4, "codex/3", "Bob", "fix the printer"),
+        (5, "codex/3.agent-x", "Bob", "of a sub-agent"),
+    ] {
+        let date = format!("2026-02-0{day}T09:00:00Z");
+        let mut command = repo.command("git-trace");
+        command.args(["--trace", name, "commit", "-m", text]).env("GIT_AUTHOR_NAME", author);
+        let output = run(command.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date), b"");
+        assert!(output.status.success(), "{}", repo.exact(&output));
+    }
+    let list = |command: &str, options: &[&str]| {
+        let listed = repo.lines(&[&[command, "--json"], options].concat());
+        let names: Vec<&str> = listed.iter().map(|trace| trace["trace"].as_str().unwrap()).collect();
+        names.join(" ")
+    };
+    assert_eq!(list("sessions", &[]), "codex/3 claude-code/2 codex/1");
+    for (options, expected) in [
+        (&["-n", "1"][..], "codex/3"),
+        (&["--agent", "codex"], "codex/3 codex/1"),
+        (&["--agent", "codex", "-n", "1"], "codex/3"),
+        (&["--author", "^bob"], "codex/3 claude-code/2"),
+        (&["--grep", "FIX"], "codex/3 codex/1"),
+        (&["--grep", "the (parser|tests)", "-n", "1"], "claude-code/2"),
+        (&["--since", "2026-02-02"], "codex/3 claude-code/2"),
+        (&["--sort", "oldest", "-n", "2"], "codex/1 claude-code/2"),
+        (&["--sort", "name"], "claude-code/2 codex/1 codex/3"),
+        (&["--grep", "nothing"], ""),
+    ] {
+        assert_eq!(list("sessions", options), expected, "{options:?}");
+    }
+    assert_eq!(list("branch", &[]), "claude-code/2 codex/1 codex/3 codex/3.agent-x idea");
+    for (options, expected) in [
+        (&["-n", "2"][..], "claude-code/2 codex/1"),
+        (&["--sort", "newest"], "codex/3 idea claude-code/2 codex/1 codex/3.agent-x"),
+        (&["--sort", "newest", "-n", "2"], "codex/3 idea"),
+        (&["--author", "ada"], "codex/1 idea"),
+        (&["--agent", "codex", "--grep", "fix"], "codex/1 codex/3"),
+        (&["--since", "2026-02-04"], "codex/3 codex/3.agent-x"),
+    ] {
+        assert_eq!(list("branch", options), expected, "{options:?}");
+    }
+    insta::assert_snapshot!(repo.trace(&["sessions", "--agent", "gemini-cli"]), @"[exit 0]");
+}
+
+#[test]
+fn a_list_of_many_traces_follows_every_change() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "--quiet", "--allow-empty", "-m", "code"]);
+    repo.commit(&["--trace", "codex/0", "-m", "the first"]);
+    let tip = repo.git(&["rev-parse", "refs/traces/codex/0"]);
+    let lines: String = (1..300).map(|number| format!("create refs/traces/codex/{number} {}\n", tip.trim())).collect();
+    run(repo.command("git").args(["update-ref", "--stdin"]), lines.as_bytes());
+    repo.git(&["pack-refs", "--all"]);
+    let newest = || {
+        let listed = repo.lines(&["sessions", "--json", "-n", "1"]);
+        format!("{} {}", listed[0]["trace"].as_str().unwrap(), listed.len())
+    };
+    assert_eq!(newest(), "codex/0 1");
+    let list = repo.git_dir().join("trace/cache/traces");
+    let before = fs::read(&list).unwrap();
+
+    let later = |name: &str| {
+        let mut command = repo.command("git-trace");
+        command.args(["--trace", name, "commit", "-m", "later"]);
+        let output = run(command.env("GIT_AUTHOR_DATE", "2030-01-01T09:00:00Z"), b"");
+        assert!(output.status.success(), "{}", repo.exact(&output));
+    };
+    later("codex/150");
+    assert_eq!(newest(), "codex/150 1");
+    assert_eq!(fs::read(&list).unwrap(), before, "few changes do not write the list again");
+    repo.text(&["branch", "-D", "codex/150"]);
+    assert_eq!(newest(), "codex/0 1");
+    later("codex/200");
+    repo.git(&["pack-refs", "--all"]);
+    assert_eq!(newest(), "codex/200 1");
+    fs::write(&list, "damaged").unwrap();
+    assert_eq!(newest(), "codex/200 1");
 }

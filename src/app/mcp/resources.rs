@@ -25,8 +25,8 @@ use crate::git::Git;
 use crate::materialize::envelope::{MessageFormat, render};
 use crate::materialize::{Options, materialize};
 use crate::memory::breadcrumb::{Query, StoreFile};
-use crate::trace::change::branch;
 use crate::trace::model::json;
+use crate::trace::model::name::TRACES;
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
 use crate::trace::store::view::View;
@@ -54,9 +54,8 @@ pub(crate) fn list(context: &Context) -> Result<Vec<Resource>> {
         Resource::new(format!("{scheme}://{}", utf8_percent_encode(name, ENCODED)), name).with_mime_type(kind)
     };
     let repo = context.repo()?;
-    let traces = branch::list(repo)?;
-    let mut listed: Vec<Resource> =
-        traces.iter().take(MAX_LISTED).map(|trace| one("trace", trace.name.as_str(), PLAIN)).collect();
+    let traces = repo.list_refs(TRACES)?.into_iter().filter_map(|(refname, _)| TraceName::of_ref(&refname));
+    let mut listed: Vec<Resource> = traces.take(MAX_LISTED).map(|name| one("trace", name.as_str(), PLAIN)).collect();
     let Ok(root) = context.root() else { return Ok(listed) };
     let query = Query { limit: Some(MAX_LISTED), ..Query::default() };
     for record in context.breadcrumbs(&root)?.list(&query, context.now())?.records {

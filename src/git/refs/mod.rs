@@ -31,6 +31,7 @@ use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
 pub(super) use files::{STALE_GIT_LOCK, STALE_LOCK, files_below, lock_files, remove_older};
+pub(crate) use packed::RefsState;
 pub(crate) use reflog::LogEntry;
 pub(crate) use update::RefUpdate;
 

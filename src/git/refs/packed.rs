@@ -161,6 +161,47 @@ impl Repo {
     }
 }
 
+/// The refs below a folder, in a form that tells whether they changed without reading all of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RefsState {
+    /// The version of all refs but those with own files.
+    pub(crate) packed: String,
+    /// The refs with own files, except symbolic ones.
+    pub(crate) own_files: Vec<(String, Oid)>,
+}
+
+impl Repo {
+    /// The state of the refs below a folder, which ends in `/`; `None` if something is unusual.
+    pub(crate) fn refs_state(&self, folder: &str) -> Option<RefsState> {
+        if !self.has_refs_as_files() {
+            // Every change gives a list of tables with new, unique names.
+            let tables = fs::read(self.common_dir().join("reftable/tables.list")).ok()?;
+            let packed = format!("reftable {}", blake3::hash(&tables).to_hex());
+            return Some(RefsState { packed, own_files: Vec::new() });
+        }
+        // First: a ref that is packed meanwhile is then in a new version of `packed-refs`.
+        let plain = |(refname, target)| match target {
+            Target::Oid(oid) => Some((refname, oid)),
+            Target::Ref(_) => None,
+        };
+        let own_files = self.list_ref_files(folder)?.into_iter().filter_map(plain).collect();
+        let packed = match fs::metadata(self.common_dir().join(PACKED)) {
+            Ok(metadata) => {
+                let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
+                // Git writes each version to a new file.
+                #[cfg(unix)]
+                let file = std::os::unix::fs::MetadataExt::ino(&metadata);
+                #[cfg(not(unix))]
+                let file = 0;
+                format!("{file} {modified} {}", metadata.len())
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => "none".to_owned(),
+            Err(_) => return None,
+        };
+        Some(RefsState { packed, own_files })
+    }
+}
+
 fn is_of_worktree(refname: &str) -> bool {
     OF_WORKTREE.iter().any(|folder| refname.starts_with(folder))
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
-use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
 use crate::trace::store::foreign::refuse_state;
 use crate::trace::store::priority::Record;
 use crate::trace::store::total::read_item;
+use crate::trace::store::trace_index::ListedTrace;
 use crate::trace::store::{head, session, settings};
 use crate::trace::{Tip, TraceError, TraceName, View};
 
@@ -27,13 +27,14 @@ pub(crate) struct Listed {
     pub worktrees: Vec<PathBuf>,
 }
 
-/// Lists all traces by name, damaged ones too. Reads the tip and the item list of each, and the items that are left out.
-pub(crate) fn list(repo: &Repo) -> Result<Vec<Listed>, TraceError> {
+/// Reads traces for a list, damaged ones too: the tip and the item list of each, and the items that are left out.
+pub(crate) fn list<'r>(
+    repo: &'r Repo,
+    traces: Vec<ListedTrace>,
+) -> Result<impl Iterator<Item = Result<Listed, TraceError>> + 'r, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let record = Record::open(repo);
-    let mut listed = Vec::new();
-    for (refname, oid) in repo.list_refs(TRACES)? {
-        let Some(name) = TraceName::of_ref(&refname) else { continue };
+    Ok(traces.into_iter().map(move |ListedTrace { name, tip: oid, .. }| {
         let view = Tip::read(repo, oid).and_then(|tip| match &record {
             Ok(record) => View::with_record(repo, record, tip.clone(), tree::list(repo, tip.commit.tree)?, None),
             Err(_) => View::at(repo, tip, None),
@@ -49,9 +50,8 @@ pub(crate) fn list(repo: &Repo) -> Result<Vec<Listed>, TraceError> {
         };
         let holders = heads.iter().filter(|(_, chosen)| chosen.as_ref() == Some(&name));
         let worktrees = holders.map(|(git_dir, _)| git_dir.clone()).collect();
-        listed.push(Listed { name, tip: oid, content, worktrees });
-    }
-    Ok(listed)
+        Ok(Listed { name, tip: oid, content, worktrees })
+    }))
 }
 
 /// Creates a trace at a commit; `from` is the user's name for that commit.

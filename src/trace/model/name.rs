@@ -72,6 +72,11 @@ impl TraceName {
         self.above_sub_agents().any(|name| name == other.name)
     }
 
+    /// The trace that a trace of a sub-agent is named after, by their names.
+    pub(crate) fn above_sub_agent(name: &str) -> Option<&str> {
+        name.split_once(SUB_AGENT).map(|(above, _)| above)
+    }
+
     /// The names of the traces of which this is the trace of a sub-agent.
     pub(crate) fn above_sub_agents(&self) -> impl Iterator<Item = &str> {
         self.name.match_indices(SUB_AGENT).map(|(at, _)| &self.name[..at])

@@ -3,19 +3,105 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use regex::Regex;
+
+use crate::base::string_enum::string_enum;
 use crate::git::Repo;
 use crate::trace::model::name::TRACES;
 use crate::trace::store::resolve::closest;
 use crate::trace::store::session::SESSIONS;
-use crate::trace::{Tip, TraceError, TraceName};
+use crate::trace::store::trace_index::{Group, ListedTrace, TraceIndex};
+use crate::trace::{Time, TraceError, TraceName};
 
-/// All traces with their tips, newest first, and those of sub-agents last. A damaged tip is `None`.
-pub(crate) fn newest_first(repo: &Repo) -> Result<Vec<(Option<Tip>, TraceName)>, TraceError> {
-    let refs = repo.list_refs(TRACES)?.into_iter();
-    let named = refs.filter_map(|(refname, oid)| Some((Tip::read(repo, oid).ok(), TraceName::of_ref(&refname)?)));
-    let mut traces: Vec<_> = named.collect();
-    traces.sort_by_key(|(tip, name)| (name.is_of_sub_agent(), Reverse(tip.as_ref().map(Tip::time))));
+/// The traces whose names begin with `word`, newest first, and those of sub-agents last.
+pub(crate) fn newest_named(repo: &Repo, word: &str) -> Result<Vec<ListedTrace>, TraceError> {
+    let all = TraceIndex::open(repo)?.groups(repo).flat_map(|group| group.traces);
+    let mut traces: Vec<ListedTrace> = all.filter(|trace| trace.name.as_str().starts_with(word)).collect();
+    traces.sort_by(|one, other| {
+        let key = |trace: &ListedTrace| (trace.name.is_of_sub_agent(), Reverse(trace.time));
+        key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
+    });
     Ok(traces)
+}
+
+string_enum! {
+    /// The order of a list of traces.
+    Order {
+        Newest = "newest",
+        Oldest = "oldest",
+        Name = "name",
+    }
+}
+
+/// Which traces are listed, and in which order. The default lists all, the newest first.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub most: usize,
+    /// Only traces that were changed since.
+    pub since: Option<Time>,
+    /// Only sessions of this agent, and traces that share their history.
+    pub agent: Option<String>,
+    /// Only traces whose last author matches.
+    pub author: Option<Regex>,
+    /// Only traces whose title matches.
+    pub title: Option<Regex>,
+    pub order: Order,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { most: usize::MAX, since: None, agent: None, author: None, title: None, order: Order::Newest }
+    }
+}
+
+impl Wanted {
+    /// The groups that have a wanted trace, in their order. The first of the newest are found without the others.
+    pub(crate) fn groups<'r>(&'r self, repo: &'r Repo) -> Result<Box<dyn Iterator<Item = Group> + 'r>, TraceError> {
+        let all = TraceIndex::open(repo)?.groups(repo);
+        let newest = |group: &Group| group.traces.first().and_then(|trace| trace.time);
+        let recent = all.take_while(move |group| newest(group) >= self.since);
+        let wanted = recent.filter(|group| group.traces.iter().any(|trace| self.accepts(trace)));
+        Ok(match self.order {
+            Order::Newest => Box::new(wanted),
+            Order::Oldest => Box::new(reversed(wanted)),
+            Order::Name => {
+                let mut groups: Vec<Group> = wanted.collect();
+                groups.sort_by(|one, other| one.name.cmp(&other.name));
+                Box::new(groups.into_iter())
+            }
+        })
+    }
+
+    /// The wanted traces, in their order; those of sub-agents after all others unless they are sorted by name. The first of the newest
+    /// are found without the others.
+    pub(crate) fn traces<'r>(
+        &'r self,
+        repo: &'r Repo,
+    ) -> Result<Box<dyn Iterator<Item = ListedTrace> + 'r>, TraceError> {
+        let all = || Ok::<_, TraceError>(TraceIndex::open(repo)?.groups(repo).flat_map(|group| group.traces));
+        if self.order == Order::Name {
+            let mut traces: Vec<ListedTrace> = all()?.filter(|trace| self.accepts(trace)).collect();
+            traces.sort_by(|one, other| one.name.cmp(&other.name));
+            return Ok(Box::new(traces.into_iter()));
+        }
+        let recent = TraceIndex::open(repo)?.newest_first(repo).take_while(|trace| trace.time >= self.since);
+        let of_sub_agents = std::iter::once_with(all).flatten().flatten().filter(|trace| trace.name.is_of_sub_agent());
+        let wanted = recent.chain(of_sub_agents).filter(|trace| self.accepts(trace));
+        Ok(if self.order == Order::Oldest { Box::new(reversed(wanted)) } else { Box::new(wanted) })
+    }
+
+    fn accepts(&self, trace: &ListedTrace) -> bool {
+        let is_of_agent = |agent: &String| trace.group.split_once('/').is_some_and(|(first, _)| first == agent);
+        trace.time >= self.since
+            && self.agent.as_ref().is_none_or(is_of_agent)
+            && self.author.as_ref().is_none_or(|author| author.is_match(&trace.author))
+    }
+}
+
+fn reversed<T>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let mut items: Vec<T> = items.collect();
+    items.reverse();
+    items.into_iter()
 }
 
 /// The only trace with a part of this name, or that continues the only session with a part of this id. A name that another found one

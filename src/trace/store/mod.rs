@@ -15,6 +15,7 @@ pub(crate) mod tip;
 pub(crate) mod tombstone;
 pub(crate) mod total;
 pub(crate) mod trace;
+pub(crate) mod trace_index;
 pub(crate) mod turns;
 pub(crate) mod view;
 pub(crate) mod walk;

@@ -1,18 +1,21 @@
 //! Lists the recorded sessions, with the traces that continue them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use regex::Regex;
 
 use crate::git::{CodeCommit, Repo};
-use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
+use crate::trace::query::find::Wanted;
 use crate::trace::store::session::{SESSIONS, continued_by};
+use crate::trace::store::trace_index::{Group, ListedTrace, TraceIndex};
 use crate::trace::store::view::View;
 use crate::trace::store::{settings, total};
 use crate::trace::{ItemEntry, Time, Tip, TraceError, TraceName};
 use crate::transcript::continuation::recorded_by_one_of;
 use crate::transcript::format::Format;
-use crate::transcript::title::{records_session, title};
+use crate::transcript::title::{is_session_name, title};
 
 /// How many items are read to find a time.
 const MAX_SEARCHED: usize = 30;
@@ -42,55 +45,39 @@ pub(crate) struct Family {
 
 /// The recorded session, or branch of one, that was changed last. Reads the tip of each trace.
 pub(crate) fn newest(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
-    let mut newest: Option<(Time, TraceName)> = None;
-    for (refname, oid) in repo.list_refs(TRACES)? {
-        let Some(name) = TraceName::of_ref(&refname).filter(|name| !name.is_of_sub_agent()) else { continue };
-        let tip = Tip::read(repo, oid)?;
-        let is_newer = newest.as_ref().is_none_or(|(time, _)| *time <= tip.time());
-        if is_newer && records_session(&name, &tip) {
-            newest = Some((tip.time(), name));
-        }
-    }
-    Ok(newest.map(|(_, name)| name))
+    Ok(TraceIndex::open(repo)?.newest_first(repo).find(is_session).map(|trace| trace.name))
 }
 
-/// Lists the families of sessions, the most recently changed first, at most `most`.
-///
-/// Reads the tip of each trace; of those that are listed, the tree and first items; and the code's history back to the start of the
-/// oldest of these.
-pub(crate) fn list(repo: &Repo, most: usize) -> Result<Vec<Family>, TraceError> {
-    let (mut sub_agents, mut found) = (HashMap::new(), BTreeMap::<TraceName, Vec<(TraceName, Tip)>>::new());
-    for (refname, oid) in repo.list_refs(TRACES)? {
-        let Some(name) = TraceName::of_ref(&refname) else { continue };
-        if name.is_of_sub_agent() {
-            for above in name.above_sub_agents() {
-                *sub_agents.entry(above.to_owned()).or_default() += 1;
-            }
-            continue;
-        }
-        let tip = Tip::read(repo, oid)?;
-        if records_session(&name, &tip) {
-            let family = tip.family().unwrap_or(&name).clone();
-            found.entry(family).or_default().push((name, tip));
-        }
-    }
-    let mut found: Vec<_> = found.into_iter().collect();
-    found.sort_by_key(|(_, members)| Reverse(members.iter().map(|(_, tip)| tip.time()).max()));
-    found.truncate(most);
+/// Whether a trace is a recorded session, or shares the history of one.
+fn is_session(trace: &ListedTrace) -> bool {
+    !trace.name.is_of_sub_agent() && (trace.has_family || is_session_name(&trace.name))
+}
+
+/// Lists families of sessions. Of those that are listed, reads the tips, trees, and first items, and the code's history back to the
+/// start of the oldest of these.
+pub(crate) fn list(repo: &Repo, wanted: &Wanted) -> Result<Vec<Family>, TraceError> {
     let mut bound: HashMap<String, Vec<TraceName>> = HashMap::new();
     for (refname, target) in repo.list_symbolic_refs(SESSIONS)? {
         let session = refname.strip_prefix(SESSIONS).and_then(|name| name.parse().ok());
         bound.entry(target).or_default().extend(session);
     }
     let mut families = Vec::new();
-    for (name, mut traces) in found {
-        traces.sort_by_key(|(_, tip)| Reverse(tip.time()));
+    for Group { name, traces } in wanted.groups(repo)? {
+        if families.len() == wanted.most {
+            break;
+        }
         let mut members = Vec::new();
-        for (name, tip) in traces {
+        for ListedTrace { name, tip, .. } in traces.iter().filter(|trace| is_session(trace)) {
             let sessions = bound.remove(&name.refname()).unwrap_or_default();
-            let above = sessions.iter().filter(|session| **session != name).chain([&name]);
-            let count: usize = above.filter_map(|above| sub_agents.get(above.as_str())).sum();
-            members.push(read(repo, name, tip, sessions, count)?);
+            let above: Vec<&TraceName> = sessions.iter().filter(|session| *session != name).chain([name]).collect();
+            let belongs = |trace: &&ListedTrace| above.iter().any(|above| trace.name.is_sub_agent_of(above));
+            let count = traces.iter().filter(belongs).count();
+            members.push(read(repo, name.clone(), Tip::read(repo, *tip)?, sessions, count)?);
+        }
+        let has_title =
+            |title: &Regex| members.iter().any(|member| title.is_match(member.title.as_deref().unwrap_or("")));
+        if members.is_empty() || !wanted.title.as_ref().is_none_or(has_title) {
+            continue;
         }
         let first = continued_by(repo, &name)?;
         members.sort_by_key(|member| member.name != first);

@@ -9,7 +9,12 @@ use crate::git::env::Env;
 
 fn git(folder: &Path, args: &[&str], input: &str) -> String {
     let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(args).env_remove("GIT_DIR").stdin(std::process::Stdio::piped());
+    git.arg("-C")
+        .arg(folder)
+        .args(args)
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_DEFAULT_REF_FORMAT")
+        .stdin(std::process::Stdio::piped());
     let mut child = git.stdout(std::process::Stdio::piped()).spawn().unwrap();
     io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -29,7 +34,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         // libgit2 reads no repository with reftable or SHA-256 refs by itself here.
-        git(at, &["init", "-q", "--bare", "--object-format=sha1", "--ref-format=files"], "");
+        git(at, &["init", "-q", "--bare", "--object-format=sha1"], "");
         let tree = git(at, &["mktree"], "");
         let mut oids = Vec::new();
         for text in ["one", "two"] {

@@ -3,6 +3,7 @@
 pub(crate) mod conflicts;
 pub(crate) mod content;
 pub(crate) mod items;
+pub(crate) mod traces;
 
 use super::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -1,13 +1,15 @@
 //! `git trace sessions`: what agents' sessions were recorded.
 
+use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::hook::agent::importing;
 use crate::app::cli::setup::agents::tell_failures;
 use crate::app::cli::{Context, DIM, ID, Result, Value, error, escaped, json, minute};
+use crate::trace::query::find::Order;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::{Time, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::catch_up;
-use crate::transcript::import::sessions::{Family, RecordedSession, list};
+use crate::transcript::import::sessions::{Family, RecordedSession, list, newest};
 
 /// List the recorded sessions of agents, newest first
 ///
@@ -18,9 +20,8 @@ use crate::transcript::import::sessions::{Family, RecordedSession, list};
 /// the first words of the user. Below a session, indented, are the traces that share its history, such as branches of it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionsArgs {
-    /// Most sessions to list, with their branches
-    #[arg(short = 'n', long = "max-count", value_name = "N")]
-    max_count: Option<usize>,
+    #[command(flatten)]
+    filter: TraceFilterArgs,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -30,8 +31,9 @@ impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         catch_up(context)?;
         tell_failures(context)?;
-        let found = list(context.repo()?, self.max_count.unwrap_or(usize::MAX))?;
-        if found.is_empty() {
+        let wanted = self.filter.read(context, Order::Newest)?;
+        let found = list(context.repo()?, &wanted)?;
+        if found.is_empty() && newest(context.repo()?)?.is_none() {
             context.ui.note("no session is recorded here: `git trace import claude-code` imports one; `git trace install --agent claude-code` records them");
         }
         if !self.json {

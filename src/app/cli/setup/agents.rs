@@ -9,8 +9,8 @@ use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::doctor::Diagnosis;
 use crate::app::install::{Mode, config};
 use crate::git::Repo;
-use crate::trace::model::name::TRACES;
-use crate::trace::{Time, Tip, TraceName};
+use crate::trace::Time;
+use crate::trace::store::trace_index::TraceIndex;
 use crate::transcript::format::Format;
 use crate::transcript::import::hook;
 use crate::transcript::import::seen::SeenFiles;
@@ -20,14 +20,9 @@ fn last_recorded(repo: &Repo, format: Format) -> Result<Option<(String, Time)>> 
     if let Some(last) = SeenFiles::read(repo, format).as_ref().and_then(SeenFiles::last) {
         return Ok(Some((last.trace().to_owned(), last.at())));
     }
-    let mut newest: Option<(String, Time)> = None;
-    for (refname, oid) in repo.list_refs(&format!("{TRACES}{format}/"))? {
-        let (Some(name), Ok(tip)) = (TraceName::of_ref(&refname), Tip::read(repo, oid)) else { continue };
-        if newest.as_ref().is_none_or(|(_, at)| *at < tip.time()) {
-            newest = Some((name.to_string(), tip.time()));
-        }
-    }
-    Ok(newest)
+    let prefix = format!("{format}/");
+    let newest = TraceIndex::open(repo)?.newest_first(repo).find(|trace| trace.name.as_str().starts_with(&prefix));
+    Ok(newest.and_then(|trace| Some((trace.name.to_string(), trace.time?))))
 }
 
 /// The failures of an agent's hooks since a session was recorded, the last one last.
@@ -109,6 +104,9 @@ pub(super) fn examine(context: &Context, root: Option<&Path>) -> Result<Vec<Diag
 /// Reports hooks that failed since their agent's last session was recorded.
 pub(in crate::app::cli) fn tell_failures(context: &Context) -> Result<()> {
     let repo = context.repo()?;
+    if hook::failures(repo.common_dir()).unwrap_or_default().is_empty() {
+        return Ok(());
+    }
     for agent in &AGENTS {
         let format = agent.format;
         let last = last_recorded(repo, format)?.map(|(_, at)| at);

@@ -25,9 +25,10 @@ use crate::trace::model::level::Level;
 use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::types::Types;
 use crate::trace::model::{trailers, tree};
-use crate::trace::query::find::newest_first;
+use crate::trace::query::find::newest_named;
 use crate::trace::store::head;
 use crate::trace::store::total::Reading;
+use crate::trace::store::trace_index::ListedTrace;
 use crate::trace::{AgentName, ItemEntry, ItemType, Tip, TraceError, TraceName, View};
 use crate::transcript::format::Format;
 use crate::transcript::title::title;
@@ -37,6 +38,9 @@ const MAX_ITEMS: usize = 200;
 
 /// The answer that says that files are meant.
 const FILES: &str = "/";
+
+/// How many traces are offered with their titles.
+const MAX_DESCRIBED: usize = 100;
 
 /// Where the tips of remotes' traces are, as of the last fetch.
 const REMOTE_TRACES: &str = "refs/trace-remotes/";
@@ -175,11 +179,12 @@ impl Completer {
             Values::Files => described(vec![FILES.to_owned()], ""),
             Values::OneOf(words) => described(words.iter().map(|word| (*word).to_owned()).collect(), ""),
             Values::Traces => {
-                // A title is read only for a name that is offered.
-                let offered = newest_first(context.repo()?)?.into_iter();
-                let offered = offered.filter(|(_, name)| name.as_str().starts_with(word));
-                let mut traces: Candidates =
-                    offered.map(|(tip, name)| (name.to_string(), description(&context, tip, &name))).collect();
+                let offered = newest_named(context.repo()?, word)?;
+                let titled = |(number, trace): (usize, &ListedTrace)| {
+                    let what = if number < MAX_DESCRIBED { description(&context, trace) } else { String::new() };
+                    (trace.name.to_string(), what)
+                };
+                let mut traces: Candidates = offered.iter().enumerate().map(titled).collect();
                 traces.extend::<Candidates>(described(refs(REMOTE_TRACES)?, "trace of a remote"));
                 traces
             }
@@ -212,8 +217,9 @@ impl Completer {
 }
 
 /// The title of a trace, or the subject of its last commit.
-fn description(context: &Context, tip: Option<Tip>, name: &TraceName) -> String {
-    let Some(tip) = tip else { return "damaged trace".to_owned() };
+fn description(context: &Context, trace: &ListedTrace) -> String {
+    let read = context.repo().ok().and_then(|repo| Tip::read(repo, trace.tip).ok());
+    let (Some(tip), name) = (read, &trace.name) else { return "damaged trace".to_owned() };
     let subject = tip.commit.subject().to_owned();
     let title = || {
         let repo = context.repo().ok()?;

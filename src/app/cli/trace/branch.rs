@@ -1,14 +1,16 @@
 //! `git trace branch`, `switch` and `init`.
 
 use crate::app::cli::flags::QuietArgs;
+use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
 use crate::trace::model::trailers::Basis;
-use crate::trace::query::find::newest_first;
+use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
+use crate::trace::store::trace_index::{ListedTrace, TraceIndex};
 use crate::trace::{Tip, TraceError, TraceName, View};
 use crate::transcript::title::title;
 
@@ -44,6 +46,8 @@ pub(crate) struct BranchArgs {
     #[arg(short = 'v', long, alias = "list", hide = true, conflicts_with = "names")]
     #[arg(action = clap::ArgAction::Count)]
     verbose: u8,
+    #[command(flatten)]
+    filter: TraceFilterArgs,
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "names")]
     json: bool,
@@ -58,7 +62,7 @@ impl BranchArgs {
             return run_delete(context, self);
         }
         match self.names.as_slice() {
-            [] => run_list(context, self.json),
+            [] => run_list(context, &self.filter.read(context, Order::Name)?, self.json),
             [name] => start(context, &name.parse()?, None),
             [name, from] => start(context, &name.parse()?, Some(from)),
             _ => bail!("a new trace takes a name and a state to start from; to list traces, give neither"),
@@ -126,29 +130,42 @@ fn run_delete(context: &Context, args: &BranchArgs) -> Result<()> {
     Ok(())
 }
 
-fn run_list(context: &Context, json: bool) -> Result<()> {
+fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
     let repo = context.repo()?;
     // The list helps to choose another trace if the head is bad.
     let current = head::current(repo).ok();
-    let listed = list(repo)?;
+    let at_most = if wanted.title.is_none() { wanted.most } else { usize::MAX };
+    let traces: Vec<ListedTrace> = wanted.traces(repo)?.take(at_most).collect();
+    let mut width = widest(traces.iter().map(|trace| &trace.name));
+    let mut listed: Box<dyn Iterator<Item = Result<Listed, TraceError>>> = Box::new(list(repo, traces)?);
+    if let Some(pattern) = &wanted.title {
+        let is_wanted = |trace: &Listed| title_of(repo, trace).is_some_and(|title| pattern.is_match(&title));
+        let titled = listed.filter(|trace| trace.as_ref().map_or(true, is_wanted)).take(wanted.most);
+        let found = titled.collect::<Result<Vec<_>, _>>()?;
+        width = widest(found.iter().map(|trace| &trace.name));
+        listed = Box::new(found.into_iter().map(Ok));
+    }
+    let mut listed = listed.peekable();
     if json {
-        return listed.iter().try_for_each(|trace| {
-            let mut json = to_json(trace, current.as_ref() == Some(&trace.name));
-            if let Some(title) = title_of(repo, trace) {
+        return listed.try_for_each(|trace| {
+            let trace = trace?;
+            let mut json = to_json(&trace, current.as_ref() == Some(&trace.name));
+            if let Some(title) = title_of(repo, &trace) {
                 json["title"] = title.into();
             }
             context.ui.json(&json)
         });
     }
-    if listed.is_empty() {
+    if listed.peek().is_none() && Wanted::default().traces(repo)?.next().is_none() {
         context
             .ui
             .note("there is no trace yet: `git trace import claude-code` or `git trace commit -m TEXT` creates one");
     }
     context.ui.page()?;
-    let width = listed.iter().map(|trace| trace.name.as_str().chars().count()).max().unwrap_or(0);
-    for trace in &listed {
-        let Listed { name, tip, content, worktrees } = trace;
+    let mut is_damaged = false;
+    for trace in listed {
+        let trace = trace?;
+        let Listed { name, tip, content, worktrees } = &trace;
         let is_current = current.as_ref() == Some(name);
         let mark = match (is_current, worktrees.is_empty()) {
             (true, _) => '*',
@@ -162,18 +179,23 @@ fn run_list(context: &Context, json: bool) -> Result<()> {
             Ok((view, total)) => {
                 let reported = if total.basis == Basis::Reported { " (reported)" } else { "" };
                 let size = format!("{:>6} items {:>8} tokens{reported}", view.slots.len(), total.tokens);
-                let title = title_of(repo, trace).unwrap_or_else(|| view.tip.commit.subject().to_owned());
+                let title = title_of(repo, &trace).unwrap_or_else(|| view.tip.commit.subject().to_owned());
                 (size, escaped(&title).into_owned())
             }
             Err(error) => ("unreadable".to_owned(), escaped(&error.to_string()).into_owned()),
         };
         let size = context.ui.styled(DIM, &size);
         writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
+        is_damaged |= content.is_err();
     }
-    if listed.iter().any(|trace| trace.content.is_err()) {
+    if is_damaged {
         context.ui.note("`git trace fsck` reports what is damaged and what helps");
     }
     Ok(())
+}
+
+fn widest<'n>(names: impl Iterator<Item = &'n TraceName>) -> usize {
+    names.map(|name| name.as_str().chars().count()).max().unwrap_or(0)
 }
 
 /// The title of a recorded session; a damaged one has none.
@@ -233,20 +255,21 @@ pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Optio
         return Err(Error::with_hint("no trace was named", "`git trace branch` lists traces"));
     }
     let repo = context.repo()?;
-    let mut tips = newest_first(repo)?;
-    tips.retain(|(_, name)| !name.is_of_sub_agent());
-    tips.sort_by_key(|(_, name)| first != Some(name));
-    if tips.len() > MAX_OFFERED {
-        context.ui.note(format!("the {MAX_OFFERED} newest of {} traces; `git trace branch` lists all", tips.len()));
-        tips.truncate(MAX_OFFERED);
+    let index = TraceIndex::open(repo)?;
+    let others = index.newest_first(repo).filter(|trace| first != Some(&trace.name)).map(|trace| trace.name);
+    let first = first.filter(|name| repo.find_ref(&name.refname()).is_ok_and(|tip| tip.is_some())).cloned();
+    let mut names: Vec<TraceName> = first.into_iter().chain(others).take(MAX_OFFERED + 1).collect();
+    if names.len() > MAX_OFFERED {
+        context.ui.note(format!("the {MAX_OFFERED} newest traces; `git trace branch` lists all"));
+        names.truncate(MAX_OFFERED);
     }
-    let choice = |(tip, name): &(Option<Tip>, TraceName)| {
-        let view = tip.as_ref().and_then(|tip| View::at(repo, tip.clone(), None).ok());
+    let choice = |name: &TraceName| {
+        let view = View::open(repo, name, None).ok();
         let title = view.and_then(|view| title(repo, name, &view)).unwrap_or_default();
         (name.as_str().to_owned(), title)
     };
-    let choices: Vec<_> = tips.iter().map(choice).collect();
-    Ok(context.ui.choose(&choices)?.map(|chosen| tips.swap_remove(chosen).1))
+    let choices: Vec<_> = names.iter().map(choice).collect();
+    Ok(context.ui.choose(&choices)?.map(|chosen| names.swap_remove(chosen)))
 }
 
 /// The error for a name to switch to that is a commit. A commit of a trace can be the start of a new one.

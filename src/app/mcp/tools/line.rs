@@ -9,11 +9,12 @@ use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::clean::{Choice, Parameters, Plan, Session, branch_name};
 use crate::trace::Draft;
-use crate::trace::change::branch::{create, list, to_json as branch_json};
+use crate::trace::change::branch::{Listed, create, list, to_json as branch_json};
 use crate::trace::change::compress::{self, Extent, Scope, select};
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Settlement};
+use crate::trace::query::find::{Order, Wanted};
 use crate::trace::query::select::{self as items, Among, ItemFilter};
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::head;
@@ -64,8 +65,10 @@ fn trace_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     let name: Option<TraceName> = arguments.parsed("name")?;
     let (repo, current) = (context.repo()?, arguments.trace(context)?);
     let Some(name) = name else {
-        let listed = list(repo)?;
-        let traces: Vec<Value> = listed.iter().map(|trace| branch_json(trace, trace.name == current)).collect();
+        let by_name = Wanted { order: Order::Name, ..Wanted::default() };
+        let listed = list(repo, by_name.traces(repo)?.collect())?;
+        let to_json = |trace: Result<Listed, TraceError>| trace.map(|trace| branch_json(&trace, trace.name == current));
+        let traces = listed.map(to_json).collect::<Result<Vec<Value>, _>>()?;
         let counter = context.counter()?;
         let cost = |trace: &Value| counter.count(trace.to_string().as_bytes());
         let (traces, next) = arguments.entries(traces, usize::MAX, cost)?;
