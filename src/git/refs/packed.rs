@@ -6,6 +6,11 @@
 //! - A ref's own file is read before `packed-refs` is opened: git packs a ref before it removes its file.
 //! - Whatever is unusual, such as a damaged file or lines that are not sorted, is `None`, and is left to libgit2 and its errors.
 
+#![expect(
+    clippy::option_option,
+    reason = "the outer `None` leaves a ref to libgit2, the inner one says that there is none"
+)]
+
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -145,14 +150,13 @@ impl Repo {
                 let refname = format!("{prefix}{}", entry.file_name().to_str()?);
                 if entry.file_type().ok()?.is_dir() {
                     folders.push((format!("{refname}/"), entry.path()));
-                } else if !refname.ends_with(".lock") {
+                } else if entry.path().extension().is_none_or(|extension| extension != "lock") {
                     if !Self::is_refname(&refname) {
                         return None;
                     }
                     // It may be packed or deleted meanwhile.
-                    match self.read_ref_file(&refname)? {
-                        Some(target) => listed.push((refname, target)),
-                        None => continue,
+                    if let Some(target) = self.read_ref_file(&refname)? {
+                        listed.push((refname, target));
                     }
                 }
             }

@@ -28,10 +28,10 @@ pub(crate) struct Listed {
 }
 
 /// Reads traces for a list, damaged ones too: the tip and the item list of each, and the items that are left out.
-pub(crate) fn list<'r>(
-    repo: &'r Repo,
+pub(crate) fn list(
+    repo: &Repo,
     traces: Vec<ListedTrace>,
-) -> Result<impl Iterator<Item = Result<Listed, TraceError>> + 'r, TraceError> {
+) -> Result<impl Iterator<Item = Result<Listed, TraceError>> + '_, TraceError> {
     let heads = head::of_worktrees(repo)?;
     let record = Record::open(repo);
     Ok(traces.into_iter().map(move |ListedTrace { name, tip: oid, .. }| {

@@ -141,7 +141,9 @@ fn grouped(mut rows: Vec<Row>) -> Vec<Vec<Row>> {
         by_group.entry(row.group.clone()).or_default().push(row);
     }
     let mut sorted: Vec<Vec<Row>> = by_group.into_values().collect();
-    sorted.iter_mut().for_each(|rows| rows.sort_by(|one, other| one.order().cmp(&other.order())));
+    for rows in &mut sorted {
+        rows.sort_by(|one, other| one.order().cmp(&other.order()));
+    }
     sorted.sort_by_key(|rows| Reverse(newest(rows)));
     sorted
 }
@@ -150,6 +152,9 @@ fn grouped(mut rows: Vec<Row>) -> Vec<Vec<Row>> {
 fn newest(rows: &[Row]) -> Option<i128> {
     rows.first().filter(|row| row.above().is_none()).and_then(|row| row.at)
 }
+
+/// A [`ListedTrace`] whose order is that of its last change, then of its name backwards.
+type Waiting = (Option<Time>, Reverse<TraceName>, Oid, String, bool, String);
 
 /// The traces of a repository in the order of their last changes.
 pub(crate) struct TraceIndex {
@@ -242,7 +247,7 @@ impl TraceIndex {
     /// All traces but those of sub-agents, the most recently changed first.
     pub(crate) fn newest_first(self, repo: &Repo) -> impl Iterator<Item = ListedTrace> + '_ {
         let mut groups = self.groups(repo).peekable();
-        let mut waiting: BinaryHeap<(Option<Time>, Reverse<TraceName>, Oid, String, bool, String)> = BinaryHeap::new();
+        let mut waiting: BinaryHeap<Waiting> = BinaryHeap::new();
         std::iter::from_fn(move || {
             // No trace of the next group, or of a later one, is newer than the first of the next group.
             while groups.peek().is_some_and(|next| {
