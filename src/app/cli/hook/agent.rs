@@ -173,6 +173,7 @@ fn start_crumb_session(context: &Context) -> Result<()> {
     let folder = repo.worktree().map_or_else(current_dir, Ok)?;
     if let Some(path) = BriefRequest::from_config(repo, None, &folder)?.crumb {
         let path = path.map_err(|cause| failure!("{cause}"))?;
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is for one lifetime only")]
         crumb::edit(&path, |crumb| crumb.start_session())?;
     }
     Ok(())
