@@ -147,6 +147,50 @@ fn a_commit_of_a_remote_that_leaves_few_positions_is_refused() {
     team.ok("bob", &["fsck"]);
 }
 
+/// A state that only a remote has is checked by each command that continues there, however it is named.
+#[test]
+fn a_trace_that_starts_at_a_fetched_state_is_checked() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["commit", "-m", "two"]);
+    team.ok("ada", &["push"]);
+    forge_tip(&team, "Trace-Total: 11 ", "Trace-Total: 90000 ");
+    team.ok("bob", &["fetch"]);
+    let tip = team.git("bob", &["rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
+    let total = |rev: &str| team.git("bob", &["log", "-1", "--format=%(trailers:key=Trace-Total)", rev]);
+    for (number, from) in ["origin/main", "refs/trace-remotes/origin/main", &tip].into_iter().enumerate() {
+        team.ok("bob", &["branch", &format!("branch{number}"), from]);
+        team.ok("bob", &["switch", "-c", &format!("switch{number}"), from]);
+        team.ok("bob", &["switch", "main"]);
+        for name in ["branch", "switch"] {
+            assert_eq!(total(&format!("refs/traces/{name}{number}")).trim(), "Trace-Total: 11 o200k_base");
+        }
+        team.ok("bob", &["branch", "-D", &format!("branch{number}"), &format!("switch{number}")]);
+        let said = team.ok("bob", &["reset", "--json", from]);
+        let now = team.git("bob", &["rev-parse", "refs/traces/main"]);
+        assert!(said.contains(now.trim()), "{said}");
+        assert_eq!(total("refs/traces/main").trim(), "Trace-Total: 11 o200k_base");
+        team.ok("bob", &["undo"]);
+        team.ok("bob", &["fsck"]);
+    }
+
+    forge_tip(&team, "Trace-Next: 2", "Trace-Next: 999999");
+    team.ok("bob", &["fetch"]);
+    let before = team.git("bob", &["for-each-ref", "refs/traces"]);
+    let tip = team.git("bob", &["rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
+    for from in ["origin/main", &tip] {
+        for args in [&["branch", "new", from][..], &["switch", "-c", "new", from], &["reset", from], &["rebase", from]]
+        {
+            let (code, said) = team.run("bob", args);
+            assert_eq!(code, Some(2), "{args:?}: {said}");
+            assert!(redact(&said).contains("commit [SHORT] has 2 items, but its next position is #999999"), "{said}");
+        }
+    }
+    assert_eq!(team.git("bob", &["for-each-ref", "refs/traces"]), before);
+}
+
 #[test]
 fn a_commit_of_a_remote_with_one_file_for_many_items_is_refused() {
     let team = Team::new();

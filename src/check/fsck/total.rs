@@ -7,9 +7,9 @@ use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::Tip;
-use crate::trace::change::recount::wastes_positions;
 use crate::trace::model::trailers::{Basis, Counted, Total};
 use crate::trace::model::tree;
+use crate::trace::store::foreign::wastes_positions;
 use crate::trace::store::total::{item_cost, read_item};
 
 impl Inspection<'_> {

@@ -12,7 +12,7 @@ use crate::trace::store::priority::Record;
 use crate::trace::store::total::read_item;
 use crate::trace::store::trace_index::ListedTrace;
 use crate::trace::store::{head, session, settings};
-use crate::trace::{Tip, TraceError, TraceName, View};
+use crate::trace::{Tip, Trace, TraceError, TraceName, View};
 
 /// How many of a trace's newest items are read to find out whether it records a session.
 const SEARCHED: usize = 100;
@@ -52,6 +52,37 @@ pub(crate) fn list(
         let worktrees = holders.map(|(git_dir, _)| git_dir.clone()).collect();
         Ok(Listed { name, tip: oid, content, worktrees })
     }))
+}
+
+impl Trace<'_> {
+    /// Creates the trace at a commit that may be somebody else's; `from` is the user's name for that commit. Returns the tip.
+    pub(crate) fn start_at(&self, start: Oid, from: &str) -> Result<Oid, TraceError> {
+        let is_tip = is_tip(self.repo(), start)?;
+        create(self.repo(), self.name(), &self.signature()?.committer, start, from)?;
+        if is_tip { Ok(start) } else { self.correct_totals(start) }
+    }
+
+    /// Moves the trace to a commit that may be somebody else's. Returns the previous tip, which may be damaged, and the new one;
+    /// `None` if that was the commit.
+    pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<(Oid, Oid)>, TraceError> {
+        let is_tip = is_tip(self.repo(), to)?;
+        let before = self.update_from(&*self.signature()?, |tip| {
+            let tip = tip.ok_or_else(|| self.missing())?;
+            refuse_state(self.repo(), to, Some(tip))?;
+            Ok::<_, TraceError>(if tip == to {
+                RefUpdate::Keep(None)
+            } else {
+                RefUpdate::Move { to, log: format!("reset: to {spec}"), value: Some(tip) }
+            })
+        })?;
+        let Some(before) = before else { return Ok(None) };
+        Ok(Some((before, if is_tip { to } else { self.correct_totals(to)? })))
+    }
+}
+
+/// Whether a trace is at a commit. Its totals were compared when it came there.
+fn is_tip(repo: &Repo, oid: Oid) -> Result<bool, TraceError> {
+    Ok(repo.list_refs(TRACES)?.iter().any(|(_, tip)| *tip == oid))
 }
 
 /// Creates a trace at a commit; `from` is the user's name for that commit.

@@ -1,21 +1,15 @@
 //! Compares the trailers of somebody else's commit with its tree before they count here.
 
-use std::collections::HashMap;
-
 use crate::git::{Oid, Repo, short_oid};
 use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
-use crate::trace::model::trailers::{Basis, Total};
-use crate::trace::model::tree::{self, CAPACITY};
+use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::store::total;
-use crate::trace::{ItemEntry, Tip, TraceError};
+use crate::trace::{Tip, Trace, TraceError};
 
 /// A provider also counts what a trace does not contain, such as definitions of tools, and with another tokenizer. Its report may
 /// be this many times our own count, and this many tokens more.
 const REPORTED_MAX: (u64, u64) = (4, 100_000);
-
-/// How many items may have one file, as after several files were emptied by hand.
-const SHARED_MAX: usize = 8;
 
 /// The total of a tip's tree and our own count, if its trailers say otherwise. Reads every item.
 fn true_total(repo: &Repo, tip: &Tip, counter: Counter) -> Result<Option<(Total, u64)>, TraceError> {
@@ -33,44 +27,38 @@ fn true_total(repo: &Repo, tip: &Tip, counter: Counter) -> Result<Option<(Total,
     Ok((!is_true).then_some((total, counted)))
 }
 
-/// The next position and the number of `slots`, the items of a commit, if it leaves few positions to later items although it has few.
-/// A trace would soon be full.
-pub(crate) fn wastes_positions(
-    repo: &Repo,
-    tip: &Tip,
-    slots: &[ItemEntry],
-) -> Result<Option<(u32, usize)>, TraceError> {
-    let next = tip.next_seq(repo)?.max(slots.last().map_or(0, |slot| slot.seq + 1));
-    Ok((next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len())))
-}
-
-/// Refuses a commit that leaves few positions to later items although it has few items, or that has one file for many items:
-/// each file contains the id of its item, so this could only make a small fetch a large context.
-pub(crate) fn require_sound(repo: &Repo, tip: &Tip) -> Result<(), TraceError> {
-    let oid = tip.commit.oid;
-    let slots = tree::list(repo, tip.commit.tree)?;
-    if let Some((next, items)) = wastes_positions(repo, tip, &slots)? {
-        return Err(TraceError::FewPositions { oid, next, items });
-    }
-    let mut counts: HashMap<Oid, usize> = HashMap::new();
-    for slot in slots {
-        *counts.entry(slot.blob).or_default() += 1;
-    }
-    match counts.into_iter().filter(|(_, items)| *items > SHARED_MAX).max() {
-        Some((blob, items)) => Err(TraceError::SharedFile { oid, blob, items }),
-        None => Ok(()),
-    }
-}
-
 impl PendingChange<'_> {
     /// Continues on a commit that may be somebody else's. Returns whether its totals were wrong, so that those of the next commit
     /// differ.
-    pub(crate) fn continue_on(&mut self, tip: &Tip) -> Result<bool, TraceError> {
+    pub(super) fn continue_on(&mut self, tip: &Tip) -> Result<bool, TraceError> {
         self.restart_on(tip.clone())?;
         let Some((total, counted)) = true_total(self.repo(), tip, self.counter)? else { return Ok(false) };
         self.total.replace(total, counted);
         let commit = short_oid(tip.commit.oid);
         self.repo().env().notice(&format!("warning: the totals in commit {commit} were wrong, and were counted again"));
         Ok(true)
+    }
+    /// As [`Self::continue_on`], with a commit if the totals were wrong.
+    pub(super) fn correct(&mut self, tip: &Tip) -> Result<(), TraceError> {
+        if self.continue_on(tip)? {
+            self.lift_budget();
+            self.commit("correct the totals", Trailers::default(), None)?;
+        }
+        Ok(())
+    }
+}
+
+impl Trace<'_> {
+    /// Corrects the totals of the tip, which was `tip` and may be somebody else's. Returns the tip. A damaged item stops no command.
+    pub(super) fn correct_totals(&self, tip: Oid) -> Result<Oid, TraceError> {
+        let corrected = self.change(|change| {
+            let tip = change.require_tip()?.clone();
+            change.correct(&tip)?;
+            Ok::<_, TraceError>(change.last().unwrap_or(tip.commit.oid))
+        });
+        match corrected {
+            Err(TraceError::Git(error)) if error.is_damage() => Ok(tip),
+            corrected => corrected.map(|(_, oid)| oid),
+        }
     }
 }

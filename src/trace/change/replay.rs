@@ -10,7 +10,6 @@ use crate::tokens::Counter;
 use crate::trace::change::merge::three_way::{Conflict, Placement, Sides};
 use crate::trace::change::merge::{Settlement, common_tree};
 use crate::trace::change::pending::{Made, PendingChange};
-use crate::trace::change::recount::require_sound;
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
@@ -178,7 +177,6 @@ impl Trace<'_> {
                 return Ok(Outcome::Nothing);
             }
             refuse_state(repo, onto.commit.oid, Some(tip.commit.oid))?;
-            require_sound(repo, onto)?;
             change.continue_on(onto)?;
             let mut in_line = true;
             // An item that is deleted and restored while it is replayed returns to its position.

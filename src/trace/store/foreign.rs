@@ -1,14 +1,20 @@
-//! States that are not from this trace, on which it is to continue: none is taken over that was purged, or that is to be signed and is
-//! not.
+//! States that are not from this trace, on which it is to continue: none is taken over that was purged, that is to be signed and is
+//! not, or whose files only make a small fetch a large context.
+
+use std::collections::HashMap;
 
 use super::commit::has_required_signature;
 use super::tombstone::Tombstones;
-use crate::git::{Oid, Repo, short_oid};
-use crate::trace::TraceError;
+use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
 use crate::trace::model::name::TRACES;
+use crate::trace::model::tree::{self, CAPACITY};
+use crate::trace::{ItemEntry, Tip, TraceError};
 
-/// Refuses a state whose history has something purged that the history of `known` does not have, and one that only a remote has
-/// without a required signature. `known` may be damaged.
+/// How many items may have one file, as after several files were emptied by hand.
+const SHARED_MAX: usize = 8;
+
+/// Refuses a state whose history has something purged that the history of `known` does not have, and one that is not from this
+/// repository and is not signed although it must be, or fails [`require_sound`]. `known` may be damaged.
 pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
     let known = known.filter(|known| repo.read_commit(*known).is_ok());
     if known == Some(tip) {
@@ -18,33 +24,46 @@ pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<
     if let Some(tombstones) = Tombstones::find(repo)? {
         tombstones.refuse(repo, &what(), tip, known)?;
     }
-    require_signed_if_foreign(repo, what, tip)
+    require_signed_if_foreign(repo, what, tip)?;
+    match require_sound(repo, &Tip::read(repo, tip)?) {
+        Err(_) if !is_foreign(repo, tip, known)? => Ok(()),
+        checked => checked,
+    }
 }
 
-/// Refuses a commit that a remote has and no local trace, if `trace.requireSigned` is set and git accepts no signature of it or of a
-/// later commit of the remote.
-pub(crate) fn require_signed_if_foreign(
+/// Whether no local trace has a commit in its history, and no backup. The history of `known` is searched first.
+fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceError> {
+    let refs = [repo.list_refs(TRACES)?, repo.list_refs(BACKUP_REFS)?].concat();
+    let tips = || known.into_iter().chain(refs.iter().map(|(_, tip)| *tip));
+    // `fsck` reports damaged tips.
+    Ok(!tips().any(|tip| tip == oid) && !tips().any(|tip| repo.is_ancestor(oid, tip).unwrap_or(false)))
+}
+
+/// The next position and the number of `slots`, the items of a commit, if it leaves few positions to later items although it has few.
+/// A trace would soon be full.
+pub(crate) fn wastes_positions(
     repo: &Repo,
-    what: impl FnOnce() -> String,
-    oid: Oid,
-) -> Result<(), TraceError> {
-    if has_required_signature(repo, oid)? {
-        return Ok(());
+    tip: &Tip,
+    slots: &[ItemEntry],
+) -> Result<Option<(u32, usize)>, TraceError> {
+    let next = tip.next_seq(repo)?.max(slots.last().map_or(0, |slot| slot.seq + 1));
+    Ok((next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len())))
+}
+
+/// Refuses a commit that leaves few positions to later items although it has few items, or that has one file for many items:
+/// each file contains the id of its item, so this could only make a small fetch a large context.
+pub(crate) fn require_sound(repo: &Repo, tip: &Tip) -> Result<(), TraceError> {
+    let oid = tip.commit.oid;
+    let slots = tree::list(repo, tip.commit.tree)?;
+    if let Some((next, items)) = wastes_positions(repo, tip, &slots)? {
+        return Err(TraceError::FewPositions { oid, next, items });
     }
-    for (_, tip) in repo.list_refs(TRACES)? {
-        // `fsck` reports damaged tips.
-        if repo.is_ancestor(oid, tip).unwrap_or(false) {
-            return Ok(());
-        }
+    let mut counts: HashMap<Oid, usize> = HashMap::new();
+    for slot in slots {
+        *counts.entry(slot.blob).or_default() += 1;
     }
-    let mut is_foreign = false;
-    for (_, tip) in repo.list_refs("refs/trace-remotes/")? {
-        if repo.is_ancestor(oid, tip).unwrap_or(false) {
-            if has_required_signature(repo, tip)? {
-                return Ok(());
-            }
-            is_foreign = true;
-        }
+    match counts.into_iter().filter(|(_, items)| *items > SHARED_MAX).max() {
+        Some((blob, items)) => Err(TraceError::SharedFile { oid, blob, items }),
+        None => Ok(()),
     }
-    if is_foreign { Err(TraceError::Unsigned { what: what(), oid }) } else { Ok(()) }
 }

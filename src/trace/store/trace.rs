@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::budget_policy::BudgetPolicy;
-use super::foreign::refuse_state;
 use super::settings;
 use super::signature::Signature;
 use crate::base::time::Time;
@@ -143,7 +142,7 @@ impl<'r> Trace<'r> {
     }
 
     /// As [`Self::update`], without reading the tip.
-    fn update_from<T>(
+    pub(crate) fn update_from<T>(
         &self,
         signature: &Signature,
         mut build: impl FnMut(Option<Oid>) -> Result<RefUpdate<T>, TraceError>,
@@ -158,19 +157,6 @@ impl<'r> Trace<'r> {
                 return Err(TraceError::Vanished { name: self.name.clone() });
             }
             build(oid)
-        })
-    }
-
-    /// Moves the trace to a commit. Returns the previous tip, which may be damaged; `None` if that was the commit.
-    pub(crate) fn reset(&self, to: Oid, spec: &str) -> Result<Option<Oid>, TraceError> {
-        self.update_from(&*self.signature()?, |tip| {
-            let tip = tip.ok_or_else(|| self.missing())?;
-            refuse_state(self.repo, to, Some(tip))?;
-            Ok(if tip == to {
-                RefUpdate::Keep(None)
-            } else {
-                RefUpdate::Move { to, log: format!("reset: to {spec}"), value: Some(tip) }
-            })
         })
     }
 

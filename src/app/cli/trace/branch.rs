@@ -5,7 +5,7 @@ use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
-use crate::trace::change::branch::{Listed, Unmerged, create, delete, list, rename, to_json};
+use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
 use crate::trace::model::trailers::Basis;
 use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::head;
@@ -83,9 +83,8 @@ fn begin(context: &Context, name: &TraceName, from: Option<&str>) -> Result<Stri
         Some(spec) => state(repo, &current, spec).with_context(|| format!("cannot start from `{}`", escaped(spec)))?,
         None => State::of_trace(repo, &current).or_else(|error| way_back(context, &current, error))?,
     };
-    let who = context.signature()?.committer;
-    create(repo, name, &who, start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
-    Ok(short_oid(start.tip.commit.oid))
+    let oid = context.open(name)?.start_at(start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
+    Ok(short_oid(oid))
 }
 
 /// The newest complete state of a trace whose tip is damaged. Prints what it lacks.

@@ -23,17 +23,17 @@ impl ResetArgs {
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let to = state(repo, &name, &self.state)?.tip;
-        let before = context.open(&name)?.reset(to.commit.oid, &self.state)?;
+        let moved = context.open(&name)?.reset(to.commit.oid, &self.state)?;
+        let (from, now) = moved.unwrap_or((to.commit.oid, to.commit.oid));
         if self.json {
-            let from = before.unwrap_or(to.commit.oid);
-            let (from, commit) = (from.to_string(), to.commit.oid.to_string());
+            let (from, commit) = (from.to_string(), now.to_string());
             return context.ui.json(&json!({ "trace": name.as_str(), "from": from, "commit": commit }));
         }
-        let oid = context.ui.oid(to.commit.oid);
+        let oid = context.ui.oid(now);
         let subject = escaped(to.commit.subject());
-        let line = match before {
-            Some(before) => {
-                context.ui.note(format!("it was at {}: `git trace undo` goes back there", short_oid(before)));
+        let line = match moved {
+            Some(_) => {
+                context.ui.note(format!("it was at {}: `git trace undo` goes back there", short_oid(from)));
                 format!("[{name}] is now at {subject} {oid}")
             }
             None => format!("[{name}] is there already: {subject} {oid}"),

@@ -9,7 +9,7 @@ use crate::base::error::{Context as _, Result, bail};
 use crate::base::merge::Side;
 use crate::clean::{Choice, Parameters, Plan, Session, branch_name};
 use crate::trace::Draft;
-use crate::trace::change::branch::{Listed, create, list, to_json as branch_json};
+use crate::trace::change::branch::{Listed, list, to_json as branch_json};
 use crate::trace::change::compress::{self, Extent, Scope, select};
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::json::outcome_to_json;
@@ -79,9 +79,8 @@ fn trace_branch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
         Some(spec) => state(repo, &current, spec).context("argument `start`")?,
         None => State::of_trace(repo, &current)?,
     };
-    let who = context.signature()?.committer;
-    create(repo, &name, &who, start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
-    Ok(json!({ "created": name.as_str(), "commit": start.tip.commit.oid.to_string() }).into())
+    let oid = context.open(&name)?.start_at(start.tip.commit.oid, from.unwrap_or(current.as_str()))?;
+    Ok(json!({ "created": name.as_str(), "commit": oid.to_string() }).into())
 }
 
 fn trace_switch(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {

@@ -21,9 +21,8 @@ use crate::base::time::Time;
 use crate::git::{Oid, Repo, short_oid};
 use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
-use crate::trace::change::recount::require_sound;
-use crate::trace::model::trailers::Trailers;
 use crate::trace::model::tree;
+use crate::trace::store::foreign::require_sound;
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
@@ -159,9 +158,8 @@ fn forward(
     log: String,
 ) -> Result<Outcome, TraceError> {
     require_sound(change.repo(), theirs)?;
-    if mode != FastForward::Only && change.continue_on(theirs)? {
-        change.lift_budget();
-        change.commit("correct the totals", Trailers::default(), None)?;
+    if mode != FastForward::Only {
+        change.correct(theirs)?;
     }
     let to = change.last().filter(|_| mode != FastForward::Only).unwrap_or(theirs.commit.oid);
     change.move_to(to, log);
