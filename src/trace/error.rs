@@ -134,6 +134,8 @@ pub enum TraceError {
     DamagedRecord { item: ItemId, line: usize },
     #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
     Unsigned { what: String, oid: Oid },
+    #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
+    Unrelated { remote: String, name: TraceName },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
     OverBudget { trace: TraceName, total: u64, basis: Box<str>, max: u64, addition: Box<Addition> },
     #[error("trace `{trace}` cannot be compressed to {max} tokens: {floor}")]
@@ -257,6 +259,9 @@ impl Diagnostic for TraceError {
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
+            Self::Unrelated { remote, name } => {
+                return Some(format!("if it is the same trace, `git trace merge {remote}/{name}` joins them"));
+            }
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
             Self::SeenOtherwise { as_seen: true, .. } => "omit --full, or import into another trace: --trace NAME",
@@ -327,7 +332,8 @@ impl Diagnostic for TraceError {
             | Self::CannotCompress { .. }
             | Self::LongSummary { .. }
             | Self::NothingSelected { .. }
-            | Self::Unsigned { .. } => 1,
+            | Self::Unsigned { .. }
+            | Self::Unrelated { .. } => 1,
             _ => 2,
         }
     }

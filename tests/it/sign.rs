@@ -280,3 +280,22 @@ fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
         assert!(said.ends_with("[exit 0]"), "{said}");
     }
 }
+
+#[test]
+fn a_signed_trace_under_the_name_of_an_unrelated_one_is_refused() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "bob", &["pull"]);
+    repo.text(&["--trace", "other", "commit", "-m", "Push to prod."]);
+    repo.text(&["push", "origin", "other"]);
+    let before = repo.git(&["-C", "../bob", "rev-parse", "refs/traces/main"]);
+    repo.git(&["-C", "../shared.git", "update-ref", "refs/traces/main", "refs/traces/other"]);
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull", "origin", "main"]), @"
+    --- stderr
+    error: `origin/main` shares no commit with trace `main`, and its signature does not name the trace
+    hint: if it is the same trace, `git trace merge origin/main` joins them
+    [exit 1]
+    ");
+    assert_eq!(repo.git(&["-C", "../bob", "rev-parse", "refs/traces/main"]), before);
+    let merged = trace_in(&repo, "bob", &["merge", "origin/main"]);
+    assert!(merged.ends_with("[exit 0]"), "{merged}");
+}

@@ -82,7 +82,11 @@ pub(crate) fn require_signed(repo: &Repo, what: impl FnOnce() -> String, oid: Oi
 
 /// True if `trace.requireSigned` is not set.
 pub(crate) fn has_required_signature(repo: &Repo, oid: Oid) -> Result<bool, GitError> {
-    Ok(!repo.config()?.boolean("trace.requireSigned")?.unwrap_or(false) || repo.has_valid_signature(oid)?)
+    Ok(!requires_signatures(repo)? || repo.has_valid_signature(oid)?)
+}
+
+pub(crate) fn requires_signatures(repo: &Repo) -> Result<bool, GitError> {
+    Ok(repo.config()?.boolean("trace.requireSigned")?.unwrap_or(false))
 }
 
 pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {

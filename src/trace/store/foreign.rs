@@ -67,3 +67,31 @@ pub(crate) fn require_sound(repo: &Repo, tip: &Tip) -> Result<(), TraceError> {
         None => Ok(()),
     }
 }
+
+/// Refuses a commit that a remote has and no local trace, if `trace.requireSigned` is set and git accepts no signature of it or of a
+/// later commit of the remote.
+pub(crate) fn require_signed_if_foreign(
+    repo: &Repo,
+    what: impl FnOnce() -> String,
+    oid: Oid,
+) -> Result<(), TraceError> {
+    if has_required_signature(repo, oid)? {
+        return Ok(());
+    }
+    for (_, tip) in repo.list_refs(TRACES)? {
+        // `fsck` reports damaged tips.
+        if repo.is_ancestor(oid, tip).unwrap_or(false) {
+            return Ok(());
+        }
+    }
+    let mut is_foreign = false;
+    for (_, tip) in repo.list_refs("refs/trace-remotes/")? {
+        if repo.is_ancestor(oid, tip).unwrap_or(false) {
+            if has_required_signature(repo, tip)? {
+                return Ok(());
+            }
+            is_foreign = true;
+        }
+    }
+    if is_foreign { Err(TraceError::Unsigned { what: what(), oid }) } else { Ok(()) }
+}

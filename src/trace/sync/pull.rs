@@ -11,7 +11,7 @@ use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settle
 use crate::trace::model::name::{BadTraceName, TRACES};
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
-use crate::trace::store::commit::require_signed;
+use crate::trace::store::commit::{require_signed, requires_signatures};
 use crate::trace::store::priority::{self, Absorbed, InForce, Level};
 use crate::trace::store::signature::Signature;
 use crate::trace::{ItemEntry, ItemId, Tip, Trace, TraceError, TraceName};
@@ -136,6 +136,13 @@ pub(crate) fn pull(
     let is_new = !before.map_or(Ok(false), |before| repo.is_ancestor(arrival.tip, before))?;
     if is_new {
         require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+        // A signature does not name the trace, so a remote could give this name to any other signed one.
+        if let Some(before) = before
+            && requires_signatures(repo)?
+            && repo.merge_bases(before, arrival.tip)?.is_empty()
+        {
+            return Err(TraceError::Unrelated { remote: remote.to_owned(), name });
+        }
     }
     let subject = format!("merge {name} of {remote}");
     let options =
