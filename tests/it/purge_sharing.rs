@@ -161,8 +161,16 @@ fn has_neither(repo: &TestRepo) {
 
 #[test]
 fn two_purges_of_clones_that_did_not_know_of_each_other_converge() {
-    for (reason, other_reason) in [("leaked", "leaked"), ("leaked", "private")] {
+    for (reason, other_reason, has_salt) in
+        [("leaked", "leaked", false), ("leaked", "private", false), ("leaked", "private", true)]
+    {
         let (mut repo, clone) = with_two_texts();
+        if has_salt {
+            // Both know of an earlier purge, and so take its salt.
+            repo.text(&["--trace", "other", "commit", "-m", "an earlier text"]);
+            repo.text(&["push", "origin", "other"]);
+            purge_text(&repo, "earlier text", "old", &["--push", "origin"]);
+        }
         repo.within(&clone, |repo| {
             repo.text(&["pull"]);
         });
@@ -192,7 +200,7 @@ fn two_purges_of_clones_that_did_not_know_of_each_other_converge() {
                 "a repeated pull changes nothing"
             );
             repo.text(&["purge", "--push", "origin"]);
-            assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+            assert_eq!(repo.text(&["pull", "origin", "main"]), "main: up to date\n");
             repo.text(&["push"]);
         });
         repo.say("ours");

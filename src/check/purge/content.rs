@@ -97,7 +97,13 @@ impl Target {
 
     /// Keeps only what a request needs to stay valid: type, role, names of tools, and ids that tie items together.
     pub(super) fn blank(&self, item: &mut Item) {
-        if item.body.starts_with(b"[purged: ") || item.body.starts_with(br#"{"purged":"[purged: "#) {
+        let text = item.body.strip_prefix(br#"{"purged":""#).and_then(|text| text.strip_suffix(br#""}"#));
+        // A marker alone; an earlier purge may have removed only the beginning.
+        if text
+            .unwrap_or(&item.body)
+            .strip_prefix(b"[purged: ")
+            .is_some_and(|rest| rest.iter().position(|byte| *byte == b']') == Some(rest.len().wrapping_sub(1)))
+        {
             return;
         }
         let marker = self.marker.clone();

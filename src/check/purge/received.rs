@@ -8,11 +8,13 @@
 
 mod fetched;
 mod join;
+mod lines;
 mod pairs;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(crate) use fetched::rewrite_fetched;
+use lines::apply_to_lines;
 use pairs::Pairs;
 
 use super::content::Target;
@@ -23,13 +25,11 @@ use crate::git::{Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
-use crate::trace::model::tree::TreeEditor;
-use crate::trace::store::commit::{CommitBuilder, is_signing};
-use crate::trace::store::line_history::{LineHistory, find_file, list_files};
-use crate::trace::store::priority::{HISTORY, Setting, item_of, tags};
+use crate::trace::store::commit::is_signing;
+use crate::trace::store::priority::{HISTORY, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones, accept_texts};
-use crate::trace::store::walk::changes_of;
+use crate::trace::store::walk::{changes_of, new_files_of};
 use crate::trace::sync::lines::fetched_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
 use crate::trace::{Item, ItemId, Tip, TraceError};
@@ -199,6 +199,8 @@ impl<'r> Survey<'r> {
             let is_alone = is_ours && !self.pairs.commits.contains_key(&oid);
             let named = commit.item().filter(|item| is_alone && tombstones.of_id(*item).is_some());
             self.items.extend(named);
+            // What a merge takes from a parent was judged there.
+            let new_files = if is_ours { new_files_of(repo, &commit)? } else { HashSet::new() };
             for change in changes {
                 let (_, Some(entry)) = change.sides() else { continue };
                 if let Some(joined) = self.pairs.files.get(&entry.blob) {
@@ -217,7 +219,7 @@ impl<'r> Survey<'r> {
                         blobs.insert(entry.blob, new);
                     }
                     Fate::Replaced(_) | Fate::ReplacedElsewhere => return Ok(None),
-                    Fate::Kept if !is_ours => continue,
+                    Fate::Kept if !new_files.contains(&entry.blob) => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
                         let of_item = tombstones.of_content(&item).or_else(|| tombstones.of_item(&item));
@@ -256,56 +258,4 @@ impl<'r> Survey<'r> {
         target.known = Some(known);
         Ok(target)
     }
-}
-
-/// Replaces purged lines of a history by the remote's form of them. Without one, a priority gets another reason, and any other line
-/// is for the remote's archive, which is merged next. The history begins anew, because its earlier commits have these lines.
-fn apply_to_lines(
-    repo: &Repo,
-    tombstones: &Tombstones,
-    signature: &Signature,
-    history: &LineHistory<'_>,
-    theirs: Option<Oid>,
-) -> Result<Option<Received>, TraceError> {
-    let theirs = theirs.map(|tip| repo.read_commit(tip)).transpose()?;
-    let lock = repo.lock(history.refname)?;
-    repo.update_ref(&lock, &signature.committer, |tip| {
-        let Some(old) = tip else { return Ok(RefUpdate::Keep(None)) };
-        let tree = repo.read_commit(old)?.tree;
-        let mut editor = TreeEditor::new(repo, Some(tree))?;
-        let (mut items, mut purge) = (BTreeSet::new(), None);
-        for (path, file) in list_files(repo, tree)? {
-            let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-            let Some(found) = text.lines().find_map(|line| tombstones.of_line(line)) else { continue };
-            purge.get_or_insert(found);
-            let theirs = theirs.as_ref().map(|tip| find_file(repo, tip.tree, &path)).transpose()?.flatten();
-            let theirs = theirs.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
-            let theirs: Vec<Setting> = String::from_utf8_lossy(&theirs).lines().filter_map(Setting::parse).collect();
-            let lines: Vec<String> =
-                text.lines().filter_map(|line| without_purged(tombstones, line, &theirs)).collect();
-            let bytes = history.format.normalized(lines.join("\n").as_bytes());
-            if bytes.is_empty() {
-                editor.remove(repo, &path)?;
-            } else {
-                editor.put(repo, &path, repo.write_blob(bytes.as_bytes())?)?;
-            }
-            items.extend(item_of(&path));
-        }
-        let Some(purge) = purge.map(Purge::to_string) else { return Ok(RefUpdate::Keep(None)) };
-        let message = format!("purge {}\n", history.noun);
-        let to = CommitBuilder::new(signature, editor.write(repo)?, None).write_plain(repo, &message)?;
-        let received = Received { refname: history.refname.to_owned(), old, new: to, own: 0, items, purge };
-        Ok(RefUpdate::Move { to, log: LOG.to_owned(), value: Some(received) })
-    })
-}
-
-fn without_purged(tombstones: &Tombstones, line: &str, theirs: &[Setting]) -> Option<String> {
-    let Some(purge) = tombstones.of_line(line) else { return Some(line.to_owned()) };
-    let mut setting = Setting::parse(line)?;
-    let same = |other: &&Setting| other.at == setting.at && other.by == setting.by && other.level == setting.level;
-    if let Some(replaced) = theirs.iter().find(same) {
-        return Some(replaced.render());
-    }
-    setting.reason = Some(format!("[purged: {}]", purge.reason));
-    Some(setting.render())
 }

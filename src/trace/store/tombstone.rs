@@ -156,6 +156,10 @@ fn content(item: &Item) -> Vec<u8> {
     [&*headers, b"\n", &*item.body].concat()
 }
 
+pub(crate) fn is_same_content(one: &Item, other: &Item) -> bool {
+    content(one) == content(other)
+}
+
 /// What became of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
@@ -315,9 +319,10 @@ impl Tombstones {
         self.purges.first()
     }
 
-    /// Whether there are purges of clones that did not know of each other.
+    /// Whether there are purges of clones that did not know of each other: with two salts, or with two replacements of an object.
     pub(crate) fn are_independent(&self) -> bool {
-        self.salts.len() > 1
+        let has_two = |found: &Vec<(usize, Option<String>)>| found.iter().any(|(_, new)| *new != found[0].1);
+        self.salts.len() > 1 || self.digests.values().any(has_two)
     }
 
     /// The purge that removed a text, or the content of an item, whatever file it is in.

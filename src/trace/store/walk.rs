@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::git::{Oid, Repo};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::{ItemId, Op, Tip, TraceError};
+use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Parents {
@@ -59,6 +59,24 @@ impl Iterator for Walk<'_> {
 pub(crate) fn changes_of(repo: &Repo, tip: &Tip) -> Result<Vec<Change>, TraceError> {
     let before = tip.commit.parents.first().map(|parent| repo.read_commit(*parent)).transpose()?;
     Ok(tree::changes(repo, before.map(|commit| commit.tree), tip.commit.tree)?)
+}
+
+/// The files of items that a commit has and none of its parents. A merge takes most of its changes from a parent.
+pub(crate) fn new_files_of(repo: &Repo, tip: &Tip) -> Result<HashSet<Oid>, TraceError> {
+    let mut files: Option<HashSet<Oid>> = None;
+    let parents = tip.commit.parents.iter().map(|parent| repo.read_commit(*parent).map(|commit| Some(commit.tree)));
+    for parent in parents.chain(tip.commit.parents.is_empty().then_some(Ok(None))) {
+        let changes = tree::changes(repo, parent?, tip.commit.tree)?;
+        let is_new = |(before, after): (Option<&ItemEntry>, Option<&ItemEntry>)| {
+            after.map(|after| after.blob).filter(|blob| before.is_none_or(|before| before.blob != *blob))
+        };
+        let new = changes.iter().map(Change::sides).filter_map(is_new).collect();
+        files = Some(match files {
+            Some(files) => &files & &new,
+            None => new,
+        });
+    }
+    Ok(files.unwrap_or_default())
 }
 
 /// The items that a commit touched: the one that its trailers name, else those that differ from its first parent.

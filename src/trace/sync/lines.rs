@@ -31,7 +31,7 @@ fn shared_ref(history: &LineHistory<'_>) -> String {
 }
 
 /// The ref of a remote's history as last fetched, given by its full name or by that below `refs/trace-records/`.
-pub(super) fn fetched_ref(remote: &str, shared: &str) -> String {
+pub(crate) fn fetched_ref(remote: &str, shared: &str) -> String {
     format!("refs/trace-remote-records/{remote}/{}", shared.strip_prefix("refs/").unwrap_or(shared))
 }
 

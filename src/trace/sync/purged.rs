@@ -65,10 +65,8 @@ pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, St
         if let Some((_, purge)) = found.first() {
             refused.push((name, purge.to_string()));
             objects.extend(found.iter().map(|(oid, _)| *oid));
-            if !has_items {
-                // A later commit need not have its own tombstone.
-                objects.insert(tip);
-            }
+            // A later commit need not have its own tombstone, and would lack files.
+            objects.extend(repo.commits_beyond(tip, known)?);
             refnames.push(refname);
         }
     }

@@ -124,7 +124,7 @@ impl PullArgs {
         });
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
-            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes, "rewritten": rewritten.iter().map(TraceName::as_str).collect::<Vec<_>>(), "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
+            let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad), "priorities": priorities, "changed_priorities": changes, "rewritten": rewritten, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;

@@ -9,18 +9,21 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Survey;
+use super::lines::rewrite_fetched_lines;
 use super::pairs::Pairs;
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
+use crate::trace::model::item_file;
 use crate::trace::store::commit::{is_signing, require_signed};
+use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, HISTORY, Removed, Tombstones};
-use crate::trace::sync::lines::fetched_lines;
+use crate::trace::sync::lines::{fetched_lines, fetched_ref};
 use crate::trace::sync::{Arrival, arrivals, drop_objects, tracking_ref};
 use crate::trace::{TraceError, TraceName};
 
-/// Rewrites the traces of a remote as last fetched that contain what was purged, if all replacements are here. Returns their names.
-pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<TraceName>, TraceError> {
+/// Rewrites the traces and priorities of a remote as last fetched that contain what was purged, if all replacements are here. Returns their names.
+pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<String>, TraceError> {
     // Without tombstones of ours, the remote's own ones are about what it is going to replace.
     if repo.find_ref(HISTORY.refname)?.is_none() {
         return Ok(Vec::new());
@@ -45,8 +48,15 @@ pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) 
             // A reftable has reflogs of remote-tracking refs, too.
             repo.expire_reflogs(&|refname| refname == tracking_ref(remote, name.as_str()))?;
             drop_objects(repo, objects)?;
-            rewritten.push(name);
+            rewritten.push(name.to_string());
         }
+    }
+    let history = &priority::HISTORY;
+    if let Some(tip) = fetched_lines(repo, remote, history)?
+        && let Some(tombstones) = Tombstones::with_fetched(repo, theirs)?
+        && rewrite_fetched_lines(repo, &tombstones, signature, history, (&fetched_ref(remote, history.shared), tip))?
+    {
+        rewritten.push("priorities".to_owned());
     }
     Ok(rewritten)
 }
@@ -80,8 +90,14 @@ fn rewrite(
     for (theirs, ours) in &survey.pairs.commits {
         objects.extend(rewriter.commits.get(theirs).map(|new| (*ours, Some(*new))));
     }
+    // What one purge left of an item has what the other one removed, in whatever file it is.
+    let mut contents = Vec::new();
     for (blob, bytes) in &survey.pairs.files {
         objects.push((*blob, Some(repo.write_blob(bytes)?)));
+        let form = item_file::parse(&repo.read_blob(*blob)?).ok();
+        contents.extend(
+            form.filter(|form| item_file::parse(bytes).is_ok_and(|joined| !tombstone::is_same_content(&joined, form))),
+        );
     }
     objects.retain(|(old, new)| *new != Some(*old) && tombstones.of_object(*old).is_none());
     objects.sort_unstable();
@@ -89,7 +105,7 @@ fn rewrite(
     let refname = tracking_ref(remote, name.as_str());
     let mut refs = vec![RefChange { refname, old: Some(tip), new }];
     if !objects.is_empty() {
-        let removed = Removed { objects, items, left, ..Removed::default() };
+        let removed = Removed { objects, items, left, contents, ..Removed::default() };
         let (old, to) = tombstone::write(repo, signature, &target.reason, &removed)?;
         refs.push(RefChange { refname: HISTORY.refname.to_owned(), old, new: to });
     }
