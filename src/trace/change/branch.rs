@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
+use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
 use crate::trace::store::foreign::refuse_state;
