@@ -43,8 +43,8 @@ proptest! {
             oids.push(oid.trim().to_owned());
         }
         let create = |names: &std::collections::BTreeSet<String>, oid: &str| {
-            let lines: String = names.iter().map(|name| format!("update refs/traces/{name} {oid}\n")).collect();
-            git(at, &["update-ref", "--stdin"], &lines);
+            let lines: Vec<String> = names.iter().map(|name| format!("update refs/traces/{name} {oid}\n")).collect();
+            git(at, &["update-ref", "--stdin"], &lines.concat());
         };
         create(&packed, &oids[0]);
         git(at, &["pack-refs", "--all"], "");
