@@ -215,11 +215,26 @@ impl TraceError {
             _ => None,
         }
     }
+
+    /// The budget that would do.
+    fn needed(&self) -> Option<String> {
+        let (raise, needed, or) = match self {
+            Self::NoRoom { added, floor, .. } => {
+                ("raise the budget to", floor.needed + added, "unpin items with `git trace unpin`")
+            }
+            Self::CannotCompress { floor, .. } => ("allow", floor.needed, "unpin items with `git trace unpin`"),
+            Self::TooLittleToCut { needed, .. } => {
+                ("raise the budget to", *needed, "use the budget action `compress --preset default`")
+            }
+            _ => return None,
+        };
+        Some(format!("{raise} at least {needed} tokens, or {or}"))
+    }
 }
 
 impl Diagnostic for TraceError {
     fn hint(&self) -> Option<String> {
-        if let Some(hint) = self.meant() {
+        if let Some(hint) = self.meant().or_else(|| self.needed()) {
             return Some(hint);
         }
         let hint = match self {
@@ -299,20 +314,6 @@ impl Diagnostic for TraceError {
             Self::NotLive { item, .. } => return Some(format!("restore it with `git trace restore {item}`")),
             Self::AlreadyLive { item, .. } => {
                 return Some(format!("`git trace log --item {item}` lists its revisions"));
-            }
-            Self::NoRoom { added, floor, .. } => {
-                let needed = floor.needed + added;
-                return Some(format!(
-                    "raise the budget to at least {needed} tokens, or unpin items with `git trace unpin`"
-                ));
-            }
-            Self::TooLittleToCut { needed, .. } => {
-                return Some(format!(
-                    "raise the budget to at least {needed} tokens, or use the budget action `compress --preset default`"
-                ));
-            }
-            Self::CannotCompress { floor, .. } => {
-                return Some(format!("allow at least {} tokens, or unpin items with `git trace unpin`", floor.needed));
             }
             Self::Secret { fingerprint, .. } => {
                 return Some(format!(

@@ -1,5 +1,6 @@
 //! Sessions of Codex that have more than one file: what the user reverted, forks, and sub-agents.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,7 @@ impl Rollout {
     fn add(&mut self, kind: &str, payload: &Value) {
         let record =
             json!({ "timestamp": "2026-11-23T10:33:22Z", "ordinal": self.ordinal, "type": kind, "payload": payload });
-        self.text += &format!("{record}\n");
+        writeln!(self.text, "{record}").unwrap();
         self.ordinal += 1;
         fs::write(&self.path, &self.text).unwrap();
     }

@@ -105,7 +105,7 @@ fn rewrite(
     let refname = tracking_ref(remote, name.as_str());
     let mut refs = vec![RefChange { refname, old: Some(tip), new }];
     if !objects.is_empty() {
-        let removed = Removed { objects, items, left, contents, ..Removed::default() };
+        let removed = Removed { objects, items, contents, left, ..Removed::default() };
         let (old, to) = tombstone::write(repo, signature, &target.reason, &removed)?;
         refs.push(RefChange { refname: HISTORY.refname.to_owned(), old, new: to });
     }
