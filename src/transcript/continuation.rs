@@ -20,6 +20,7 @@ use crate::base::replace::{Access, put_new};
 use crate::base::time::Time;
 use crate::base::worktree_path::check_outside_git;
 use crate::git::{Env, LogLine, Oid, Repo};
+use crate::trace::change::bulk;
 use crate::trace::model::trailers::{ImportPosition, Trailers};
 use crate::trace::store::session;
 use crate::trace::store::total::read_item;
@@ -136,6 +137,16 @@ pub(crate) fn recorded_session(repo: &Repo, format: Format, stem: &str) -> Resul
     let mut found = session::recorded(repo, format.as_str())?;
     found.retain(|session| is_file_of(stem, session));
     Ok(found.pop_first().filter(|_| found.is_empty()))
+}
+
+/// Whether a file is a session that was exported, and that no agent has continued.
+pub(crate) fn is_untouched_export(repo: &Repo, format: Format, file: &Path) -> Result<bool, TraceError> {
+    let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else { return Ok(false) };
+    let Some(session) = recorded_session(repo, format, stem)? else { return Ok(false) };
+    let name = session::continued_by(repo, &TraceName::of_session(format.as_str(), &session))?;
+    let Some((commit, mark)) = bulk::last_mark(repo, &name, &session)? else { return Ok(false) };
+    let is_export = Tip::read(repo, commit)?.trailers.op == Some(Op::Export);
+    Ok(is_export && fs::metadata(file).is_ok_and(|metadata| metadata.len() == mark.offset))
 }
 
 /// Some agents put the time before the id in the names of files, or write only its first eight characters.

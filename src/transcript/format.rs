@@ -50,7 +50,12 @@ impl Format {
     }
 
     pub(crate) fn newest(self, home: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
-        Ok(self.sessions(home, folder)?.find(|file| (self.agent().sub_agent)(file).is_none()))
+        Ok(self.own_sessions(home, folder)?.next())
+    }
+
+    /// The files of the sessions of a folder, without those of sub-agents, newest first.
+    pub(crate) fn own_sessions(self, home: &Path, folder: &Path) -> io::Result<impl Iterator<Item = PathBuf>> {
+        Ok(self.sessions(home, folder)?.filter(move |file| (self.agent().sub_agent)(file).is_none()))
     }
 
     /// The files of the sessions of a folder, newest first.

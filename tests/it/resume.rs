@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::recording::{claude_folder, said};
 use crate::repo::TestRepo;
 
 /// A line of Claude Code.
@@ -570,4 +572,25 @@ fn an_import_says_how_many_items_a_compaction_replaced() {
     let file = repo.folder().join("s1.jsonl");
     fs::write(&file, format!("{lines}{boundary}\n{summary}\n")).unwrap();
     insta::assert_snapshot!(repo.text(&["import", "claude-code", file.to_str().unwrap()]), @"5 imported into trace `claude-code/s1`, 4 of the items replaced by summaries\n");
+}
+
+#[test]
+fn an_import_passes_over_exports_that_nobody_continued() {
+    let repo = TestRepo::new();
+    let own = claude_folder(&repo).join("own.jsonl");
+    fs::write(&own, said("own", &["one"])).unwrap();
+    let read = || {
+        let output = repo.run(&["import", "claude-code"], b"");
+        assert_eq!(output.status.code(), Some(0), "{}", repo.exact(&output));
+        let said = String::from_utf8(output.stderr).unwrap();
+        let path = said.lines().find_map(|line| line.strip_prefix("importing ")).unwrap();
+        PathBuf::from(path).file_stem().unwrap().to_str().unwrap().to_owned()
+    };
+    assert_eq!(read(), "own");
+    let mut resumed = Session::exported(&repo.json(&["resume", "claude-code/own", "--print", "--json"]));
+    let earlier = SystemTime::now() - Duration::from_secs(60);
+    fs::File::options().write(true).open(&own).unwrap().set_modified(earlier).unwrap();
+    assert_eq!(read(), "own");
+    resumed.say(&repo, 2, "two");
+    assert_eq!(read(), resumed.id);
 }

@@ -501,6 +501,11 @@ fn names_globs_and_invalid_arguments() {
         (code, said.as_str()),
         (Some(2), "error: there is no remote `elsewhere`\nhint: `git remote add elsewhere URL` adds it\n")
     );
+    let (_, said) = team.run("ada", &["push", "main"]);
+    assert_eq!(
+        said,
+        "error: there is no remote `main`\nhint: that is a trace; name the remote before it: `origin main`\n"
+    );
     team.ok("bob", &["fetch", "origin", "codex/1"]);
     assert_eq!(
         team.git("bob", &["for-each-ref", "--format=%(refname)", "refs/trace-remotes"]),

@@ -46,7 +46,7 @@ pub(crate) fn is_private(name: &str) -> bool {
     folders.iter().any(|folder| name.starts_with(folder)) && Repo::is_refname(name)
 }
 
-/// From this number of traces on, their refs are listed instead of looked up one by one.
+/// From this number of traces on, their refs are listed instead of looked up one by one, and globs are passed on to git.
 const MANY: usize = 64;
 
 /// The oids of refs below `folder`, which ends in `/`, one for each trace.

@@ -12,9 +12,6 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Tombstones};
 use crate::trace::{Tip, TraceError, TraceName};
 
-/// From this number of traces on, globs are passed on to git.
-const MANY_FOR_GIT: usize = 1000;
-
 /// The maximum number of attempts if other pushes interfere.
 const TRIES: u32 = 10;
 
@@ -68,7 +65,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         outgoing.iter().map(|trace| (trace.name.refname(), trace.to_push(force))).collect();
     waiting.extend(others.iter().map(|refname| (refname.clone(), Outgoing::plain(format!("{refname}:{refname}")))));
     // Git compares each refspec with each ref, except those with a star.
-    let by_glob = if force || outgoing.len() < MANY_FOR_GIT || outgoing.len() < traces.len() {
+    let by_glob = if force || outgoing.len() < MANY || outgoing.len() < traces.len() {
         None
     } else {
         of_globs(repo, globs, traces.len())?

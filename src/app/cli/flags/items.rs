@@ -87,7 +87,7 @@ impl ItemsArgs {
         if names.is_empty() && filter.is_empty() {
             return Err(Error::with_hint(
                 "no item was named",
-                "name items, such as `#7` or `@3`, or give a filter, such as `-t tool_io`",
+                "name items, such as `'#7'` or `@3`, or give a filter, such as `-t tool_io`; a shell needs the quotes around #",
             ));
         }
         Ok(select(context.repo()?, name, tip, names, &filter, among)?)

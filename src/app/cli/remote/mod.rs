@@ -9,6 +9,7 @@ use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, e
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive;
 use crate::trace::Tip;
+use crate::trace::store::tombstone;
 use crate::trace::sync::{
     Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push, refuse_fetched,
 };
@@ -87,13 +88,19 @@ pub(crate) struct RemoteArgs {
 }
 
 pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
-    let remote = named.map_or_else(|| context.repo()?.default_remote(), |remote| Ok(remote.to_owned()))?;
+    let repo = context.repo()?;
+    let remote = named.map_or_else(|| repo.default_remote(), |remote| Ok(remote.to_owned()))?;
     if remote.starts_with('-') {
         bail!("invalid name of a remote: `{}`", escaped(&remote));
     }
     // The result of the last push or fetch is stored under the remote's name, so an address is not enough.
-    if context.repo()?.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
-        let hint = format!("`git remote add {} URL` adds it", escaped(&remote));
+    if repo.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
+        let is_trace = remote.parse().is_ok_and(|name| matches!(Tip::find(repo, &name), Ok(Some(_))));
+        let hint = if is_trace {
+            format!("that is a trace; name the remote before it: `origin {remote}`")
+        } else {
+            format!("`git remote add {} URL` adds it", escaped(&remote))
+        };
         return Err(Error::with_hint(format!("there is no remote `{}`", escaped(&remote)), hint));
     }
     Ok(remote)
@@ -194,7 +201,12 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
         }
     }
     if delivery.refs.iter().any(|pushed| pushed.fate == PushFate::Behind) {
-        context.ui.note("hint: the remote has commits that you do not have: `git trace pull` first");
+        let after_purge = match context.repo()?.find_ref(tombstone::HISTORY.refname)? {
+            Some(_) => format!("; what you purged here, `git trace purge --push {remote}` replaces there"),
+            None => String::new(),
+        };
+        let hint = "hint: the remote has commits that you do not have: `git trace pull` first";
+        context.ui.note(format!("{hint}{after_purge}"));
     }
     Ok(ExitStatus::of(delivery.is_complete()))
 }

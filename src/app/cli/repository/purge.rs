@@ -92,6 +92,9 @@ impl PurgeArgs {
     fn target(&self, context: &Context) -> Result<Target> {
         let mut text = None;
         if self.text.is_some() {
+            if io::stdin().is_terminal() {
+                context.ui.note("type the text, then Enter and Ctrl-D:");
+            }
             let mut bytes = bounded::read_all(io::stdin()).context("cannot read stdin")?;
             // `echo` adds it.
             for end in [b"\n", b"\r"] {

@@ -371,8 +371,9 @@ impl DoctorArgs {
         let recorded = context.repo().map_or_else(|_| Ok(Vec::new()), |_| agents::examine(context, root.as_deref()))?;
         let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now(), !recorded.is_empty())?;
         found.extend(recorded);
-        if let Some(root) = root {
-            found.extend(doctor::examine_checkpoints(&checkpoint_folder(context, root)?, &context.git()?));
+        // Unusable settings are another finding.
+        if let Some(folder) = root.and_then(|root| checkpoint_folder(context, root).ok()) {
+            found.extend(doctor::examine_checkpoints(&folder, &context.git()?));
         }
         found.extend(doctor::forward_crumbs(context.repo(), context.now())?);
         if self.json {

@@ -27,7 +27,7 @@ tools! {
     get_breadcrumb: Reads, "Look up one stored fact by its exact key, before finding it out again.";
     r#"{"key!": "string"}"# => r#"{"found!": "boolean", "breadcrumb": "object"}"#;
 
-    list_breadcrumbs: Reads, "List stored facts: all of a namespace, the most recent, those of a task, or stale ones.";
+    list_breadcrumbs: Reads, "List stored facts, such as those of a namespace, task, or time.";
     r#"{
         "prefix": "string: e.g. auth.", "limit": {"type": "integer", "minimum": 1, "default": 100},
         "sort": {"enum": ["key", "created", "updated"], "default": "key"},
@@ -39,7 +39,7 @@ tools! {
         "breadcrumbs!": "array", "total!": "integer: beyond the page too", "next": "integer"
     }"#;
 
-    delete_breadcrumb: Removes, "Remove a stored fact that is wrong or no longer needed.";
+    delete_breadcrumb: Removes, "Remove a wrong or outdated fact.";
     r#"{"key!": "string"}"# => r#"{"success!": "boolean", "deleted!": "boolean"}"#;
 }
 

@@ -12,6 +12,7 @@ use crate::git::Repo;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
 use crate::transcript::Tally;
+use crate::transcript::continuation::is_untouched_export;
 use crate::transcript::format::Format;
 use crate::transcript::import::input::Input;
 use crate::transcript::import::{self, CompactionMode, Destination, ImportContext, Imported, session};
@@ -92,8 +93,12 @@ fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
         return Err(Error::with_hint("no file was given", hint));
     };
     for folder in [Some(context.folder()?), context.repo()?.worktree()].into_iter().flatten() {
-        let found = format.newest(&home, &folder);
-        if let Some(file) = found.with_context(|| format!("cannot search `{}`", home.display()))? {
+        let files =
+            format.own_sessions(&home, &folder).with_context(|| format!("cannot search `{}`", home.display()))?;
+        for file in files {
+            if is_untouched_export(context.repo()?, format, &file)? {
+                continue;
+            }
             context.ui.note(format!("importing {}", file.display()));
             return Ok(file);
         }
