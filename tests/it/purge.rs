@@ -869,6 +869,12 @@ fn a_pull_that_applied_a_purge_can_be_undone_and_repeated() {
         repo.say("mine");
     });
     purge(&repo, &["--yes", "--push", "origin"]);
+    insta::assert_snapshot!(repo.refused(&["undo"]), @"
+    --- stderr
+    error: there is nothing to undo in this worktree
+    hint: `git trace op log` lists all operations; `git trace undo <id>` undoes one
+    [exit 2]
+    ");
     repo.within(&clone, |repo| {
         let before = repo.bodies("main");
         repo.text(&["pull"]);

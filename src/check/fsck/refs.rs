@@ -8,7 +8,7 @@ use super::repair::newest_complete;
 use super::{Inspection, Line};
 use crate::git::{BACKUP_REFS, GitError, LogEntry, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACE_HEAD, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, TRACE_HEAD, TRACES};
 use crate::trace::store::head::PREVIOUS;
 use crate::trace::store::priority::RECORD;
 use crate::trace::store::session::{SESSIONS, is_dangling};
@@ -16,7 +16,6 @@ use crate::trace::{TraceError, TraceName};
 
 pub(crate) const REMOTES: &str = "refs/trace-remotes/";
 pub(crate) const RECORDS: &str = "refs/trace-records/";
-pub(crate) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
 
 impl Inspection<'_> {
     pub(crate) fn refs(&mut self, listing: &RefListing) -> Result<(), TraceError> {

@@ -20,6 +20,9 @@ pub(crate) const TRACES: &str = "refs/traces/";
 /// The namespace of forward crumbs, one trace per agent.
 pub(crate) const FORWARD_CRUMBS: &str = "refs/crumbs/";
 
+/// The namespace of the records of remotes, such as that of priorities, as last fetched.
+pub(crate) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
+
 /// The short name of a trace, such as `main` or `claude-code/6b2e`; its ref is `refs/traces/<name>`.
 ///
 /// The forward crumbs of an agent are a trace too, but no text names it: use [`TraceName::of_agent`].

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
@@ -27,7 +27,7 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, TRACKING[0], TRACKING[1]];
 
 /// Remote-tracking refs. If a later command moved one, it stays there.
-const TRACKING: [&str; 2] = ["refs/trace-remotes/", "refs/trace-remote-records/"];
+const TRACKING: [&str; 2] = ["refs/trace-remotes/", REMOTE_RECORDS];
 
 /// A ref, a head, or a priority that a reversal changed.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl History {
                 }
             }
             // Tombstones stay: an undo must not let purged content come back.
-            operation.refs.retain(|made| made.done && made.refname != tombstone::HISTORY.refname);
+            operation.refs.retain(|made| made.done && !is_of_purges(&made.refname));
         }
         operations.retain(|operation| !operation.refs.is_empty());
         let (mut reversed, mut undos) = (HashMap::new(), HashSet::new());
@@ -166,6 +166,12 @@ fn is_superseded(repo: &Repo, operation: &Operation) -> Result<bool, TraceError>
         }
     }
     Ok(true)
+}
+
+/// Whether a ref has the tombstones of this repository or of a remote.
+fn is_of_purges(refname: &str) -> bool {
+    let of_remote = refname.strip_prefix(REMOTE_RECORDS).and_then(|rest| rest.rsplit_once('/'));
+    refname == tombstone::HISTORY.refname || of_remote.is_some_and(|(_, name)| name == tombstone::HISTORY.shared)
 }
 
 fn is_tracking(refname: &str) -> bool {
