@@ -66,7 +66,7 @@ impl Trace<'_> {
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
             refuse_state(repo, source.commit.oid, Some(tip.commit.oid))?;
-            let base = common_tree(repo, name, tip.commit.oid, source.commit.oid)?;
+            let base = common_tree(repo, name, tip.commit.oid, source.commit.oid, None)?;
             let base = base.map_or(Ok(Vec::new()), |tree| tree::list(repo, tree))?;
             let ours = change.slots()?;
             let mut conflicts = Vec::new();

@@ -176,7 +176,7 @@ pub(crate) fn join(
     decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
 ) -> Result<Merged, TraceError> {
     let repo = change.repo();
-    let base = common_tree(repo, change.trace.name(), first.commit.oid, second.commit.oid)?;
+    let base = common_tree(repo, change.trace.name(), first.commit.oid, second.commit.oid, arrange)?;
     let sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
     let mut merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
     if merged.conflicts.is_empty() {
@@ -210,12 +210,25 @@ const DEPTH: usize = 32;
 
 /// The tree of the merge base of two commits; `None` if they have no common ancestor.
 ///
-/// Several common ancestors are merged themselves, as in `git merge`. Items that conflict there stay as they were before.
-pub(crate) fn common_tree(repo: &Repo, name: &TraceName, one: Oid, two: Oid) -> Result<Option<Oid>, TraceError> {
-    common_tree_at(repo, name, one, two, DEPTH)
+/// Several common ancestors are merged themselves, as in `git merge`, and arranged. Items that conflict there stay as they were before.
+pub(crate) fn common_tree(
+    repo: &Repo,
+    name: &TraceName,
+    one: Oid,
+    two: Oid,
+    arrange: Option<Arrange>,
+) -> Result<Option<Oid>, TraceError> {
+    common_tree_at(repo, name, one, two, arrange, DEPTH)
 }
 
-fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usize) -> Result<Option<Oid>, TraceError> {
+fn common_tree_at(
+    repo: &Repo,
+    name: &TraceName,
+    one: Oid,
+    two: Oid,
+    arrange: Option<Arrange>,
+    depth: usize,
+) -> Result<Option<Oid>, TraceError> {
     let mut bases = repo.merge_bases(one, two)?;
     // The order in which libgit2 lists them depends on the order of the arguments.
     bases.sort_unstable();
@@ -226,11 +239,15 @@ fn common_tree_at(repo: &Repo, name: &TraceName, one: Oid, two: Oid, depth: usiz
     }
     for other in rest {
         let other = Tip::read(repo, *other)?;
-        let below = common_tree_at(repo, name, first, other.commit.oid, depth - 1)?;
+        let below = common_tree_at(repo, name, first, other.commit.oid, arrange, depth - 1)?;
         let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
         let mut as_before = |_: &_| Ok(Verdict::Base);
         let counter = Counter::default();
-        tip.commit.tree = three_way(repo, name, counter, &tip, &sides, Placement::AtEnd, &mut as_before)?.tree;
+        let mut merged = three_way(repo, name, counter, &tip, &sides, Placement::AtEnd, &mut as_before)?;
+        if let Some(arrange) = arrange {
+            arrange(repo, name, below, &mut merged)?;
+        }
+        tip.commit.tree = merged.tree;
     }
     Ok(Some(tip.commit.tree))
 }
