@@ -37,7 +37,7 @@ fn value(arg: &Arg) -> String {
 #[test]
 fn a_short_option_has_one_meaning() {
     // As in git, or in the programs whose command lines these subcommands follow.
-    const OWN: [(&str, char); 14] = [
+    const OWN: [(&str, char); 15] = [
         ("branch", 'm'),
         ("grep", 'F'),
         ("grep", 'l'),
@@ -52,6 +52,7 @@ fn a_short_option_has_one_meaning() {
         ("checkpoint archive", 'l'),
         ("checkpoint archive", 'o'),
         ("checkpoint list", 'a'),
+        ("checkpoint tree", 's'),
     ];
     let mut meanings: BTreeMap<char, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for_each_option(|path, arg| {
@@ -83,7 +84,9 @@ fn n_is_a_number_and_a_dry_run_has_no_short_form() {
 #[test]
 fn a_long_option_takes_the_same_value_in_all_commands() {
     // The same words about other things: a filter or a switch instead of a value, or steps instead of items.
-    const DIFFERENT: [&str; 9] = ["all", "budget", "delete", "force", "keep", "list", "parent", "prune", "role"];
+    const DIFFERENT: [&str; 13] = [
+        "agent", "all", "budget", "delete", "force", "keep", "list", "parent", "prune", "role", "sort", "status", "to",
+    ];
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for_each_option(|path, arg| {
         let long = arg.get_long().unwrap_or_default();

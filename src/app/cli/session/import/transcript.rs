@@ -95,10 +95,15 @@ fn newest_session(context: &Context, format: Format) -> Result<PathBuf> {
     for folder in [Some(context.folder()?), context.repo()?.worktree()].into_iter().flatten() {
         let files =
             format.own_sessions(&home, &folder).with_context(|| format!("cannot search `{}`", home.display()))?;
+        let mut newest = None;
         for file in files {
-            if is_untouched_export(context.repo()?, format, &file)? {
-                continue;
+            if !is_untouched_export(context.repo()?, format, &file)? {
+                newest = Some(file);
+                break;
             }
+            newest.get_or_insert(file);
+        }
+        if let Some(file) = newest {
             context.ui.note(format!("importing {}", file.display()));
             return Ok(file);
         }
