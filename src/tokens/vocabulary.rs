@@ -1,6 +1,6 @@
 //! Vocabularies: the rank of each token, from the tables that `build.rs` made.
 //!
-//! The slots of `o200k`, the default, are in the binary, ready to use. Those of the others, which few use, are computed of their
+//! The slots of `o200k`, the default, are in the binary, ready to use. Those of the others, which few use, are computed from their
 //! tokens by the first count; that saves 1.5 MB.
 
 use std::sync::LazyLock;
@@ -27,43 +27,29 @@ pub(super) struct Vocabulary {
 struct Aligned<T: ?Sized>(T);
 
 macro_rules! table {
-    ($name:literal) => {
-        include_bytes!(concat!(env!("OUT_DIR"), "/", $name))
+    ($($name:literal),+) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $($name),+))
+    };
+}
+
+macro_rules! vocabulary {
+    ($name:literal, $slots:expr) => {
+        Vocabulary {
+            displacements: table!($name, ".displacements").as_chunks().0,
+            slots: $slots,
+            pool: table!($name, ".pool"),
+            bonds: table!($name, ".bonds"),
+            seed: u64::from_le_bytes(*table!($name, ".seed")),
+            limit: NO_RANK,
+        }
     };
 }
 
 static O200K_SLOTS: &Aligned<[u8]> = &Aligned(*table!("o200k.slots"));
 
-pub(super) static O200K: Vocabulary = Vocabulary {
-    displacements: table!("o200k.displacements").as_chunks().0,
-    slots: O200K_SLOTS.0.as_chunks().0,
-    pool: table!("o200k.pool"),
-    bonds: table!("o200k.bonds"),
-    seed: u64::from_le_bytes(*table!("o200k.seed")),
-    limit: NO_RANK,
-};
-pub(super) static CL100K: LazyLock<Vocabulary> = LazyLock::new(|| {
-    Vocabulary {
-        displacements: table!("cl100k.displacements").as_chunks().0,
-        slots: &[],
-        pool: table!("cl100k.pool"),
-        bonds: table!("cl100k.bonds"),
-        seed: u64::from_le_bytes(*table!("cl100k.seed")),
-        limit: NO_RANK,
-    }
-    .with_slots()
-});
-pub(super) static P50K: LazyLock<Vocabulary> = LazyLock::new(|| {
-    Vocabulary {
-        displacements: table!("p50k.displacements").as_chunks().0,
-        slots: &[],
-        pool: table!("p50k.pool"),
-        bonds: table!("p50k.bonds"),
-        seed: u64::from_le_bytes(*table!("p50k.seed")),
-        limit: NO_RANK,
-    }
-    .with_slots()
-});
+pub(super) static O200K: Vocabulary = vocabulary!("o200k", O200K_SLOTS.0.as_chunks().0);
+pub(super) static CL100K: LazyLock<Vocabulary> = LazyLock::new(|| vocabulary!("cl100k", &[]).with_slots());
+pub(super) static P50K: LazyLock<Vocabulary> = LazyLock::new(|| vocabulary!("p50k", &[]).with_slots());
 /// Of `r50k_base`: the tokens of `p50k_base` before `<|endoftext|>`; the others are 24 runs of spaces.
 pub(super) static R50K: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary { limit: 50_256, ..*P50K });
 
