@@ -80,6 +80,18 @@ fn pull_gets_what_was_pushed_including_priorities() {
     assert!(!team.git("plain", &["for-each-ref"]).contains("trace"));
 }
 
+/// Bob has the first of ada's two items. In the tip that she published, a text was replaced.
+fn forged(from: &str, to: &str) -> Team {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["commit", "-m", "two"]);
+    team.ok("ada", &["push"]);
+    forge_tip(&team, from, to);
+    team
+}
+
 /// Replaces a text in the tip of the published trace `main`.
 fn forge_tip(team: &Team, from: &str, to: &str) {
     let commit = team.git("shared.git", &["cat-file", "commit", "refs/traces/main"]);
@@ -93,13 +105,7 @@ fn forge_tip(team: &Team, from: &str, to: &str) {
 #[test]
 fn wrong_totals_of_a_remote_are_corrected() {
     for is_ahead in [false, true] {
-        let team = Team::new();
-        team.ok("ada", &["commit", "-m", "one"]);
-        team.ok("ada", &["push"]);
-        team.ok("bob", &["pull"]);
-        team.ok("ada", &["commit", "-m", "two"]);
-        team.ok("ada", &["push"]);
-        forge_tip(&team, "Trace-Total: 11 ", "Trace-Total: 90000 ");
+        let team = forged("Trace-Total: 11 ", "Trace-Total: 90000 ");
         if is_ahead {
             team.ok("bob", &["commit", "-m", "three"]);
         }
@@ -121,13 +127,7 @@ fn wrong_totals_of_a_remote_are_corrected() {
 
 #[test]
 fn a_commit_of_a_remote_that_leaves_few_positions_is_refused() {
-    let team = Team::new();
-    team.ok("ada", &["commit", "-m", "one"]);
-    team.ok("ada", &["push"]);
-    team.ok("bob", &["pull"]);
-    team.ok("ada", &["commit", "-m", "two"]);
-    team.ok("ada", &["push"]);
-    forge_tip(&team, "Trace-Next: 2", "Trace-Next: 999999");
+    let team = forged("Trace-Next: 2", "Trace-Next: 999999");
     let refused = |who: &str| {
         let (code, said) = team.run(who, &["pull"]);
         assert_eq!(code, Some(2), "{said}");
@@ -150,13 +150,7 @@ fn a_commit_of_a_remote_that_leaves_few_positions_is_refused() {
 /// A state that only a remote has is checked by each command that continues there, however it is named.
 #[test]
 fn a_trace_that_starts_at_a_fetched_state_is_checked() {
-    let team = Team::new();
-    team.ok("ada", &["commit", "-m", "one"]);
-    team.ok("ada", &["push"]);
-    team.ok("bob", &["pull"]);
-    team.ok("ada", &["commit", "-m", "two"]);
-    team.ok("ada", &["push"]);
-    forge_tip(&team, "Trace-Total: 11 ", "Trace-Total: 90000 ");
+    let team = forged("Trace-Total: 11 ", "Trace-Total: 90000 ");
     team.ok("bob", &["fetch"]);
     let tip = team.git("bob", &["rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
     let total = |rev: &str| team.git("bob", &["log", "-1", "--format=%(trailers:key=Trace-Total)", rev]);
@@ -632,7 +626,7 @@ fn forward_crumbs_of_two_clones_merge_by_union_whoever_merges() {
     forward("ada", 21, &["push", "origin"]);
     assert_eq!(team.run("bob", &["forward", "push", "origin", "--agent", "azoth"]).0, Some(1), "pull first");
     forward("bob", 22, &["fetch", "origin"]);
-    // Ada merges what bob has without the server, and bob what ada pushed: whoever merges, the files are the same.
+    // Ada merges bob's crumbs without the server, and bob those that ada pushed: both get the same files.
     team.git("ada", &["fetch", "-q", "../bob", "+refs/crumbs/azoth:refs/trace-remote-records/origin/crumbs/azoth"]);
     team.git("ada", &["remote", "add", "bob", "../bob"]);
     forward("ada", 23, &["pull", "bob"]);
