@@ -35,7 +35,7 @@ def session(number, turns):
         role = "assistant" if turn % 2 else "user"
         at = stamp(START + PACE * number + turn)
         agent, source = session_name(number).split("/")
-        text = f"text {turn} of a session that asks for something of its own"
+        text = f"text {turn} of a session that asks for something else"
         head = f"id: {item}\ntype: dialogue\nrole: {role}\nsource: {agent} {source} {turn}\ncreated: {at}\n"
         yield f"{turn:06}-dialogue-{item}", item, (head + "\n" + text).encode()
 

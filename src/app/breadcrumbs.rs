@@ -1,4 +1,4 @@
-//! Writing breadcrumbs, from the command line and MCP: git is told to ignore the secrets, and a large file is mentioned.
+//! Writes breadcrumbs for the command line and MCP. Makes git ignore the secrets, and mentions a large file.
 
 use std::cell::RefCell;
 use std::fs;

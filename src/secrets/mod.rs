@@ -6,7 +6,7 @@
 //!
 //! - A finding never holds the secret, only its position and a [`Fingerprint`], by which it can be allowed.
 //! - Color codes and escapes are decoded first ([`plain`]).
-//! - One pass over the text finds prefixes and names; all rules look only there.
+//! - The text is read once to find prefixes and names; all rules look only there.
 
 mod allow;
 mod blocks;

@@ -48,7 +48,7 @@ pub(super) const OTHER: u8 = 1 << 7;
 /// Code points that share one entry of the class index.
 pub(super) const CLASS_BLOCK: usize = 256;
 
-/// Multiplies two words and folds the double-width product, so that each bit of either reaches the whole result.
+/// Multiplies two words and folds the double-width product, so that each bit of either affects all bits of the result.
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64
@@ -99,7 +99,7 @@ pub(super) fn slot(hash: u64, displacement: u16, slots: usize) -> usize {
     ((u64::from(moved.wrapping_mul(0x9e37_79b1)) * slots as u64) >> 32) as usize
 }
 
-/// The bit, of `bits`, that tells whether the characters `left` and `right` are adjacent in some token.
+/// The bit, of `bits`, that is set if the characters `left` and `right` are adjacent in some token.
 ///
 /// A character is its UTF-8 bytes as a little-endian number. If a token contains only a part of either, [`broken_bond`] gives
 /// the bit.

@@ -169,7 +169,7 @@ fn every_place(repo: &TestRepo, is_packed: bool) {
     assert_eq!(repo.git(&["cat-file", "-p", &kept]), "the user's");
     assert!(!run(repo.command("git").args(["cat-file", "-e", &gone]), b"").status.success());
     assert_eq!(purge(repo, &["--yes"])["objects"], 0, "a repeated purge finds nothing");
-    repo.say("work goes on");
+    repo.say("more work");
     repo.total("main");
 }
 

@@ -291,7 +291,7 @@ fn a_part_of_a_name_is_enough_to_read() {
     repo.text(&["branch", "idea.clean", "claude-code/s1"]);
     let mut shown = repo.trace(&["log", "--oneline", "ide"]);
     shown += &repo.trace(&["log", "--oneline", "-n", "1", "s1"]);
-    // Scripts that change something name all of it.
+    // Scripts that change something use the full name.
     shown += &repo.refused(&["switch", "ide"]);
     shown += &repo.refused(&["switch", "iade"]);
     shown += &repo.refused(&["switch", "other"]);

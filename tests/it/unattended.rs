@@ -332,7 +332,7 @@ fn a_push_to_a_public_host_is_told_once() {
     // What counts is where git would push to.
     repo.git(&["remote", "set-url", "origin", "https://github.com/ada/engine"]);
     let push = |args: &[&str]| String::from_utf8(repo.run(&[&["push"], args].concat(), b"").stderr).unwrap();
-    let warning = "warning: `origin` is on github.com, and its address does not tell whether it is private.";
+    let warning = "warning: `origin` is on github.com and may be public.";
     repo.git(&["config", "http.proxy", "http://127.0.0.1:1"]);
     assert_eq!(push(&["origin"]).matches("warning: `origin`").count(), 0);
     assert!(push(&[]).starts_with(warning));

@@ -100,7 +100,7 @@ fn renames_deletions_links_and_submodules() {
     place.commit("nothing of ours");
     fs::create_dir_all(place.at.join(".synapse")).unwrap();
     place.git(&["mv", "notes.txt", STORE]);
-    refused(&place, &["commit", "-q", "-m", "renamed to what is judged"]);
+    refused(&place, &["commit", "-q", "-m", "renamed to a judged file"]);
     place.git(&["commit", "-q", "--no-verify", "-m", "bad"]);
     place.git(&["rm", "-q", STORE]);
     place.git(&["commit", "-q", "-m", "deleted"]);
@@ -249,7 +249,7 @@ fn hooks_are_installed_where_git_looks_but_not_in_a_global_folder() {
     assert!(!place.trace(&["install", "--no-hooks"]).contains("left alone"));
 }
 
-/// Husky rewrites the folder of its own hooks, and calls the project's with `sh -e`.
+/// Husky rewrites the folder of its hooks, and calls the project's with `sh -e`.
 #[test]
 fn husky_gets_a_line_in_its_own_hooks() {
     let place = Playground::new();

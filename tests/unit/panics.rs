@@ -7,7 +7,7 @@ use super::exit_on_panic;
 
 const STATUS: &str = "GIT_TRACE_TEST_PANIC";
 
-/// Runs this test again in a process of its own, where it panics.
+/// Runs this test again in a separate process, where it panics.
 fn panicking(status: &str) -> Output {
     let name = "app::cli::panics::a_panic_ends_the_process_with_a_status";
     Command::new(env::current_exe().unwrap())

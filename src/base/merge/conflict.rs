@@ -240,7 +240,7 @@ pub(crate) fn flatten_base(text: &[u8], min_size: usize) -> Cow<'_, [u8]> {
     flat
 }
 
-/// Replaces markers, and what they show of the base, by blanks, so that the lines of both sides of each conflict stay where they
+/// Replaces markers and the lines of the base by blanks, so that the lines of both sides of each conflict stay where they
 /// are. Text whose markers do not parse is returned unchanged.
 pub(crate) fn blank_markers(text: &[u8]) -> Cow<'_, [u8]> {
     let mut blanked = Cow::Borrowed(text);

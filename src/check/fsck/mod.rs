@@ -217,7 +217,7 @@ impl<'r> Inspection<'r> {
         Ok(lines)
     }
 
-    /// Warns of forward crumbs that are dated in the future. What cannot be read was reported before.
+    /// Warns of forward crumbs that are dated in the future. Unreadable ones were reported before.
     fn future(&mut self, line: &Line) {
         let agent = line.refname.strip_prefix(FORWARD_CRUMBS).and_then(|name| name.parse::<AgentName>().ok());
         let Some(agent) = agent else { return };

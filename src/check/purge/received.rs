@@ -199,7 +199,7 @@ impl<'r> Survey<'r> {
             let is_alone = is_ours && !self.pairs.commits.contains_key(&oid);
             let named = commit.item().filter(|item| is_alone && tombstones.of_id(*item).is_some());
             self.items.extend(named);
-            // What a merge takes from a parent was judged there.
+            // Files that a merge takes from a parent were judged there.
             let new_files = if is_ours { new_files_of(repo, &commit)? } else { HashSet::new() };
             for change in changes {
                 let (_, Some(entry)) = change.sides() else { continue };

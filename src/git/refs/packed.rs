@@ -165,7 +165,7 @@ impl Repo {
     }
 }
 
-/// The refs below a folder, in a form that tells whether they changed without reading all of them.
+/// The refs below a folder, in a form that shows a change without reading all of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RefsState {
     /// The version of all refs but those with own files.
@@ -216,7 +216,7 @@ enum Opened {
     Sorted(Packed),
 }
 
-/// `packed-refs` with sorted lines `<oid> <refname>`, some of which a line `^<oid>` with the target of a tag follows.
+/// `packed-refs` with sorted lines `<oid> <refname>`. A line `^<oid>` after one names the target of that tag.
 struct Packed {
     file: File,
     /// Where the lines of refs begin.

@@ -17,7 +17,7 @@ pub(crate) struct Rules<'r> {
     pub file: StoreFile,
     pub namespaces: &'r Namespaces,
     pub now: Time,
-    /// Keys that were in the file before. Synapse allows more keys than we do, and a commit is judged by what it adds.
+    /// Keys that were in the file before. Synapse allows more keys than we do, and a commit is judged by the lines that it adds.
     pub earlier_keys: &'r HashSet<Vec<u8>>,
     /// Records that were last set before this time are reported.
     pub stale_before: Option<Time>,

@@ -80,7 +80,7 @@ impl TraceName {
         name.split_once(SUB_AGENT).map(|(above, _)| above)
     }
 
-    /// The names of the traces of which this is the trace of a sub-agent.
+    /// The names of the traces above this one, if it is that of a sub-agent.
     pub(crate) fn above_sub_agents(&self) -> impl Iterator<Item = &str> {
         self.name.match_indices(SUB_AGENT).map(|(at, _)| &self.name[..at])
     }

@@ -33,7 +33,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
-        // libgit2 reads no repository with reftable or SHA-256 refs by itself here.
+        // Here, libgit2 alone reads no repository with reftable or SHA-256.
         git(at, &["init", "-q", "--bare", "--object-format=sha1"], "");
         let tree = git(at, &["mktree"], "");
         let mut oids = Vec::new();

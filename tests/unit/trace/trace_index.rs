@@ -89,7 +89,7 @@ proptest! {
                     traces.retain(|trace| !trace.name.is_of_sub_agent());
                     traces.sort_by(|one, other| other.time.cmp(&one.time).then_with(|| one.name.cmp(&other.name)));
                     prop_assert_eq!(newest, traces);
-                    // Go on with the older list.
+                    // Continue with the older list.
                     if let Some(kept) = kept {
                         fs::write(path(&repo), kept).unwrap();
                     }

@@ -69,7 +69,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("size|stats", "`git trace status` shows the size of a trace, `git trace top` what fills it"),
     ("start", "`git trace install --agent claude-code` records sessions, `git trace import` records a past one"),
     ("stash", "`git trace switch -c NAME` keeps a state as a separate trace"),
-    ("submodule", "each submodule is a repository with traces of its own"),
+    ("submodule", "each submodule is a repository with separate traces"),
     ("sync", "`git trace pull`, then `git trace push`, shares traces"),
     ("tag", "`git trace branch NAME` keeps a state under a name"),
     ("tokens", "`git trace status` shows the tokens of a trace, `git trace count FILE` those of a file"),
@@ -128,11 +128,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     ),
     ("fetch", "--all|--tags", "`git trace fetch REMOTE` fetches all traces of a remote"),
     ("fsck", "--fix", "`git trace fsck --repair` repairs what can be repaired"),
-    (
-        "grep",
-        "",
-        "one pattern is enough, such as 'limit|quota'; options stand before it, and `-- -x` searches for `-x`",
-    ),
+    ("grep", "", "one pattern is enough, such as 'limit|quota'; options come first, and `-- -x` searches for `-x`"),
     ("materialize", "-f", "`git trace materialize --format openai` selects the API"),
     (
         "resume",

@@ -157,7 +157,7 @@ fn warn_if_public(context: &Context, remote: &str) -> Result<()> {
         && told::remember(repo, Message::Public)?
     {
         context.ui.note(format!(
-            "warning: `{}` is on {host}, and its address does not tell whether it is private. Whoever can read it can read the prompts, \
+            "warning: `{}` is on {host} and may be public. Whoever can read it can read the prompts, \
              answers, and outputs of tools in these traces",
             escaped(remote)
         ));

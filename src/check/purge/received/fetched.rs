@@ -90,7 +90,7 @@ fn rewrite(
     for (theirs, ours) in &survey.pairs.commits {
         objects.extend(rewriter.commits.get(theirs).map(|new| (*ours, Some(*new))));
     }
-    // What one purge left of an item has what the other one removed, in whatever file it is.
+    // The rest that one purge left of an item contains the text that the other one removed, in any file.
     let mut contents = Vec::new();
     for (blob, bytes) in &survey.pairs.files {
         objects.push((*blob, Some(repo.write_blob(bytes)?)));

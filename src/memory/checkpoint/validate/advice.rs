@@ -27,7 +27,7 @@ pub(crate) fn advise(findings: &mut Findings<'_>, document: &Document<'_>, now: 
     };
     let remedy = "describe what is wrong, for whom, and why it matters";
     check_words(document.section("Problem"), "Problem", "short-problem", MIN_PROBLEM_WORDS, remedy);
-    let remedy = "describe what works, what does not, and what is unfinished";
+    let remedy = "describe what works, what fails, and what remains to be done";
     check_words(document.essential("Current State"), "Current State", "short-state", MIN_STATE_WORDS, remedy);
     let points: [(&str, &str, usize, &'static str); 4] = [
         ("Decisions", "few-decisions", MIN_DECISIONS, "list decisions and their reasons"),

@@ -25,7 +25,7 @@
 //! - When compactions are replayed, the items that a compaction lists first and in their original order stay. Its other items
 //!   follow them, and the last of these replaces everything else. A compaction in an old file lists no items; it keeps
 //!   the messages of the user and the system.
-//! - A sub-agent has a file of its own, whose head names the session.
+//! - A sub-agent has a separate file, whose head names the session.
 //! - Not all response items have ids, so an item's source is session, record, and the number of its occurrence.
 //! - `token_count` follows the items that it covers, so reports are not used, and totals are counted.
 

@@ -17,7 +17,7 @@
 //! | `toolCalls` | `tool_io` call and, once present, result |
 //! | a message of another type, such as `info` | `freeform` named after it, removed as `interface`: only the user sees it |
 //!
-//! - A sub-agent has a log of its own, see `files`.
+//! - A sub-agent has a separate log, see `files`.
 //! - A part's source is its message and its place in it, so a message that is written again yields only its new parts.
 //!   Changed content under the same name is imported as a further item.
 //! - `$rewindTo` removes the named message and all later ones: their items are rewound.
