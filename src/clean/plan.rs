@@ -11,6 +11,7 @@ use super::stub::{short_arguments, stub, trimmed};
 use super::summarize::Replaced;
 use crate::base::string_enum::string_enum;
 use crate::tokens::Counter;
+use crate::tokens::cache::{CacheChange, CachePrices};
 use crate::trace::ItemId;
 use crate::trace::query::size::ContextSize;
 
@@ -147,12 +148,18 @@ impl Plan {
     }
 
     /// What the user should know before a cut.
-    pub(crate) fn note(&self) -> &'static str {
-        if self.is_worthwhile() {
-            "note: the provider's prompt cache is lost once"
-        } else {
-            "note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once"
-        }
+    pub(crate) fn note(&self, prices: CachePrices) -> String {
+        let mut rows = self.rows.iter();
+        let equal = rows.by_ref().take_while(|row| row.action == Action::Keep).map(|row| row.entry.tokens).sum();
+        let Some(turn) = self.changed().next().map(|row| row.entry.place.turn) else { return String::new() };
+        let little = if self.is_worthwhile() { "" } else { " saves fewer than 5,000 tokens and" };
+        let change = CacheChange { before: self.before, after: self.after(), equal };
+        let pays = match change.pays_after(prices) {
+            Some(1) => "pays off at once".to_owned(),
+            Some(count) => format!("pays off after {count} requests"),
+            None => "never pays off".to_owned(),
+        };
+        format!("note: this{little} drops the provider's prompt cache from turn {turn} on, which {pays}")
     }
 
     /// The size of the context afterwards. Thinking that is deleted is not saved: providers drop that of earlier turns anyway.

@@ -112,7 +112,7 @@ impl Config {
         self.parsed(key, parse_number, "a number from 0")
     }
 
-    fn parsed<T>(
+    pub(crate) fn parsed<T>(
         &self,
         key: &str,
         parse: impl Fn(&str) -> Option<T>,

@@ -11,6 +11,7 @@
 //! an instruction, which belongs to the first one. A [`Materializer`] can change the rules.
 
 pub(crate) mod bisect;
+pub(crate) mod cache;
 pub(crate) mod command;
 pub(crate) mod cut;
 pub(crate) mod envelope;

@@ -211,9 +211,15 @@ impl Content {
 impl Message {
     /// The tokens that the message adds to a request: its content and its framing.
     pub fn cost(&self, counter: Counter) -> u64 {
+        self.cost_of_first(self.blocks.len(), counter)
+    }
+
+    /// The tokens that the message adds with only the first of its blocks.
+    pub(crate) fn cost_of_first(&self, blocks: usize, counter: Counter) -> u64 {
+        let blocks = &self.blocks[..blocks];
         let tokens = |block: &Block| block.known_tokens.unwrap_or_else(|| counter.count(block.content.counted()));
-        let names = self.blocks.iter().filter(|block| block.content.name().is_some()).count();
-        message_cost(self.blocks.iter().map(tokens).sum(), self.name.is_some()) + framing::PER_NAME * names as u64
+        let names = blocks.iter().filter(|block| block.content.name().is_some()).count();
+        message_cost(blocks.iter().map(tokens).sum(), self.name.is_some()) + framing::PER_NAME * names as u64
     }
 }
 

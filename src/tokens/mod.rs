@@ -12,6 +12,7 @@
 //! - [`UsageReader`] reads the figures of a provider, and [`Budget`] compares a total with its limit.
 
 mod budget;
+pub(crate) mod cache;
 mod class;
 pub(crate) mod command;
 pub(crate) mod counter;

@@ -251,7 +251,7 @@ fn each_preset_leaves_its_stub() {
      old-reads          1      303      265
      before 5,349  after 1,869  saved 3,480 (65%)
     --- stderr
-    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 6 requests
     dry run; nothing was changed
     [exit 0]
     ");
@@ -288,7 +288,7 @@ fn each_preset_leaves_its_stub() {
      old-results        1    2,403    2,368
      before 5,349  after 2,134  saved 3,215 (60%)
     --- stderr
-    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 7 requests
     dry run, because there is no terminal: --yes writes; nothing was changed
     [exit 0]
     ");
@@ -307,9 +307,41 @@ fn each_preset_leaves_its_stub() {
     `main` stays as it was; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
-    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 6 requests
     [exit 0]
     ");
+    insta::assert_snapshot!(exact(&["diff", "--cache", "main", "main.clean"]), @"
+                 before      after      equal
+    tokens        5,346      1,869        304
+    bytes        12,088      4,777        830
+    the requests differ from #1 on
+    the next request costs 1,987 instead of 535, each later one 187 (tokens of uncached input; cached ones cost 0.1 to read, 1.25 to write)
+    the change pays off after 6 requests
+    [exit 0]
+    ");
+    insta::assert_snapshot!(exact(&["diff", "--cache", "main.clean", "main", "--json"]), @r#"
+    {"bytes":{"after":12088,"before":4777,"equal":830},"cost":{"first":6333,"later":535,"unchanged":187},"first":"af4b362339e04c03","pays_after":null,"prices":{"read":0.1,"write":1.25},"tokens":{"after":5346,"before":1869,"equal":304}}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(exact(&["diff", "--cache", "--exit-code", "main", "main"]), @"
+                 before      after      equal
+    tokens        5,346      5,346      5,346
+    bytes        12,088     12,088     12,088
+    the requests are equal
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.refused(&["diff", "--cache", "#1"]), @"
+    --- stderr
+    error: --cache compares two states: an item's revisions are not requests
+    [exit 2]
+    ");
+    repo.git(&["config", "trace.cachePrices", "cheap"]);
+    insta::assert_snapshot!(repo.refused(&["diff", "--cache", "main.clean"]), @"
+    --- stderr
+    error: git config `trace.cachePrices` is `cheap`, which is not two prices, such as 0.1,1.25
+    [exit 2]
+    ");
+    repo.git(&["config", "--unset", "trace.cachePrices"]);
     let cut = repo.text(&["materialize", "main.clean", "--format", "text"]);
     let cut: String = cut.lines().filter(|line| line.contains("[git-")).flat_map(|line| [line, "\n"]).collect();
     insta::assert_snapshot!(cut, @"
@@ -431,7 +463,7 @@ fn the_list_in_the_editor_decides() {
     `main` stays as it was; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
-    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 3 requests
     [exit 0]
     ");
     let (_, pairs, _) = said(&repo, "main.clean");
@@ -466,7 +498,7 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
      before 5,349  after 2,134  saved 3,215 (60%)   back: git trace undo
     [main] c4ebddc
     --- stderr
-    note: this saves fewer than 5,000 tokens, and the provider's prompt cache is lost once
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 7 requests
     [exit 0]
     ");
     assert_eq!(repo.git(&["rev-parse", "refs/traces/main~1"]), first);

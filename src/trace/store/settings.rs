@@ -10,6 +10,7 @@ use crate::base::time::Time;
 use crate::base::when::{Clock, When};
 use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
+use crate::tokens::cache::CachePrices;
 use crate::tokens::command::{self, CommandCounter};
 use crate::tokens::{Counter, Encoding, UsageMap, UsageReader, tokenizer};
 use crate::trace::{TraceError, TraceName};
@@ -75,6 +76,12 @@ fn counter_by(repo: &Repo, setting: &str, key: &str, value: String) -> Result<Co
             Err(_) => Err(bad(repo, key, value, "the name of an encoding, such as o200k_base or cl100k_base")?.into()),
         },
     }
+}
+
+/// The prices of the provider's prompt cache.
+pub(crate) fn cache_prices(repo: &Repo) -> Result<CachePrices, GitError> {
+    let prices = repo.config()?.parsed("trace.cachePrices", CachePrices::parse, "two prices, such as 0.1,1.25")?;
+    Ok(prices.unwrap_or_default())
 }
 
 /// The reader of usage, with the user's maps (`trace.usage.<name>`) in the order of their names.

@@ -10,6 +10,7 @@ use crate::app::ui::grouped;
 use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
+use crate::trace::store::settings::cache_prices;
 
 /// Cut what a session no longer needs, on a new branch
 ///
@@ -134,7 +135,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_wanted: bo
     }
     let back = if is_wanted { "   back: git trace undo" } else { "" };
     writeln!(ui, " {}{back}", screen::totals(plan, size, usize::MAX))?;
-    ui.note(plan.note());
+    ui.note(plan.note(cache_prices(context.repo()?)?));
     Ok(())
 }
 

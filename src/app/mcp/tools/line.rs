@@ -1,5 +1,6 @@
 //! `trace_branch`, `trace_switch`, `trace_merge`, `trace_compress`, `trace_clean`: lines of context.
 
+use crate::trace::store::settings::cache_prices;
 use serde_json::{Value, json};
 
 use crate::app::context::Context;
@@ -148,6 +149,7 @@ fn trace_clean(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     // `trace_diff` shows the items.
     answer["items"] = plan.changed().count().into();
     answer["trace"] = done.map(|done| done.name.to_string()).into();
-    let notes = (plan.saved() > 0).then(|| plan.note().to_owned());
+    let prices = cache_prices(repo)?;
+    let notes = (plan.saved() > 0).then(|| plan.note(prices));
     Ok(Answer::with_warnings(answer, notes.as_slice()))
 }

@@ -1,5 +1,6 @@
 //! `git trace diff`: what differs between two states, by item.
 
+mod cache;
 pub(crate) mod text;
 
 use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Values, bail, escaped};
@@ -41,6 +42,9 @@ pub(crate) struct DiffArgs {
     /// Print Markdown for a pull request comment
     #[arg(long)]
     markdown: bool,
+    /// Show how much of the request's beginning is equal, and what the change costs with the provider's prompt cache
+    #[arg(long, conflicts_with_all = ["stat", "name_only", "markdown", "word_diff"])]
+    cache: bool,
     /// Exit with status 1 if there is a difference
     #[arg(long)]
     exit_code: bool,
@@ -52,6 +56,10 @@ impl DiffArgs {
         let differs = match target(repo, &name, || State::of_trace(repo, &name), &self.states)? {
             Target::States(states) => {
                 let (before, after) = *states;
+                if self.cache {
+                    return cache::show(context, before, after, self.json)
+                        .map(|differs| ExitStatus::of(!self.exit_code || !differs));
+                }
                 let diff = between(repo, before, after, context.counter()?)?;
                 show(context, self, &diff)?;
                 !diff.items.is_empty()
@@ -95,6 +103,9 @@ fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
 fn show_revisions(context: &Context, args: &DiffArgs, name: &TraceName, id: ItemId) -> Result<bool> {
     let tip = Tip::of_trace(context.repo()?, name)?;
     let revisions = revisions(context.repo()?, &tip, id)?;
+    if args.cache {
+        bail!("--cache compares two states: an item's revisions are not requests");
+    }
     if args.markdown {
         bail!("--markdown is for two states: an item's revisions are shown as text or JSON");
     }
