@@ -1,3 +1,4 @@
+mod analysis;
 mod breadcrumbs;
 pub(crate) mod cli;
 pub(crate) mod context;

@@ -21,5 +21,6 @@ mod todo;
 pub(crate) use apply::{Cleaned, branch_name, newest_branch};
 pub(crate) use plan::{Action, Plan, Row, WORTH};
 pub(crate) use preset::{Bundle, Choice, Parameters, Preset};
+pub(crate) use roles::Call;
 pub(crate) use room::make_room;
 pub(crate) use session::Session;

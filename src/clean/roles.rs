@@ -5,24 +5,29 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use crate::base::string_enum::string_enum;
 use crate::trace::Item;
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::one_line;
 
-/// The kind of work that a tool does, as far as cleaning must know.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
-    Read,
-    /// Changes a part of a file.
-    Edit,
-    /// Writes a complete file.
-    Write,
-    Shell,
-    /// Its result is the report of a sub-agent.
-    Report,
-    /// Its result is what the user said, a to-do list, or instructions of a skill.
-    Keep,
-    Other,
+string_enum! {
+    /// The kind of work that a tool does, as far as cleaning must know.
+    Role("role") {
+        /// Reads a file.
+        Read = "read",
+        /// Changes a part of a file.
+        Edit = "edit",
+        /// Writes a complete file.
+        Write = "write",
+        /// Runs a command.
+        Shell = "shell",
+        /// Its result is the report of a sub-agent.
+        Report = "report",
+        /// Its result is what the user said, a to-do list, or instructions of a skill.
+        Keep = "keep",
+        /// Anything else.
+        Other = "other",
+    }
 }
 
 type Tools = &'static [(&'static str, Role)];
@@ -93,7 +98,7 @@ pub(super) type Arguments<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
 /// The lines that a read asks for: the first, from 1, and the last (none: to the end).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Range {
+pub(crate) struct Range {
     first: u64,
     last: Option<u64>,
 }
@@ -109,7 +114,7 @@ impl Range {
 
 /// Facts about a call from its name and arguments.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(crate) struct Call {
     pub role: Role,
     pub name: String,
     /// The files that it reads or writes.
@@ -122,7 +127,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn of(item: &Item) -> Self {
+    pub(crate) fn of(item: &Item) -> Self {
         let name = item.fields.name.clone().unwrap_or_default();
         let format = item.fields.source.as_ref().map(Source::format);
         let arguments: Arguments<'_> = serde_json::from_slice(&item.body).unwrap_or_default();

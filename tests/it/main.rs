@@ -4,6 +4,7 @@
 #![expect(clippy::format_collect, reason = "a line of input reads best as it is written, and tests write few")]
 
 mod accounting;
+mod analysis;
 mod as_of;
 mod bisect;
 mod branch;

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::app::analysis::{Report, export_all};
 use crate::app::cli::flags::items::FilterArgs;
 use crate::app::cli::{Context, Error, Result, Values, bail, escaped, json};
+use crate::app::ui::grouped;
 use crate::git::Git;
 use crate::trace::query::export::export;
 use crate::trace::query::select::{Among, select};
@@ -24,6 +26,9 @@ use crate::transcript::format::Format;
 ///
 /// The trace continues the new session: hooks and imports append to it what the agent records there. If the trace has changed by
 /// then, they continue a new trace that starts at the export. `-o -` only prints the session.
+///
+/// `export --all -o DIR` writes tables of all traces, their items, and the calls of tools, as JSON Lines. Repeated, it reads only
+/// traces that changed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
     /// Agent to write a session for: claude-code, codex, or gemini-cli [default: JSON Lines]
@@ -36,7 +41,10 @@ pub(crate) struct ExportArgs {
     items: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
-    /// File to write; `-` is stdout [default for a session: where the agent finds it]
+    /// Bring tables of all traces, items, and calls in the folder -o up to date, for DuckDB and other engines
+    #[arg(long, requires = "output", conflicts_with_all = ["first", "name", "items", "json"])]
+    all: bool,
+    /// File or folder to write; `-` is stdout [default for a session: where the agent finds it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print the result as JSON
@@ -46,6 +54,12 @@ pub(crate) struct ExportArgs {
 
 impl ExportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        if let Some(folder) = self.output.as_deref().filter(|_| self.all) {
+            if !self.filter.read(context)?.is_empty() {
+                bail!("--all exports all items; queries select them");
+            }
+            return tables(context, folder);
+        }
         match (&self.first, self.first.as_deref().map(str::parse::<Format>)) {
             (_, Some(Ok(_))) if !self.items.is_empty() || !self.filter.read(context)?.is_empty() => {
                 let hint =
@@ -58,6 +72,14 @@ impl ExportArgs {
             (None, _) => lines(context, self, None),
         }
     }
+}
+
+/// Writes all traces as tables.
+fn tables(context: &Context, folder: &Path) -> Result<()> {
+    let Report { exported, unchanged, removed, bytes } = export_all(context.repo()?, folder)?;
+    let gone = if removed > 0 { format!(", {removed} removed") } else { String::new() };
+    let (exported, unchanged, bytes) = (grouped(exported as u64), grouped(unchanged as u64), grouped(bytes));
+    writeln!(context.ui, "{exported} families of traces exported, {unchanged} unchanged{gone}; {bytes} bytes written")
 }
 
 fn lines(context: &Context, args: &ExportArgs, name: Option<&TraceName>) -> Result<()> {

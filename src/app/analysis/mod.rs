@@ -1,0 +1,224 @@
+//! All traces as tables for analysis engines: `git trace export --all -o DIR`.
+//!
+//! ```text
+//! DIR/<table>/agent=<agent>/month=<year>-<month>/rows.jsonl    tables: traces, items, calls
+//! DIR/git-trace-export.json                                    {"version":1,"families":{<name>:{"tips":…,"partition":…}}}
+//! ```
+//!
+//! The folders are partitions as DuckDB, Spark, BigQuery, and ClickHouse read them. A family of traces is in one partition, and
+//! each line begins with its name. If a tip of a family changed since the last export, the files of its partition are written
+//! again: the lines of other families are copied, and only the changed family is read from the repository.
+
+mod rows;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::Builder;
+
+use crate::base::error::{Context as _, Error, Result, bail};
+use crate::base::replace::{Access, Lock, Stem, put};
+use crate::git::Repo;
+use crate::trace::store::trace_index::{Group, TraceIndex};
+use rows::{Lines, partition};
+
+const TABLES: [&str; 3] = ["traces", "items", "calls"];
+
+const MANIFEST: &str = "git-trace-export.json";
+
+const VERSION: u32 = 1;
+
+/// How the names of our temporary files begin.
+const STEM: Stem = Stem(".git-trace");
+
+/// The outcome of an export.
+#[derive(Default, Debug)]
+pub(crate) struct Report {
+    /// The families that were read, those that had not changed, and those that were removed because their traces are gone.
+    pub exported: usize,
+    pub unchanged: usize,
+    pub removed: usize,
+    pub bytes: u64,
+}
+
+#[derive(Serialize, Deserialize, Default, Debug)]
+struct Manifest {
+    version: u32,
+    families: BTreeMap<String, Entry>,
+}
+
+#[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
+struct Entry {
+    /// The tips of its traces.
+    tips: BTreeMap<String, String>,
+    /// Below the folder of a table.
+    partition: String,
+}
+
+impl Manifest {
+    /// The manifest of an earlier export to the folder, which is created if it is missing.
+    fn open(folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+        let path = folder.join(MANIFEST);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+                if !is_empty {
+                    let message = format!("`{}` has other files and no earlier export", folder.display());
+                    return Err(Error::with_hint(message, "name a new or empty folder"));
+                }
+                return Ok(Self { version: VERSION, ..Self::default() });
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+        };
+        match serde_json::from_slice::<Self>(&text) {
+            Ok(manifest) if manifest.version == VERSION => Ok(manifest),
+            Ok(manifest) => bail!("`{}` has version {}, and only {VERSION} is known", path.display(), manifest.version),
+            Err(error) => {
+                let message = format!("`{}` is damaged: {error}", path.display());
+                Err(Error::with_hint(message, "export to a new folder"))
+            }
+        }
+    }
+
+    fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(MANIFEST);
+        put(&path, Access::Usual, &serde_json::to_vec(self)?)
+            .with_context(|| format!("cannot write `{}`", path.display()))
+    }
+}
+
+/// Brings the tables in a folder up to date.
+pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
+    let mut manifest = Manifest::open(folder)?;
+    let locked = folder.join(TABLES[0]);
+    fs::create_dir_all(&locked).with_context(|| format!("cannot create `{}`", locked.display()))?;
+    let lock = Lock::take(&locked, STEM).with_context(|| format!("cannot lock `{}`", locked.display()))?;
+    let Some(_lock) = lock else { bail!("another export to `{}` is running", folder.display()) };
+    let mut report = Report::default();
+    // The families whose rows are to be written, and those whose old rows are to be dropped, by partition.
+    let mut wanted: BTreeMap<String, Vec<Group>> = BTreeMap::new();
+    let mut stale: BTreeMap<String, HashSet<String>> = BTreeMap::new();
+    let mut gone: BTreeSet<String> = manifest.families.keys().cloned().collect();
+    for group in TraceIndex::open(repo)?.groups(repo) {
+        let name = group.name.to_string();
+        gone.remove(&name);
+        let known = manifest.families.get(&name);
+        if known.is_some_and(|known| known.tips == tips(&group) && exists(folder, &known.partition)) {
+            report.unchanged += 1;
+            continue;
+        }
+        let place = match known {
+            Some(known) => known.partition.clone(),
+            None => partition(repo, &group)?,
+        };
+        stale.entry(place.clone()).or_default().insert(name);
+        wanted.entry(place).or_default().push(group);
+    }
+    for name in &gone {
+        let known = &manifest.families[name];
+        stale.entry(known.partition.clone()).or_default().insert(name.clone());
+    }
+    for (place, stale) in stale {
+        let groups = wanted.remove(&place).unwrap_or_default();
+        report.bytes += write_partition(repo, folder, &place, &stale, &groups)?;
+        manifest.families.retain(|name, _| !stale.contains(name));
+        for group in &groups {
+            let entry = Entry { tips: tips(group), partition: place.clone() };
+            manifest.families.insert(group.name.to_string(), entry);
+        }
+        report.exported += groups.len();
+        manifest.write(folder)?;
+    }
+    report.removed = gone.len();
+    Ok(report)
+}
+
+fn tips(group: &Group) -> BTreeMap<String, String> {
+    group.traces.iter().map(|trace| (trace.name.to_string(), trace.tip.to_string())).collect()
+}
+
+fn path(folder: &Path, table: &str, partition: &str) -> PathBuf {
+    folder.join(table).join(partition).join("rows.jsonl")
+}
+
+fn exists(folder: &Path, partition: &str) -> bool {
+    TABLES.iter().all(|table| path(folder, table, partition).is_file())
+}
+
+/// Replaces the files of a partition. Returns the bytes that were written.
+fn write_partition(
+    repo: &Repo,
+    folder: &Path,
+    partition: &str,
+    stale: &HashSet<String>,
+    groups: &[Group],
+) -> Result<u64> {
+    let mut files = Vec::new();
+    for table in TABLES {
+        let path = path(folder, table, partition);
+        let failed = || format!("cannot write `{}`", path.display());
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).with_context(failed)?;
+        remove_leftovers(parent);
+        let file = Builder::new().prefix(STEM.0).tempfile_in(parent).with_context(failed)?;
+        let mut file = BufWriter::with_capacity(1 << 18, file);
+        copy_others(&path, stale, &mut file).with_context(failed)?;
+        files.push((path, file));
+    }
+    for group in groups {
+        let lines = Lines::of(repo, group)?;
+        for ((path, file), lines) in files.iter_mut().zip(&lines.tables) {
+            file.write_all(lines).with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
+    }
+    let mut bytes = 0;
+    for (path, file) in files {
+        let failed = || format!("cannot write `{}`", path.display());
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(failed)?;
+        let size = file.as_file().metadata().with_context(failed)?.len();
+        bytes += size;
+        file.persist(&path).map_err(|error| error.error).with_context(failed)?;
+    }
+    Ok(bytes)
+}
+
+/// Removes the files of exports that were killed.
+fn remove_leftovers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(STEM.0.as_bytes()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Copies the lines of families that are not stale.
+fn copy_others(path: &Path, stale: &HashSet<String>, out: &mut impl io::Write) -> io::Result<()> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => BufReader::with_capacity(1 << 18, file?),
+    };
+    let heads: HashSet<Vec<u8>> = stale.iter().map(|name| head(name)).collect();
+    let mut line = Vec::new();
+    while file.read_until(b'\n', &mut line)? > 0 {
+        // The name is the first string, and a quote in it is escaped.
+        let end = memchr::memmem::find(&line, TRACE).unwrap_or(line.len());
+        if !heads.contains(&line[..end]) {
+            out.write_all(&line)?;
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+/// What follows the name of the family in a line.
+const TRACE: &[u8] = b",\"trace\":";
+
+/// How the lines of a family begin.
+fn head(name: &str) -> Vec<u8> {
+    format!("{{\"family\":{}", serde_json::Value::from(name)).into_bytes()
+}

@@ -1,0 +1,140 @@
+//! `git trace export --all`: tables for analysis engines.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::repo::TestRepo;
+use crate::samples::SAMPLES;
+
+/// The lines of each file, sorted.
+fn tables(folder: &Path) -> BTreeMap<String, Vec<String>> {
+    let mut found = BTreeMap::new();
+    for table in ["traces", "items", "calls"] {
+        for agent in fs::read_dir(folder.join(table)).into_iter().flatten() {
+            for month in fs::read_dir(agent.unwrap().path()).unwrap() {
+                let path = month.unwrap().path().join("rows.jsonl");
+                let text = fs::read_to_string(&path).unwrap();
+                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+                lines.sort();
+                if !lines.is_empty() {
+                    found.insert(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned(), lines);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn rows(folder: &Path, table: &str) -> Vec<Value> {
+    let tables = tables(folder);
+    let lines = tables.iter().filter(|(name, _)| name.starts_with(table)).flat_map(|(_, lines)| lines);
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// After each change, the export that is brought up to date equals a new one.
+#[test]
+fn an_export_that_is_repeated_equals_a_new_one() {
+    let repo = TestRepo::new();
+    let (out, place) = (repo.folder().join("../tables"), "../tables");
+    let check = |expected: &str| {
+        assert_eq!(repo.text(&["export", "--all", "-o", place]).split(';').next().unwrap(), expected);
+        let fresh = tempfile::tempdir().unwrap();
+        repo.trace(&["export", "--all", "-o", fresh.path().join("new").to_str().unwrap()]);
+        assert_eq!(tables(&out), tables(&fresh.path().join("new")));
+    };
+    check("0 families of traces exported, 0 unchanged");
+    for (name, bytes) in &SAMPLES[..3] {
+        repo.bytes_with(&["import", "claude-code", "-", "--trace", &format!("claude-code/{name}")], bytes);
+    }
+    check("3 families of traces exported, 0 unchanged");
+    check("0 families of traces exported, 3 unchanged");
+    repo.text(&["branch", "copy", "claude-code/dangling-tool-use"]);
+    repo.text(&["--trace", "copy", "commit", "-m", "More."]);
+    let count = rows(&out, "items").len();
+    check("1 families of traces exported, 2 unchanged");
+    assert_eq!(rows(&out, "items").len(), count + 1, "items that traces of a session share are one row");
+    repo.text(&["--trace", "copy", "delete", "#1"]);
+    repo.text(&["--trace", "a\",\"trace\"", "commit", "-m", "By hand."]);
+    check("2 families of traces exported, 2 unchanged");
+    repo.text(&["branch", "-D", "claude-code/compact-boundary"]);
+    check("0 families of traces exported, 3 unchanged, 1 removed");
+    fs::remove_file(out.join("items/agent=none/month=2026-02/rows.jsonl")).unwrap();
+    fs::write(out.join("items/agent=none/month=2026-02/.git-traceX1"), "of a killed export").unwrap();
+    check("1 families of traces exported, 2 unchanged");
+    assert_eq!(fs::read_dir(out.join("items/agent=none/month=2026-02")).unwrap().count(), 1);
+}
+
+/// Deleted items have rows, a call and its result have one, and of several reports of a message only the last counts.
+#[test]
+fn rows_tell_what_happened() {
+    let repo = TestRepo::new();
+    let usage = json!({ "input_tokens": 10, "output_tokens": 3 });
+    let lines = [
+        json!({ "text": "Where is it?" }),
+        json!({ "type": "reasoning", "text": "Look.", "turn": "m1", "meta": { "usage": { "input_tokens": 10, "output_tokens": 1 } } }),
+        json!({ "type": "tool_io", "direction": "call", "name": "Read", "call_id": "c1", "turn": "m1", "meta": { "usage": usage, "model": "big-1" }, "text": "{\"file_path\":\"src/lib.rs\"}" }),
+        json!({ "type": "tool_io", "direction": "result", "call_id": "c1", "status": "error", "text": "no such file" }),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
+    repo.text(&["delete", "#0"]);
+    let out = repo.folder().join("../tables");
+    repo.trace(&["export", "--all", "-o", "../tables"]);
+    let items = rows(&out, "items");
+    let cells = |row: &Value| {
+        ["trace", "seq", "type", "live", "model", "output_tokens", "text"]
+            .map(|column| row[column].to_string())
+            .join(" ")
+    };
+    let mut shown: Vec<String> = items.iter().map(cells).collect();
+    shown.sort();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    "main" 0 "dialogue" false null null "Where is it?"
+    "main" 1 "reasoning" true null null "Look."
+    "main" 2 "tool_io" true "big-1" 3 "{\"file_path\":\"src/lib.rs\"}"
+    "main" 3 "tool_io" true null null "no such file"
+    "#);
+    let calls = rows(&out, "calls");
+    let cells =
+        ["turn", "step", "tool", "kind", "paths", "target", "status"].map(|column| calls[0][column].to_string());
+    insta::assert_snapshot!(cells.join(" "), @r#"1 1 "Read" "read" ["src/lib.rs"] "src/lib.rs" "error""#);
+    assert_eq!(calls.len(), 1);
+    let traces = rows(&out, "traces");
+    let cells = |row: &Value| ["trace", "items", "calls", "live_items"].map(|column| row[column].to_string()).join(" ");
+    insta::assert_snapshot!(traces.iter().map(cells).collect::<Vec<_>>().join("\n"), @r#""main" 4 1 3"#);
+}
+
+#[test]
+fn a_folder_with_anything_else_is_refused() {
+    let repo = TestRepo::new();
+    repo.trace(&["commit", "-m", "one"]);
+    fs::create_dir(repo.folder().join("mine")).unwrap();
+    fs::write(repo.folder().join("mine/notes"), "").unwrap();
+    let mut said = repo.refused(&["export", "--all", "-o", "mine"]);
+    repo.trace(&["export", "--all", "-o", "out"]);
+    fs::write(repo.folder().join("out/git-trace-export.json"), "{").unwrap();
+    said += &repo.refused(&["export", "--all", "-o", "out"]);
+    fs::write(repo.folder().join("out/git-trace-export.json"), "{\"version\":2,\"families\":{}}").unwrap();
+    said += &repo.refused(&["export", "--all", "-o", "out"]);
+    said += &repo.refused(&["export", "--all"]);
+    said += &repo.refused(&["export", "--all", "-o", "out", "-t", "tool_io"]);
+    insta::assert_snapshot!(said, @"
+    --- stderr
+    error: `mine` has other files and no earlier export
+    hint: name a new or empty folder
+    [exit 2]--- stderr
+    error: `out/git-trace-export.json` is damaged: EOF while parsing an object at line 1 column 1
+    hint: export to a new folder
+    [exit 2]--- stderr
+    error: `out/git-trace-export.json` has version 2, and only 1 is known
+    [exit 2]--- stderr
+    error: `git trace export` needs `--output <FILE>`
+    hint: for example `git trace export > trace.jsonl`; `git trace export -h` explains it
+    [exit 2]--- stderr
+    error: --all exports all items; queries select them
+    [exit 2]
+    ");
+}
