@@ -71,7 +71,9 @@ impl Manifest {
                     let message = format!("`{}` has other files and no earlier export", folder.display());
                     return Err(Error::with_hint(message, "name a new or empty folder"));
                 }
-                return Ok(Self { version: VERSION, ..Self::default() });
+                let new = Self { version: VERSION, ..Self::default() };
+                new.write(folder)?;
+                return Ok(new);
             }
             Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
         };
