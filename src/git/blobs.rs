@@ -115,6 +115,9 @@ impl<'o> Work<'o> {
 
     fn read_ahead(&self, place: Option<&Path>, sender: &SyncSender<Result<Batch<'o>, GitError>>) {
         let Ok(repository) = Repo::open_place(place) else { return };
+        if self.loose.lend_to(&repository).is_err() {
+            return;
+        }
         let Ok(odb) = repository.odb() else { return };
         while let Some(index) = self.take() {
             if sender.send(self.read(index, &odb)).is_err() {

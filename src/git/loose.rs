@@ -3,6 +3,7 @@
 //! libgit2 reads packed and missing objects. If a loose object is damaged, git is asked, which looks into packs first.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,8 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use flate2::bufread::ZlibDecoder;
-use git2::{ObjectFormat, ObjectType};
+use git2::{ObjectFormat, ObjectType, Repository};
 
+use super::alternates::Alternates;
 use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
@@ -31,6 +33,8 @@ const MOST_PACKED: usize = 1032;
 pub(super) struct Loose {
     git_dir: PathBuf,
     folders: Vec<PathBuf>,
+    /// Those of the folders that libgit2 does not find, because their names are quoted.
+    quoted: Vec<PathBuf>,
     asked: AtomicUsize,
     /// Which folders exist. libgit2 reads from those that are created later.
     fans: OnceLock<Box<[bool; 256]>>,
@@ -39,21 +43,43 @@ pub(super) struct Loose {
 }
 
 impl Loose {
-    /// `others` are the folders in `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
-    pub(super) fn new(git_dir: &Path, objects: &Path, others: impl IntoIterator<Item = PathBuf>) -> Self {
-        let mut folders = vec![objects.to_owned()];
-        folders.extend(others);
+    /// `others` is `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
+    pub(super) fn new(git_dir: &Path, objects: &Path, others: Option<&OsStr>) -> Self {
+        let (mut folders, mut quoted) = (vec![objects.to_owned()], Vec::new());
+        let mut add = |folders: &mut Vec<PathBuf>, lender: Option<&Path>, named: Alternates<'_>| {
+            for (path, is_quoted) in named {
+                let path = lender.map_or_else(|| path.clone(), |lender| lender.join(&path));
+                if folders.contains(&path) {
+                    continue;
+                }
+                if is_quoted || lender.is_some_and(|lender| quoted.contains(&lender.to_owned())) {
+                    quoted.push(path.clone());
+                }
+                folders.push(path);
+            }
+        };
+        if let Some(others) = others {
+            let separator = if cfg!(windows) { b';' } else { b':' };
+            add(&mut folders, None, Alternates { rest: others.as_encoded_bytes(), separator });
+        }
         let mut next = 0;
         while let Some(folder) = folders.get(next).cloned().filter(|_| next < MOST_FOLDERS) {
             next += 1;
-            let Ok(lent) = fs::read_to_string(folder.join("info").join("alternates")) else { continue };
-            let lines = lent.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-            let mut found: Vec<PathBuf> = lines.map(|line| folder.join(line)).collect();
-            found.retain(|found| !folders.contains(found));
-            folders.extend(found);
+            let Ok(lent) = fs::read(folder.join("info").join("alternates")) else { continue };
+            add(&mut folders, Some(&folder), Alternates { rest: &lent, separator: b'\n' });
         }
         let (asked, fans, verified) = (AtomicUsize::new(0), OnceLock::new(), AtomicBool::new(false));
-        Self { git_dir: git_dir.to_owned(), folders, asked, fans, verified, spare: Mutex::default() }
+        Self { git_dir: git_dir.to_owned(), folders, quoted, asked, fans, verified, spare: Mutex::default() }
+    }
+
+    /// Lets libgit2 read packs in the folders that it does not find.
+    pub(super) fn lend_to(&self, repository: &Repository) -> Result<(), git2::Error> {
+        if self.quoted.is_empty() {
+            return Ok(());
+        }
+        let odb = repository.odb()?;
+        let lent = self.quoted.iter().filter_map(|folder| folder.to_str()).filter(|folder| Path::new(folder).is_dir());
+        lent.into_iter().try_for_each(|folder| odb.add_disk_alternate(folder))
     }
 
     /// `None` if the object does not seem to be loose. Fails if its file is damaged and there is no other copy.

@@ -6,6 +6,7 @@
 //! - A ref moves only from the value that was read ([`Repo::update_ref`]).
 //! - libgit2's error codes do not leave this module: callers get [`GitError`], or `None` for what does not exist.
 
+mod alternates;
 mod ancestry;
 mod blobs;
 mod call;

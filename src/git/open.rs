@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
-use std::env::split_paths;
 use std::path::{Path, PathBuf};
 
 use git2::{ObjectFormat, Repository};
@@ -79,7 +78,8 @@ impl Repo {
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let others = env.os("GIT_ALTERNATE_OBJECT_DIRECTORIES").filter(|_| place.is_none());
-        let loose = Loose::new(inner.path(), &objects, others.map(split_paths).into_iter().flatten());
+        let loose = Loose::new(inner.path(), &objects, others);
+        loose.lend_to(&inner).map_err(|source| GitError::store("open the object database", source))?;
         Ok(Self {
             inner,
             refs,

@@ -423,3 +423,32 @@ fn damage_in_any_alternate_is_an_error() {
         assert!(shown(repo, &objects).contains("is damaged"));
     });
 }
+
+#[test]
+fn names_of_alternates_may_be_quoted() {
+    let repo = TestRepo::new();
+    repo.say("loose");
+    repo.git(&["clone", "-q", "--shared", ".", "../borrower"]);
+    repo.git(&["-C", "../borrower", "fetch", "-q", "../repo", "+refs/*:refs/*"]);
+    let borrower = repo.home().join("borrower");
+    let alternates = borrower.join(".git/objects/info/alternates");
+    let shown = |variable: Option<&str>| {
+        let shown = |program: &str, args: &[&str]| {
+            let mut command = repo.command(program);
+            command.envs(variable.map(|value| ("GIT_ALTERNATE_OBJECT_DIRECTORIES", value))).args(args);
+            run(command.current_dir(&borrower), b"").status.success()
+        };
+        let by_us = shown("git-trace", &["show", "#0"]);
+        assert_eq!(by_us, shown("git", &["cat-file", "-e", "refs/traces/main"]), "{variable:?}");
+        by_us
+    };
+    for _ in ["loose", "packed"] {
+        let quoted = format!("\"{}/\\157bjects\"", repo.git_dir().display());
+        for (line, is_borrowed) in [("\"../../../repo/.git/objects\"", true), (&*quoted, true), ("# nothing", false)] {
+            std::fs::write(&alternates, format!("{line}\n")).unwrap();
+            assert_eq!(shown(None), is_borrowed, "{line}");
+        }
+        assert!(shown(Some(&format!("/nonexistent:{quoted}"))));
+        repo.git(&["gc", "-q"]);
+    }
+}
