@@ -43,6 +43,9 @@ impl Outgoing {
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
 const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
 
+/// Settings such as `push.followTags` must not push anything else.
+const PUSH: [&str; 3] = ["--porcelain", "--no-follow-tags", "--recurse-submodules=no"];
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PushFate {
     Moved,
@@ -76,7 +79,7 @@ impl Repo {
         for batch in batches(outgoing, MAX_ARGUMENTS) {
             // The caller says what to do if the remote rejects a ref.
             let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
-            command.arg("--porcelain").args(batch.iter().filter_map(|one| one.lease.as_deref()));
+            command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
             pushed.extend(pushed_refs(answer, |_| above("push"))?);
@@ -87,7 +90,7 @@ impl Repo {
     /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
     pub(crate) fn push_quietly(&self, remote: &str, refspec: &str) -> Result<Option<PushedRef>, GitError> {
         let mut command = self.git("push");
-        command.args(["--porcelain", "--", remote, refspec]);
+        command.args(PUSH).args(["--", remote, refspec]);
         let answer = Answer::of(command.stdin(Stdio::inherit()))?;
         Ok(pushed_refs(answer, Answer::into_error)?.pop())
     }
@@ -98,7 +101,7 @@ impl Repo {
         let mut command = self.git("fetch");
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
-            .args(["--no-tags", "--no-write-fetch-head", "--refmap=", "--stdin"])
+            .args(["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin"])
             .args(options)
             .arg("--")
             .arg(remote);

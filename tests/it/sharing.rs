@@ -230,6 +230,31 @@ fn configured_refspecs_move_no_local_trace() {
 }
 
 #[test]
+fn settings_of_git_push_nothing_else() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.git("ada", &["tag", "-a", "-m", "not for others", "private", "refs/traces/main"]);
+    for (key, value) in [("push.followTags", "true"), ("push.recurseSubmodules", "only")] {
+        team.git("ada", &["config", key, value]);
+    }
+    team.ok("ada", &["push"]);
+    let refs = team.git("shared.git", &["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs, "refs/heads/code\nrefs/traces/main\n");
+}
+
+#[test]
+fn a_remote_cannot_give_the_name_of_forward_crumbs_to_something_else() {
+    let team = team_with_three_items();
+    team.ok("ada", &["forward", "leave", "--agent", "ada", "--summary", "The parser works."]);
+    team.ok("ada", &["forward", "push", "--agent", "ada"]);
+    team.git("shared.git", &["update-ref", "refs/trace-records/crumbs/ada", "refs/heads/code"]);
+    team.ok("bob", &["fetch"]);
+    assert_eq!(team.git("bob", &["for-each-ref", "refs/trace-remote-records/origin/crumbs"]), "");
+    team.ok("bob", &["forward", "pull", "--agent", "ada"]);
+    assert!(team.ok("bob", &["forward", "get", "--agent", "ada"]).contains("The parser works."));
+}
+
+#[test]
 fn repeating_an_interrupted_pull_sets_its_tags() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);
@@ -375,12 +400,15 @@ fn bad_refs_of_a_remote_are_reported_and_skipped() {
     team.ok("ada", &["push"]);
     let blob = team.git("shared.git", &["rev-parse", "refs/traces/main:00/00"]);
     team.git("shared.git", &["update-ref", "refs/traces/blob", blob.trim_end()]);
-    team.git("shared.git", &["update-ref", "refs/traces/HEAD", "refs/heads/code"]);
+    for head in ["HEAD", "TRACE_HEAD"] {
+        team.git("shared.git", &["update-ref", &format!("refs/traces/{head}"), "refs/heads/code"]);
+    }
     let (code, said) = team.run("bob", &["pull"]);
     assert_eq!(code, Some(1));
     insta::assert_snapshot!(redact(&said), @"
     main: moved on, at [SHORT]
     warning: skipped origin/HEAD: a trace cannot have this name
+    warning: skipped origin/TRACE_HEAD: a trace cannot have this name
     warning: skipped origin/blob: object [OID] is not a commit
     ");
     let (code, said) = team.run("bob", &["fetch", "--json"]);

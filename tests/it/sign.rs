@@ -241,6 +241,39 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
 }
 
 #[test]
+fn unsigned_tombstones_of_a_remote_change_nothing() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["purge", "#0", "--yes", "--reason", "leaked"]);
+    repo.git(&["-C", "../eve", "push", "-q", "origin", "refs/trace-purged:refs/trace-records/purged"]);
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["fetch"]), @"
+    origin/main [SHORT]
+    --- stderr
+    From [HOME]/repo/../shared
+     * [new ref]         refs/trace-records/priority -> refs/trace-remote-records/origin/priority
+     * [new ref]         refs/trace-records/purged -> refs/trace-remote-records/origin/purged
+     * [new ref]         refs/traces/main -> refs/trace-remotes/origin/main
+    warning: skipped origin/purged: the remote's history of tombstones has no valid signature, which `trace.requireSigned` demands
+    [exit 1]
+    ");
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
+    main: new, at [SHORT]
+    main: 1 priority changed by A U Thor: pinned #0
+    --- stderr
+    warning: skipped origin/purged: the remote's history of tombstones has no valid signature, which `trace.requireSigned` demands
+    [exit 1]
+    ");
+    assert_eq!(repo.git(&["-C", "../bob", "for-each-ref", "refs/trace-purged"]), "");
+
+    trace_in(&repo, "bob", &["commit", "-m", "mine"]);
+    trace_in(&repo, "bob", &["purge", "#1", "--yes"]);
+    let said = trace_in(&repo, "bob", &["push", "origin", "main"]);
+    let error =
+        "error: the remote's history of tombstones has no valid signature, which `trace.requireSigned` demands\n";
+    assert!(said.starts_with("main → origin: ") && said.contains(error) && said.ends_with("[exit 1]"), "{said}");
+}
+
+#[test]
 fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
     let Some(repo) = team() else { return };
     trace_in(&repo, "bob", &["pull"]);

@@ -8,8 +8,7 @@ use super::repair::newest_complete;
 use super::{Inspection, Line};
 use crate::git::{BACKUP_REFS, GitError, LogEntry, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
-use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, TRACE_HEAD, TRACES};
-use crate::trace::store::head::PREVIOUS;
+use crate::trace::model::name::{FORWARD_CRUMBS, PREVIOUS, REMOTE_RECORDS, TRACE_HEAD, TRACES};
 use crate::trace::store::priority::RECORD;
 use crate::trace::store::session::{SESSIONS, is_dangling};
 use crate::trace::{TraceError, TraceName};
@@ -150,6 +149,10 @@ impl Inspection<'_> {
                 if name.replace("%2F", "").replace("%25", "").contains(['/', '%']) {
                     let message = "no trace has this name: `/` is written `%2F` here, and `%` as `%25`";
                     self.problems.push(Problem::warning("kept-name", refname, message).commit(*tip));
+                }
+                // Git has no trouble with what a repair kept because a trace pointed to it.
+                if matches!(self.repo.read_commit(*tip), Err(GitError::WrongKind { .. })) {
+                    continue;
                 }
                 let first = self.problems.len();
                 self.history(&line, *tip)?;

@@ -12,6 +12,10 @@ use crate::git::Repo;
 /// The symbolic ref, one per worktree, that names the current trace.
 pub(crate) const TRACE_HEAD: &str = "TRACE_HEAD";
 
+/// The symbolic ref, one per worktree, that names the previous trace. The reflog of `TRACE_HEAD` cannot replace it, because git
+/// writes one only under some settings.
+pub(crate) const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
+
 /// Separates the name of a session's trace from the id of a sub-agent.
 const SUB_AGENT: &str = ".agent-";
 
@@ -138,7 +142,8 @@ impl FromStr for TraceName {
         let name = text.strip_prefix(TRACES).unwrap_or(text);
         // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default. Git admits characters that
         // a terminal obeys, and names are printed everywhere.
-        let is_plain = !name.starts_with('-') && name != "HEAD" && name.len() <= 240 && !name.contains(is_unprintable);
+        let is_head = matches!(name, "HEAD" | TRACE_HEAD | PREVIOUS);
+        let is_plain = !name.starts_with('-') && !is_head && name.len() <= 240 && !name.contains(is_unprintable);
         if is_plain && Repo::is_refname(&format!("{TRACES}{name}")) {
             Ok(Self::trace(name.to_owned()))
         } else {

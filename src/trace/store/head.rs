@@ -3,12 +3,8 @@
 use std::path::PathBuf;
 
 use crate::git::{Ident, LogLine, Repo};
-use crate::trace::model::name::TRACE_HEAD;
+use crate::trace::model::name::{PREVIOUS, TRACE_HEAD};
 use crate::trace::{TraceError, TraceName};
-
-/// The symbolic ref, one per worktree, that names the previous trace. The reflog of `TRACE_HEAD` cannot replace it, because git
-/// writes one only under some settings.
-pub(crate) const PREVIOUS: &str = "TRACE_PREVIOUS_HEAD";
 
 /// The current trace of this worktree: the one that `TRACE_HEAD` names, or `main`.
 pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {

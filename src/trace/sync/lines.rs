@@ -18,9 +18,10 @@ use crate::trace::store::signature::Signature;
 /// How long a push is repeated while other pushes move the remote's history.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The refspec that fetches all shared histories. The star prevents an error if the remote has none.
+/// The refspec that fetches priorities and tombstones. The star prevents an error if the remote has none. A remote must not give the
+/// name of anything that is fetched by its full name, such as `crumbs/ada`, to something else.
 pub(crate) fn refspec(remote: &str) -> String {
-    format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*")
+    format!("+refs/trace-records/p*:refs/trace-remote-records/{remote}/p*")
 }
 
 fn shared_ref(history: &LineHistory<'_>) -> String {

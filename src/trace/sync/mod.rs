@@ -15,7 +15,7 @@ mod push;
 pub(crate) use pull::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };
-pub(crate) use purged::{drop_objects, receive, replace as replace_purged};
+pub(crate) use purged::{drop_objects, fetched_tombstones, is_of_code, receive, replace as replace_purged};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::{BTreeSet, HashMap};
@@ -108,5 +108,7 @@ pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), Tra
     for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)] {
         if follows { repo.add_setting(&key, &refspec)? } else { repo.remove_setting(&key, &refspec)? }
     }
+    // Version 0.1 set this one.
+    repo.remove_setting(&key, &format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*"))?;
     Ok(())
 }

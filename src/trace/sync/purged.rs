@@ -6,10 +6,11 @@ use super::lines::{fetched_lines, fetched_ref, push_lines};
 use super::{is_private, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::TRACES;
+use crate::trace::model::tree;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{Fate, HISTORY, RECEIVED, Tombstones};
-use crate::trace::{TraceError, TraceName};
+use crate::trace::{Tip, TraceError, TraceName};
 
 /// A ref of a remote as last fetched.
 struct Fetched {
@@ -53,9 +54,16 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
 ///
 /// The remote's tombstones count too. Without any, this costs two lookups of refs.
 pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
-    let theirs = fetched_lines(repo, remote, &HISTORY)?;
-    let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
+    let fetched = fetched_lines(repo, remote, &HISTORY)?;
+    let theirs = fetched.filter(|tip| match HISTORY.require_signed(repo, *tip) {
+        Ok(()) => true,
+        Err(error) => {
+            refused.push((HISTORY.shared.to_owned(), error.to_string()));
+            false
+        }
+    });
+    let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(refused) };
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
     for Fetched { refname, tip, name, local, has_items } in fetched_refs(repo, remote)? {
         let known = local.map(|local| repo.find_ref(&local)).transpose()?.flatten();
@@ -64,13 +72,17 @@ pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, St
             if has_items { tombstones.in_history(repo, tip, known)? } else { tombstones.in_lines(repo, tip, known)? };
         if let Some((_, purge)) = found.first() {
             refused.push((name, purge.to_string()));
-            objects.extend(found.iter().map(|(oid, _)| *oid));
             // A later commit need not have its own tombstone, and would lack files.
-            objects.extend(repo.commits_beyond(tip, known)?);
+            let all = found.iter().map(|(oid, _)| *oid).chain(repo.commits_beyond(tip, known)?);
+            if has_items {
+                objects.extend(all.filter(|oid| !is_of_code(repo, *oid)));
+            } else {
+                objects.extend(all);
+            }
             refnames.push(refname);
         }
     }
-    if refused.is_empty() {
+    if refnames.is_empty() {
         return Ok(refused);
     }
     repo.delete_refs(refnames.iter().map(String::as_str))?;
@@ -89,9 +101,20 @@ pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(),
     Ok(())
 }
 
+/// Whether a commit belongs to no trace. A remote may give it the name of one, and tombstones, and the user may have it without a ref.
+pub(crate) fn is_of_code(repo: &Repo, oid: Oid) -> bool {
+    let has_items = |tip: &Tip| tree::list(repo, tip.commit.tree).is_ok_and(|items| !items.is_empty());
+    Tip::read(repo, oid).is_ok_and(|tip| !tip.is_ours() && !has_items(&tip))
+}
+
+/// The remote's tombstones, if they have a signature that `trace.requireSigned` demands.
+pub(crate) fn fetched_tombstones(repo: &Repo, remote: &str) -> Result<Option<Oid>, TraceError> {
+    Ok(fetched_lines(repo, remote, &HISTORY)?.filter(|tip| HISTORY.require_signed(repo, *tip).is_ok()))
+}
+
 /// Adds the remote's tombstones to this repository's, except those that anybody can guess. Returns their commit.
 pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<Option<Oid>, TraceError> {
-    let Some(from) = fetched_lines(repo, remote, &HISTORY)? else { return Ok(None) };
+    let Some(from) = fetched_tombstones(repo, remote)? else { return Ok(None) };
     RECEIVED.absorb(repo, signature, from, |_| Ok(true), |_, _| Ok(()))?;
     Ok(Some(from))
 }

@@ -130,16 +130,11 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         for refname in accepted_others {
             tips.extend(repo.find_ref(&refname)?);
         }
-        // Items that were deleted long ago may be purged, too.
-        let mut items = None;
-        let pushed = push_lines(repo, signature, remote, &tombstone::HISTORY, |purge| {
-            let items = match &mut items {
-                Some(items) => items,
-                none => none.insert(items_of(repo, tips.iter().map(|tip| (*tip, None)))?),
-            };
-            Ok(tombstone::names_any(repo, purge, items)?.unwrap_or(is_complete))
-        })?;
-        delivery.refs.extend(pushed.rejected);
+        match push_tombstones(repo, signature, remote, &tips, is_complete) {
+            Ok(pushed) => delivery.refs.extend(pushed.rejected),
+            Err(error @ TraceError::Unsigned { .. }) => delivery.record = Some(error),
+            Err(error) => return Err(error),
+        }
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
     outgoing.retain(|trace| trace.seen != Some(trace.tip));
@@ -151,6 +146,25 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         repo.set_tags(&seen.collect::<Vec<_>>())?;
     }
     Ok(delivery)
+}
+
+/// Pushes the tombstones of purges of items in the history of `tips`. Those that name no item go with a complete push.
+fn push_tombstones(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    tips: &[Oid],
+    is_complete: bool,
+) -> Result<PushedLines, TraceError> {
+    // Items that were deleted long ago may be purged, too.
+    let mut items = None;
+    push_lines(repo, signature, remote, &tombstone::HISTORY, |purge| {
+        let items = match &mut items {
+            Some(items) => items,
+            none => none.insert(items_of(repo, tips.iter().map(|tip| (*tip, None)))?),
+        };
+        Ok(tombstone::names_any(repo, purge, items)?.unwrap_or(is_complete))
+    })
 }
 
 /// The refspecs of globs; `None` if these name other refs than `count` traces. If a trace moves before git reads its ref, git pushes

@@ -277,6 +277,7 @@ fn a_move_to_a_blob_or_a_missing_object_is_not_added_to_the_reflog() {
         // A ref to a missing object would stop git.
         let kept = repo.git(&["for-each-ref", "--format=%(objectname)", "refs/trace-orig"]);
         assert_eq!(kept.trim(), if is_blob { &bogus } else { "" });
+        assert_eq!(found(&repo, &[]).1, Vec::<String>::new(), "nothing is left to repair");
     }
 }
 

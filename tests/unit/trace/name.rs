@@ -7,7 +7,7 @@ fn a_trace_name_follows_the_rules_for_branches() {
     for good in ["main", "a/b", "claude-code/6b2e", "x.agent-1", "héllo"] {
         assert_eq!(good.parse::<TraceName>().unwrap().refname(), format!("refs/traces/{good}"));
     }
-    for bad in ["", "-x", "a..b", "a b", "a/", "/a", "x.lock", "a\nb", "a~1", "@{x}"] {
+    for bad in ["", "-x", "a..b", "a b", "a/", "/a", "x.lock", "a\nb", "a~1", "@{x}", "HEAD", "TRACE_HEAD"] {
         assert!(bad.parse::<TraceName>().is_err(), "{bad}");
     }
 }

@@ -4,7 +4,7 @@ use crate::app::cli::repository::op;
 use crate::app::cli::{Context, Error, Result, escaped};
 use crate::git::Operation;
 use crate::trace::change::undo::{History, Reversed, is_export, reverse, to_json};
-use crate::trace::store::head::PREVIOUS;
+use crate::trace::model::name::PREVIOUS;
 use crate::trace::store::session::SESSIONS;
 use crate::trace::{Tip, TraceName};
 

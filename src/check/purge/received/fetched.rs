@@ -19,7 +19,7 @@ use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, HISTORY, Removed, Tombstones};
 use crate::trace::sync::lines::{fetched_lines, fetched_ref};
-use crate::trace::sync::{Arrival, arrivals, drop_objects, tracking_ref};
+use crate::trace::sync::{Arrival, arrivals, drop_objects, fetched_tombstones, is_of_code, tracking_ref};
 use crate::trace::{TraceError, TraceName};
 
 /// Rewrites the traces and priorities of a remote as last fetched that contain what was purged, if all replacements are here. Returns their names.
@@ -28,7 +28,7 @@ pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) 
     if repo.find_ref(HISTORY.refname)?.is_none() {
         return Ok(Vec::new());
     }
-    let theirs = fetched_lines(repo, remote, &HISTORY)?.filter(|tip| HISTORY.require_signed(repo, *tip).is_ok());
+    let theirs = fetched_tombstones(repo, remote)?;
     let mut rewritten = Vec::new();
     for Arrival { name, tip } in arrivals(repo, remote, &[])?.traces {
         // Each rewritten trace adds tombstones.
@@ -47,6 +47,7 @@ pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) 
             objects.extend(replaced);
             // A reftable has reflogs of remote-tracking refs, too.
             repo.expire_reflogs(&|refname| refname == tracking_ref(remote, name.as_str()))?;
+            objects.retain(|oid| !is_of_code(repo, *oid));
             drop_objects(repo, objects)?;
             rewritten.push(name.to_string());
         }
