@@ -395,6 +395,30 @@ fn a_checkpoint_s_reference_to_a_fifo_is_not_waited_for() {
 }
 
 #[test]
+fn no_examination_waits_for_a_fifo_or_reads_outside_of_the_work_tree() {
+    let repo = with_link("checkpoints/LEARNINGS.md", "../../outside");
+    add_checkpoint(&repo);
+    let refusal = "`checkpoints/LEARNINGS.md` is a link to `../../outside`, which leaves the work tree\n";
+    assert_eq!(cause(&repo, &["checkpoint", "doctor"]), refusal);
+
+    let repo = TestRepo::new();
+    add_checkpoint(&repo);
+    fifo(&repo.folder().join("checkpoints/LEARNINGS.md"));
+    assert!(prompt(&repo, &["checkpoint", "doctor"], b"").contains("is not a regular file"));
+    for hook in ["pre-commit", "pre-merge-commit"] {
+        fs::write(repo.git_dir().join("hooks").join(hook), "#!/bin/sh\n").unwrap();
+    }
+    fifo(&repo.folder().join("lefthook.yml"));
+    symlink("/dev/zero", repo.folder().join("lefthook.toml")).unwrap();
+    assert!(prompt(&repo, &["doctor"], b"").contains("is not ours"));
+    repo.git(&["config", "core.hooksPath", ".githooks"]);
+    fifo(&repo.folder().join(".githooks/pre-commit.legacy"));
+    for command in ["doctor", "install", "uninstall"] {
+        assert!(prompt(&repo, &[command], b"").contains("is not a regular file"), "{command}");
+    }
+}
+
+#[test]
 fn a_folder_whose_head_is_a_dangling_link_is_a_git_directory() {
     let repo = with_link(".synapse/breadcrumbs.jsonl", "../store/hooks/post-receive");
     repo.git(&["init", "--quiet", "--bare", "store"]);

@@ -16,6 +16,8 @@ use super::hooks::{HOOKS, HookFolder, HookOwner, legacy, owner};
 use crate::base::error::Diagnostic as _;
 use crate::base::finding::Weight;
 use crate::base::process::Process;
+use crate::base::replace;
+use crate::base::worktree_path::resolve;
 use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
@@ -221,15 +223,16 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     };
     let root = git.line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from).unwrap_or_default();
     let calls_us = |path: &Path| {
-        let text = fs::read(path).unwrap_or_default();
+        let text = replace::read(path).map(|seen| seen.text).unwrap_or_default();
         ["git-trace hook", "git trace hook"].iter().any(|call| memchr::memmem::find(&text, call.as_bytes()).is_some())
     };
+    let is_ours = |file: &Path| resolve(&root, file).is_ok_and(|path| calls_us(&path));
     // A hook of a hook manager runs what its configuration names.
-    let is_configured = || MANAGERS.iter().any(|file| calls_us(&root.join(file)));
+    let is_configured = || MANAGERS.iter().any(|file| is_ours(Path::new(file)));
     for (name, _) in HOOKS {
         let path = folder.path.join(name);
         if let Some(husky) = folder.husky.as_ref().map(|husky| husky.join(name)) {
-            if calls_us(&husky) {
+            if is_ours(&husky) {
                 continue;
             }
             let message = format!("husky's hook `{}` does not call git-trace", husky.display());

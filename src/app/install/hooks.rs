@@ -49,8 +49,10 @@ impl HookFolder {
             let names_another = below.components().any(|part| part.as_os_str() == ".." || part.as_os_str() == ".git");
             for (name, _) in HOOKS.iter().filter(|_| !below.has_root() && !names_another) {
                 let hook = below.join(name);
-                let refused = |source| InstallError::Write { path: Path::new(&root).join(&hook), source };
-                resolve(Path::new(&root), &hook).map_err(refused)?;
+                for path in [legacy(&hook), before(&hook), hook] {
+                    let refused = |source| InstallError::Write { path: Path::new(&root).join(&path), source };
+                    resolve(Path::new(&root), &path).map_err(refused)?;
+                }
             }
         }
         let is_everywhere = scope == "global" || scope == "system";

@@ -10,7 +10,7 @@ use super::folder::{Checkpoint, File, Folder, checkpoints};
 use super::follow::{FollowContext, is_stale};
 use super::index::Index;
 use super::index::edit::{IndexEntry, add, remove};
-use super::lifecycle::{edit_index, lock};
+use super::lifecycle::{edit_index, lock, read_if_exists};
 use super::validate::{completion_field, has_learnings, validate_set};
 use crate::base::escape::Plain;
 use crate::base::merge::FileKind;
@@ -64,7 +64,8 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
             report(&one.file.path, "stale-breadcrumb", message, &remedy);
         }
     }
-    let learned = std::fs::read_to_string(folder.top().join("LEARNINGS.md")).unwrap_or_default();
+    let learned = read_if_exists(folder, &folder.top().join("LEARNINGS.md"))?.unwrap_or_default();
+    let learned = String::from_utf8_lossy(&learned);
     for one in known.iter().filter(|one| one.file.is_archived()) {
         let section = one.document.section("Completion");
         let learnings = section.and_then(|section| completion_field(&one.document, &section, "Learnings"));

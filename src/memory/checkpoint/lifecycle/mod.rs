@@ -77,7 +77,7 @@ fn deactivate_others<'f>(
     others.map(|one| Ok((one.file, set_status(one, "active")?))).collect()
 }
 
-fn read_if_exists(folder: &Folder, path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
+pub(super) fn read_if_exists(folder: &Folder, path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
     let seen = resolve(&folder.root, path).and_then(|real| replace::read(&real)).map_err(read_error(path))?;
     Ok(seen.version.map(|_| seen.text))
 }
