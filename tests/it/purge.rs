@@ -1079,6 +1079,31 @@ fn a_replacement_that_changes_more_than_was_purged_is_not_taken_over() {
 }
 
 #[test]
+fn a_remote_cannot_have_a_commit_of_the_code_removed() {
+    let repo = with_two_items();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    let lost = repo.git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "without a ref"]).trim().to_owned();
+    repo.git(&["push", "-q", "origin", &format!("{lost}:refs/traces/theirs")]);
+    forge_tombstones(&repo, "x", &[(&lost, &lost)]);
+    for command in ["fetch", "pull", "fetch"] {
+        assert_eq!(repo.run(&[command], b"").status.code(), Some(1), "{command}");
+        repo.git(&["cat-file", "-e", &lost]);
+    }
+}
+
+#[test]
+fn a_purge_of_a_common_word_leaves_forward_crumbs_readable() {
+    for word in ["MEDIUM", "orientation", "active", "status", "session-id"] {
+        let repo = TestRepo::new();
+        repo.text(&["forward", "leave", "--agent", "ada", "--summary", &format!("The word is {word}.")]);
+        let output = repo.run(&["purge", "--text", "-", "--yes"], word.as_bytes());
+        assert_eq!(output.status.code(), Some(1), "{word}: headers have it and stay: {}", repo.exact(&output));
+        assert!(repo.text(&["forward", "get", "--agent", "ada"]).contains("The word is [purged: secret]."), "{word}");
+        repo.fsck();
+    }
+}
+
+#[test]
 fn a_remote_without_readable_tombstones_stops_nothing() {
     let (mut repo, clone) = shared();
     let blob = unreachable(&repo, "no commit");

@@ -7,6 +7,7 @@ use memchr::memmem;
 use super::needle::Needle;
 use crate::clean::stub;
 use crate::git::Oid;
+use crate::memory::forward::header_problem;
 use crate::tokens::Counter;
 use crate::trace::change::compress::rule;
 use crate::trace::model::item_file;
@@ -151,9 +152,14 @@ impl Target {
                 self.redact_text(text);
             }
         }
+        let before = fields.clone();
         for (key, value) in &mut fields.unknown {
             self.redact_text(key);
             self.redact_text(value);
+        }
+        // Nobody would read a forward crumb without its headers, so what they have of the text is only reported.
+        if header_problem(&before).is_none() && header_problem(fields).is_some() {
+            fields.unknown = before.unknown;
         }
         let meta = serde_json::Value::Object(fields.meta.clone()).to_string();
         if let Some(changed) = self.needle.replace_text(&meta, &self.marker) {
