@@ -41,6 +41,8 @@ pub enum GitError {
     RefConflict { refname: String },
     #[error("git does not know who you are: {cause}")]
     NoIdentity { cause: String },
+    #[error("`{variable}` is `{}`, which git does not read as a date", value.escape_debug())]
+    BadDate { variable: String, value: String },
     #[error("git config `{key}` is `{value}`, which is not {expected}")]
     BadSetting { key: String, value: String, expected: &'static str },
     #[error("cannot use `{path}`: {cause}")]

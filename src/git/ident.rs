@@ -114,6 +114,11 @@ impl Repo {
         let answer = Answer::of(self.git("var").arg(variable("IDENT")))?;
         match Ident::parse(String::from_utf8_lossy(&answer.stdout).trim_end()) {
             Some(ident) if answer.is_success() => Ok(ident),
+            _ if answer.stderr.contains("invalid date format") => {
+                let variable = variable("DATE");
+                let value = self.env.text(&variable).unwrap_or_default().to_owned();
+                Err(GitError::BadDate { variable, value })
+            }
             _ => {
                 // The lines before the last one are advice, which the hint gives.
                 let cause = answer.stderr.trim_end().lines().last().unwrap_or_default();

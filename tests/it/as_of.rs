@@ -174,6 +174,11 @@ fn a_time_that_no_clock_shows_is_refused() {
             "{said}"
         );
     }
+    insta::assert_snapshot!(dated(&repo, "-5 +0000", &["commit", "-m", "two"]), @"
+    --- stderr
+    error: `GIT_COMMITTER_DATE` is `-5 +0000`, which git does not read as a date
+    [exit 2]
+    ");
     let lines = b"{\"text\":\"x\",\"at\":\"2101-01-01T00:00:00Z\"}\n";
     insta::assert_snapshot!(repo.refused_with(&["import", "jsonl", "-"], lines), @"
     --- stderr
