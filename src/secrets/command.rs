@@ -41,6 +41,9 @@ pub(super) fn password(text: &[u8], program: &Program, at: usize) -> Option<Secr
             [b'-', flag, value @ ..] if *flag == program.flag && !value.is_empty() => Some(from + 2),
             _ if program.is_attached => None,
             _ if is_flags || word == program.long => Some(next),
+            _ if word.strip_prefix(program.long).is_some_and(|rest| rest.starts_with(b"=")) => {
+                Some(from + program.long.len() + 1)
+            }
             _ => None,
         };
         if let Some(start) = value {

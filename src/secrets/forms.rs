@@ -172,7 +172,8 @@ pub(super) fn of_form(runs: &mut Runs<'_>, form: &Form, word: &str, at: usize) -
             at - len
         }
     };
-    if !starts_a_word(text, start) {
+    // `https://api.telegram.org/bot<token>/sendMessage`
+    if !starts_a_word(text, start) && !text[..start].ends_with(b"/bot") {
         return None;
     }
     let mut tail = runs.run(form.tail, end);

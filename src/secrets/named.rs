@@ -39,6 +39,7 @@ pub(super) const NAMES: &[Name] = &[
     part("passphrase", Kind::Password),
     word("pwd", Kind::Password),
     word("pass", Kind::Password),
+    part("identified by", Kind::Password),
     part("secret", Kind::Key),
     part("token", Kind::Random),
     part("authtoken", Kind::Key),
@@ -198,6 +199,7 @@ struct Sign {
 
 impl Sign {
     fn read(text: &[u8], mut at: usize, name: &Name, before: &[u8]) -> Option<Self> {
+        let start = at;
         let spaces = |at: usize| text[at..].iter().take(4).take_while(|b| **b == b' ').count();
         let closing = text[at..].iter().take(2).take_while(|b| matches!(b, b'"' | b'\'' | b'`' | b']')).count();
         let ends_quote = closing > 0;
@@ -215,7 +217,7 @@ impl Sign {
             at += spaces(at);
             let is_member = text[at..].starts_with(b"\"value\":");
             at += if is_member { 8 } else { 0 };
-            is_list = rest[0] == b',' && !is_member;
+            is_list = rest[0] == b',' && !is_member && !is_definition(text, start);
             needs_quote = true;
         } else if !ends_quote && gap == 0 && starts(">") {
             (at, is_element) = (at + 1, true);
@@ -227,7 +229,10 @@ impl Sign {
             if sign.ends_with(':') {
                 at += annotation(&text[at..]);
             }
-        } else if gap > 0 && before.starts_with(b"--") || is_netrc(text, at, name) {
+        } else if gap > 0 && !ends_quote && name.kind == Kind::Password && matches!(rest.first(), Some(b'\'' | b'"')) {
+            // `ALTER ROLE app PASSWORD '…'`
+            at += gap;
+        } else if gap > 0 && (before.starts_with(b"--") || before == b"aws_secret_") || is_netrc(text, at, name) {
             at += text[at..].iter().take(8).take_while(|b| b.is_ascii_whitespace()).count();
         } else {
             return None;
@@ -257,6 +262,17 @@ fn annotation(rest: &[u8]) -> usize {
     let len = rest.iter().take(40).take_while(is_type).count();
     let is_type = rest[..len].ends_with(b" ") && matches!(&rest[len..], [b'=', b' ', b'"' | b'\'', ..]);
     if is_type { len + 1 } else { 0 }
+}
+
+/// `define('DB_PASSWORD', 'VALUE')`; the name ends at `end`.
+fn is_definition(text: &[u8], end: usize) -> bool {
+    let name = &text[end.saturating_sub(2 * MAX_REST)..end];
+    let len = name.iter().rev().take_while(|b| is_word(**b)).count();
+    let before = &name[..name.len() - len];
+    before
+        .strip_suffix(b"'")
+        .or(before.strip_suffix(b"\""))
+        .is_some_and(|before| before.trim_ascii_end().ends_with(b"define("))
 }
 
 /// `login NAME password VALUE`
