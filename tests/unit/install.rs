@@ -72,6 +72,77 @@ fn uninstall_restores_foreign_settings_byte_for_byte() {
 }
 
 #[test]
+fn uninstall_restores_the_bytes_of_each_configuration_file() {
+    let place = Playground::new();
+    let start = place.read(".git/config");
+    fs::write(place.root().join("included"), "[merge \"trace\"]\n\trecursive = trace\n").unwrap();
+    for end in [
+        "# the end\n",
+        "# the end",
+        "; the end\n\n\n",
+        "\n\n",
+        "[user]\n\tname = x",
+        "[user]\r\n\tname = x\r\n",
+        "[include]\n\tpath = ../../included\n",
+        "[merge \"trace\"]\n",
+        "[merge \"trace\"]\n\t# mine\n",
+        "[merge \"trace\"]\n\t# mine\n[core]\n\tabbrev = 8 ; x",
+        "\t[diff \"trace-crumb\"]\n\n# x",
+        "[merge \"ours\"]\n\tdriver = true # x\n\n",
+    ] {
+        let config = format!("{start}{end}");
+        place.write(".git/config", &config);
+        place.ok(&["install"]);
+        place.ok(&["install"]);
+        assert!(place.git(&["config", "merge.trace.driver"]).contains("merge-driver"));
+        place.ok(&["uninstall"]);
+        assert_eq!(place.read(".git/config"), config);
+        // What others write meanwhile is kept, and nothing else.
+        place.ok(&["install"]);
+        place.git(&["config", "branch.main.remote", "origin"]);
+        place.ok(&["uninstall"]);
+        let text = place.read(".git/config");
+        assert!(text.contains("remote = origin") && !text.contains("git-trace"), "{text}");
+        let lines = |text: &str| text.lines().filter(|line| !line.contains("origin")).count();
+        assert_eq!(lines(&text), config.lines().count() + 1, "{text}");
+    }
+}
+
+#[test]
+fn uninstall_restores_the_settings_of_a_worktree() {
+    let mut place = Playground::new();
+    place.commit("one");
+    place.git(&["config", "extensions.worktreeConfig", "true"]);
+    place.git(&["worktree", "add", "-q", "../linked"]);
+    let common = place.read(".git/config");
+    for (at, file) in [("repo", ".git/config.worktree"), ("linked", "../repo/.git/worktrees/linked/config.worktree")] {
+        place.cd(at);
+        let path = place.at.join(file);
+        assert!(!path.exists());
+        place.ok(&["install", "--worktree", "--private"]);
+        assert!(place.read(file).contains("merge-driver"));
+        place.ok(&["uninstall", "--worktree", "--private"]);
+        assert!(!path.exists());
+        for text in ["[core]\n\tsparseCheckout = true\n# end", "\n", ""] {
+            place.write(file, text);
+            place.ok(&["install", "--worktree", "--private"]);
+            place.ok(&["uninstall", "--worktree", "--private"]);
+            assert_eq!(place.read(file), text);
+        }
+        fs::remove_file(path).unwrap();
+    }
+    place.cd("repo");
+    assert_eq!(place.read(".git/config"), common);
+    // A link stays one.
+    fs::rename(place.at.join(".git/config"), place.root().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("../../elsewhere", place.at.join(".git/config")).unwrap();
+    place.ok(&["install"]);
+    place.ok(&["uninstall"]);
+    assert_eq!(place.read(".git/config"), common);
+    assert!(place.at.join(".git/config").symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
 fn foreign_values_are_kept_and_ours_are_upgraded() {
     let place = Playground::new();
     place.git(&["config", "merge.trace.recursive", "binary"]);
@@ -181,7 +252,7 @@ fn doctor_reports_missing_parts() {
     place.write(".synapse/breadcrumbs-secret.jsonl", "");
     insta::assert_snapshot!(doctor().replace("sh: 1: no-such-program: not found", "[SHELL]"), @"
     error    merge-driver: a trial merge with `no-such-program %A` fails: exit status 127: [SHELL]
-             add git-trace to PATH, or run `git trace install` again
+             add git-trace to PATH, or run `git config --unset merge.trace.driver`, then `git trace install`
     warning  merge-recursive: merges with several bases use `binary` for the bases
              set `merge.trace.recursive` to `trace`, or a revert may be lost
     ok       attributes: breadcrumbs, crumb files, and checkpoints use the driver

@@ -11,7 +11,13 @@
 //! ```
 //!
 //! `installed` contains a digest of each value that we wrote: a value is ours only as long as it has that digest. It is written
-//! first, with the digests of the old and the new values, so that ours are recognized wherever an install is interrupted.
+//! first, with the digests of the old and the new values, so that ours are recognized wherever an install is interrupted. Its other words
+//! are of [`lines::state`].
+
+mod lines;
+
+use std::fs;
+use std::path::PathBuf;
 
 use super::{Action, InstallError, Mode, Setup, Step, digest};
 use crate::git::GitError;
@@ -73,6 +79,9 @@ pub(crate) fn shell_word(text: &str) -> String {
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let before = values(setup, RECORD)?.pop().unwrap_or_default();
     let mut record: Vec<String> = words(&before).map(str::to_owned).collect();
+    if let Some(file) = file(setup)?.filter(|_| before.is_empty()) {
+        record = lines::state(fs::read(file).ok().as_deref());
+    }
     let mut interim = record.clone();
     let mut steps = Vec::new();
     let mut changes = Vec::new();
@@ -93,10 +102,10 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
             }
             changes.push((key, value));
         }
-        steps.push(Step { action, what: key.to_owned() });
+        steps.push(Step { action, what: key.to_owned(), hint: None });
     }
     let (interim, record) = (interim.join(" "), record.join(" "));
-    if interim != before {
+    if !changes.is_empty() && interim != before {
         set(setup, &[RECORD, &interim])?;
     }
     for (key, value) in changes {
@@ -112,6 +121,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let record = values(setup, RECORD)?;
     let words: Vec<&str> = record.last().into_iter().flat_map(|record| words(record)).collect();
     let mut steps = Vec::new();
+    let mut ours = vec![RECORD];
     for (name, key) in KEYS {
         let action = match &values(setup, key)?[..] {
             [] => continue,
@@ -120,14 +130,37 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
             _ => Action::LeftAlone,
         };
         if action == Action::Removed {
+            ours.push(key);
+        }
+        steps.push(Step { action, what: key.to_owned(), hint: None });
+    }
+    if record.is_empty() || setup.mode == Mode::DryRun {
+        return Ok(steps);
+    }
+    if let Some(file) = file(setup)? {
+        setup.git.rewrite_settings(&file, |text| lines::without(text, &ours, &words))?;
+    }
+    // What is written in another way than git's.
+    for key in ours {
+        if !values(setup, key)?.is_empty() {
             set(setup, &["--unset", key])?;
         }
-        steps.push(Step { action, what: key.to_owned() });
-    }
-    if !record.is_empty() {
-        set(setup, &["--unset", RECORD])?;
     }
     Ok(steps)
+}
+
+/// The file of the scope; `None` for that of the user, which only git finds.
+fn file(setup: &Setup) -> Result<Option<PathBuf>, InstallError> {
+    let has_own = || -> Result<bool, GitError> {
+        let answer = setup.git.ask(&["config", "--type=bool", "--get", "extensions.worktreeConfig"])?;
+        Ok(answer.stdout.starts_with(b"true"))
+    };
+    let name = match setup.scope {
+        Scope::Global => return Ok(None),
+        Scope::Worktree if has_own()? => "config.worktree",
+        Scope::Local | Scope::Worktree => "config",
+    };
+    Ok(Some(setup.git.folder().join(setup.git.line(&["rev-parse", "--git-path", name])?)))
 }
 
 /// The words of `installed`: `<name>:<digest>`. A variable that is being replaced has two.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::InstallError;
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
-use super::hooks::{HOOKS, HookFolder, HookOwner, legacy, owner};
+use super::hooks::{CALL, HOOKS, HookFolder, HookOwner, is_blocked, legacy, owner};
 use crate::base::error::Diagnostic as _;
 use crate::base::finding::Weight;
 use crate::base::process::Process;
@@ -129,7 +129,9 @@ fn driver(git: &Git) -> Result<Diagnosis, GitError> {
         Ok(()) => Diagnosis::good(CODE, "a trial merge succeeds"),
         Err(problem) => {
             let message = format!("a trial merge with `{command}` fails: {problem}");
-            Diagnosis::error(CODE, message, "add git-trace to PATH, or run `git trace install` again")
+            let remedy =
+                "add git-trace to PATH, or run `git config --unset merge.trace.driver`, then `git trace install`";
+            Diagnosis::error(CODE, message, remedy)
         }
     })
 }
@@ -247,14 +249,23 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
             }
             HookOwner::Theirs if calls_us(&path) || owner(&legacy(&path)) == HookOwner::Ours || is_configured() => {}
             HookOwner::Theirs => {
-                let message = format!("the hook `{}` is not ours", path.display());
-                let remedy = "run `git trace install`, unless the hook calls `git trace hook pre-commit` indirectly";
+                let message = format!("the hook `{}` does not call git-trace", path.display());
+                let manager = MANAGERS.into_iter().find(|file| root.join(file).exists());
+                let remedy = match (folder.remedy(), manager) {
+                    (Some(remedy), _) => remedy,
+                    (None, Some(file)) => {
+                        format!("add `git-trace hook pre-commit` to `{file}`, for pre-commit and pre-merge-commit")
+                    }
+                    // `install` would leave it alone.
+                    (None, None) if is_blocked(&path) => format!("add the line `{CALL}` to it"),
+                    (None, None) => "run `git trace install`, after which both run".to_owned(),
+                };
                 return Ok(Diagnosis::warning(CODE, message, remedy));
             }
             HookOwner::Nobody => {
                 let message = format!("git has no hook `{name}`, so commits are not checked");
-                let remedy = "run `git trace install`, or `git trace check` in CI";
-                return Ok(Diagnosis::warning(CODE, message, remedy));
+                let install = || "run `git trace install`, or `git trace check` in CI".to_owned();
+                return Ok(Diagnosis::warning(CODE, message, folder.remedy().unwrap_or_else(install)));
             }
         }
     }

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::config::shell_word;
-use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
+use super::{Action, InstallError, Mode, Scope, Setup, Step, digest, put_file};
 use crate::base::replace::{self, Access};
 use crate::base::worktree_path::resolve;
 use crate::git::Git;
@@ -22,6 +22,11 @@ pub(crate) const HOOKS: [(&str, &str); 2] = [
 ];
 
 const BEFORE: &str = ".before-git-trace";
+/// The ends of the names to which tools move the hook that they find. The tool pre-commit calls the first.
+const MOVED: [&str; 2] = ["legacy", "old"];
+
+/// The line for hooks of others. It does nothing where there is no git-trace.
+pub(crate) const CALL: &str = "if command -v git-trace >/dev/null; then git-trace hook pre-commit || exit; fi";
 
 const MARK: &str = "# git-trace: hook ";
 /// Follows the digest if there was no folder for hooks.
@@ -58,6 +63,19 @@ impl HookFolder {
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         Ok(Self { path, is_own: !is_everywhere, husky })
+    }
+}
+
+impl HookFolder {
+    /// What to do if the folder serves other repositories, too; `None` if it is this repository's own.
+    pub(crate) fn remedy(&self) -> Option<String> {
+        let path = self.path.display();
+        (!self.is_own).then(|| {
+            format!(
+                "`core.hooksPath` is `{path}` for all repositories, so no hook is added there; run `git trace check --staged` before a \
+                 commit, or add the line `{CALL}` to the hooks pre-commit and pre-merge-commit in it"
+            )
+        })
     }
 }
 
@@ -102,8 +120,8 @@ pub(crate) fn folder(setup: &Setup) -> Result<Option<HookFolder>, InstallError> 
 }
 
 pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, InstallError> {
-    if !folder.is_own {
-        return Ok(vec![Step::on(Action::LeftAlone, &folder.path)]);
+    if let Some(remedy) = folder.remedy() {
+        return Ok(vec![Step { hint: Some(remedy), ..Step::on(Action::LeftAlone, &folder.path) }]);
     }
     if let Some(husky) = &folder.husky {
         return HOOKS.into_iter().map(|(name, _)| husky::install(setup, &in_husky(husky, name)?, name)).collect();
@@ -122,8 +140,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         let action = match owner(&path) {
             HookOwner::Ours if old == new => Action::Kept,
             HookOwner::Ours => Action::Updated,
-            // Only one can be kept. An interrupted install leaves one under both names.
-            HookOwner::Theirs if before.symlink_metadata().is_ok() && !is_same(&path, &before) => Action::LeftAlone,
+            HookOwner::Theirs if is_blocked(&path) => Action::LeftAlone,
             HookOwner::Theirs | HookOwner::Nobody => Action::Added,
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
@@ -141,7 +158,8 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
             };
             put().map_err(|source| InstallError::Write { path: path.clone(), source })?;
         }
-        steps.push(Step::on(action, &path));
+        let hint = (action == Action::LeftAlone).then(|| format!("add the line `{CALL}` to `{}`", path.display()));
+        steps.push(Step { hint, ..Step::on(action, &path) });
     }
     Ok(steps)
 }
@@ -154,10 +172,14 @@ pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>,
     let mut steps = Vec::new();
     let mut was_new = false;
     for (name, _) in HOOKS {
-        let path = folder.path.join(name);
-        let before = before(&path);
-        // The tool pre-commit moved ours there, and calls it. A hook from before ours takes its place.
-        let path = Some(legacy(&path)).filter(|legacy| owner(legacy) == HookOwner::Ours).unwrap_or(path);
+        let hook = folder.path.join(name);
+        let before = before(&hook);
+        let moved =
+            || MOVED.map(|end| hook.with_extension(end)).into_iter().filter(|path| owner(path) == HookOwner::Ours);
+        // A hook from before ours takes its place.
+        let path = Some(&hook).filter(|hook| owner(hook) == HookOwner::Ours).cloned().or_else(|| moved().next());
+        let path = path.unwrap_or_else(|| hook.clone());
+        let others: Vec<_> = moved().filter(|other| *other != path).collect();
         let has_before = before.symlink_metadata().is_ok();
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let action = match own_mark(&text) {
@@ -170,16 +192,32 @@ pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>,
             None => continue,
         };
         if setup.mode == Mode::Write && action == Action::Removed {
-            let undone = if has_before { fs::rename(&before, &path) } else { fs::remove_file(&path) };
+            // The tool that moved ours would call itself.
+            let is_its_own = has_before && path != hook && is_same(&before, &hook);
+            let undone = match has_before {
+                true if is_its_own => fs::remove_file(&before).and_then(|()| fs::remove_file(&path)),
+                true => fs::rename(&before, &path),
+                false => fs::remove_file(&path),
+            };
             undone.map_err(|source| InstallError::Write { path: path.clone(), source })?;
         }
         steps.push(Step::on(action, &path));
+        for other in others {
+            put_file(&other, None, setup.mode)?;
+            steps.push(Step::on(Action::Removed, &other));
+        }
     }
     if was_new && setup.mode == Mode::Write {
         // It is kept if others put something into it.
         let _ = fs::remove_dir(&folder.path);
     }
     Ok(steps)
+}
+
+/// Whether both a hook and one from before ours are others'. Only one can be kept. An interrupted install leaves one under both names.
+pub(crate) fn is_blocked(path: &Path) -> bool {
+    let before = before(path);
+    before.symlink_metadata().is_ok() && !is_same(path, &before)
 }
 
 /// Whether two files are equal, so that losing one of them loses nothing.
@@ -195,7 +233,7 @@ fn in_husky(folder: &Path, name: &str) -> Result<PathBuf, InstallError> {
 
 /// Where the tool pre-commit moves the hook that it finds.
 pub(crate) fn legacy(path: &Path) -> PathBuf {
-    path.with_extension("legacy")
+    path.with_extension(MOVED[0])
 }
 
 fn before(path: &Path) -> PathBuf {

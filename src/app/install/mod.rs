@@ -51,11 +51,13 @@ pub(crate) enum Mode {
 pub(crate) struct Step {
     pub(crate) action: Action,
     pub(crate) what: String,
+    /// What to do about it, if that is special.
+    pub(crate) hint: Option<String>,
 }
 
 impl Step {
     fn on(action: Action, path: &Path) -> Self {
-        Self { action, what: path.display().to_string() }
+        Self { action, what: path.display().to_string(), hint: None }
     }
 }
 

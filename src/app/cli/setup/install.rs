@@ -180,11 +180,15 @@ impl InstallArgs {
             (setup.scope, install::install(&setup)?)
         };
         target.report(scope, &steps, ui)?;
-        let foreign = steps.iter().any(|step| step.action == Action::LeftAlone);
-        if foreign {
+        for hint in steps.iter().filter_map(|step| step.hint.as_ref()) {
+            ui.note(format!("hint: {hint}"));
+        }
+        let mut foreign = steps.iter().filter(|step| step.action == Action::LeftAlone).peekable();
+        let is_complete = foreign.peek().is_none();
+        if foreign.any(|step| step.hint.is_none()) {
             ui.note("hint: git-trace did not write what was left alone; unset it and install again to replace it");
         }
-        Ok(ExitStatus::of(!foreign))
+        Ok(ExitStatus::of(is_complete))
     }
 }
 

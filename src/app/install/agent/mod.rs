@@ -172,7 +172,11 @@ impl AgentSetup {
                 Ok(Some(action))
             };
             let action = change().map_err(|cause| refused(&path, cause))?;
-            steps.extend(action.map(|action| Step { action, what: format!("{}: {event}", self.shown(&path)) }));
+            steps.extend(action.map(|action| Step {
+                action,
+                what: format!("{}: {event}", self.shown(&path)),
+                hint: None,
+            }));
         }
         if old.as_ref() != Some(&text) {
             let made_folder = path.parent().is_some_and(|folder| !folder.exists());
@@ -215,7 +219,7 @@ impl AgentSetup {
             put_file(&path, new.as_deref().map(str::as_bytes), self.mode)?;
         }
         self.forget(&path, made_folder && is_changed)?;
-        let step = Step { action: Action::Removed, what: self.shown(&path) };
+        let step = Step { action: Action::Removed, what: self.shown(&path), hint: None };
         Ok(if is_changed { vec![step] } else { Vec::new() })
     }
 
