@@ -30,6 +30,14 @@ pub(crate) struct Position {
     pub(crate) column: usize,
 }
 
+impl Position {
+    /// The position in the whole text, from that in a part of the text that starts at `self`.
+    pub(crate) fn then(self, inner: Self) -> Self {
+        let column = if inner.line == 1 { self.column - 1 + inner.column } else { inner.column };
+        Self { line: self.line - 1 + inner.line, column }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize)]
 pub(crate) struct Finding {
     /// The bytes in question, within the file; empty if something is missing.

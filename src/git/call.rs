@@ -3,7 +3,7 @@
 //! Nothing here asks libgit2, so sparse indexes and repositories of later versions work.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, Read as _, Write as _};
+use std::io::{self, BufRead, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::env::Env;
@@ -92,6 +92,22 @@ impl Git {
         names: &[String],
         mut take: impl FnMut(usize, Option<Vec<u8>>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.blob_readers(names, |index, blob| {
+            let bytes = blob.map(|blob| {
+                let mut bytes = Vec::new();
+                blob.read_to_end(&mut bytes).map(|_| bytes)
+            });
+            let failed = |source| GitError::Spawn { command: "cat-file".to_owned(), source };
+            take(index, bytes.transpose().map_err(failed)?)
+        })
+    }
+
+    /// The same with a reader for each blob, which need not be read to its end.
+    pub(crate) fn blob_readers<E: From<GitError>>(
+        &self,
+        names: &[String],
+        mut take: impl FnMut(usize, Option<&mut dyn Read>) -> Result<(), E>,
+    ) -> Result<(), E> {
         if names.is_empty() {
             return Ok(());
         }
@@ -102,7 +118,17 @@ impl Git {
         };
         let done = command.stream(write, |mut answers| {
             for (index, name) in names.iter().enumerate() {
-                take(index, read_answer(&mut answers, name).map_err(failed)?)?;
+                let head = read_head(&mut answers, name).map_err(failed)?;
+                let Some((kind, len)) = head else {
+                    take(index, None)?;
+                    continue;
+                };
+                let mut bytes = answers.by_ref().take(len);
+                take(index, (kind == "blob").then_some(&mut bytes))?;
+                io::copy(&mut bytes, &mut io::sink()).map_err(failed)?;
+                if answers.read_until(b'\n', &mut Vec::new()).map_err(failed)? == 0 {
+                    return Err(failed(ended(name)).into());
+                }
             }
             Ok(())
         });
@@ -110,20 +136,22 @@ impl Git {
     }
 }
 
-fn read_answer(answers: &mut impl BufRead, name: &str) -> io::Result<Option<Vec<u8>>> {
+/// The kind and the length of an object; `None` if it is missing.
+fn read_head(answers: &mut impl BufRead, name: &str) -> io::Result<Option<(&'static str, u64)>> {
     let mut head = Vec::new();
     if answers.read_until(b'\n', &mut head)? == 0 {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("it ended before `{name}`")));
+        return Err(ended(name));
     }
     // `<oid> <type> <length>`, or `<name> missing`, or `<name> ambiguous`.
     let text = String::from_utf8_lossy(&head);
     let mut words = text.trim_end().rsplitn(3, ' ');
     let (len, kind) = (words.next().and_then(|len| len.parse::<u64>().ok()), words.next());
-    let (Some(len), Some(kind @ ("blob" | "tree" | "commit" | "tag"))) = (len, kind) else { return Ok(None) };
-    let mut bytes = Vec::new();
-    answers.by_ref().take(len).read_to_end(&mut bytes)?;
-    answers.read_until(b'\n', &mut Vec::new())?;
-    Ok((kind == "blob").then_some(bytes))
+    let kind = ["blob", "tree", "commit", "tag"].into_iter().find(|known| kind == Some(known));
+    Ok(kind.zip(len))
+}
+
+fn ended(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, format!("it ended before the end of `{name}`"))
 }
 
 pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {

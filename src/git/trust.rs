@@ -108,7 +108,9 @@ fn system_folder(env: &Env) -> Option<PathBuf> {
     if cfg!(windows) || is_ignored || env.is_set("GIT_CONFIG_SYSTEM") {
         return None;
     }
-    let folder = split_paths(env.os("PATH")?).find(|folder| folder.join("git").exists())?;
+    // Git puts the folder of its commands in front, which tells nothing of where it was installed.
+    let folders = split_paths(env.os("PATH")?).filter(|folder| !folder.ends_with("git-core"));
+    let folder = folders.into_iter().find(|folder| folder.join("git").exists())?;
     if folder.starts_with("/usr/bin") || folder.starts_with("/bin") {
         return None;
     }

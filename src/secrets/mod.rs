@@ -18,6 +18,7 @@ mod random;
 mod rules;
 mod runs;
 
+use std::io::{self, Read};
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -83,25 +84,76 @@ pub(crate) fn find(text: &[u8]) -> Vec<Secret> {
 fn find_by_pieces(text: &[u8], piece: usize) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     let mut start = 0;
-    while start < text.len() {
+    loop {
         let rest = &text[start..];
-        let window = &rest[..rest.len().min(piece + OVERLAP)];
-        let plain = plain(window);
-        for Secret { what, span } in rules::find(plain.as_ref().map_or(window, |plain| &plain.text)) {
-            let span = plain.as_ref().map_or_else(|| span.clone(), |plain| plain.in_source(&span));
-            let (from, to) = (start + span.start, start + span.end);
-            let is_new = found.last().is_none_or(|last| last.span.end <= from);
-            if is_new && (span.start < piece + REACH || window.len() == rest.len()) {
-                found.push(Secret { what, span: from..to });
-            }
+        let window =
+            Window { text: &rest[..rest.len().min(piece + OVERLAP)], piece, is_last: rest.len() <= piece + OVERLAP };
+        let known = found.last().map_or(0, |last| last.span.end.saturating_sub(start));
+        let in_text = |Secret { what, span }| Secret { what, span: start + span.start..start + span.end };
+        found.extend(window.secrets(known).into_iter().map(in_text));
+        if window.is_last {
+            return found;
         }
-        if window.len() == rest.len() {
-            break;
-        }
-        // A line belongs to one piece, unless it is long.
-        start += memchr::memrchr(b'\n', &window[..piece]).filter(|end| end * 2 > piece).map_or(piece, |end| end + 1);
+        start += window.next();
     }
-    found
+}
+
+/// Finds the secrets of a text of any length in bounded memory. Passes each part of the text to `visit` with the secrets that start in it,
+/// by their place in the part, and the number of bytes after which the next part starts.
+pub(crate) fn find_in(mut text: impl Read, mut visit: impl FnMut(&[u8], Vec<Secret>, usize)) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    let mut known = 0;
+    loop {
+        // One more byte tells whether the text goes on.
+        let missing = PIECE + OVERLAP + 1 - buffer.len();
+        text.by_ref().take(missing as u64).read_to_end(&mut buffer)?;
+        let is_last = buffer.len() <= PIECE + OVERLAP;
+        let window = Window { text: &buffer[..buffer.len().min(PIECE + OVERLAP)], piece: PIECE, is_last };
+        let (secrets, next) = (window.secrets(known), window.next());
+        known = secrets.last().map_or(known, |last| last.span.end).saturating_sub(next);
+        visit(window.text, secrets, next);
+        if is_last {
+            return Ok(());
+        }
+        buffer.drain(..next);
+    }
+}
+
+/// A part of a text: a piece, and what follows it so that no secret is cut off.
+struct Window<'t> {
+    text: &'t [u8],
+    piece: usize,
+    is_last: bool,
+}
+
+impl Window<'_> {
+    /// Those that start in the piece, behind the `known` bytes of the last secret.
+    fn secrets(&self, mut known: usize) -> Vec<Secret> {
+        let plain = plain(self.text);
+        let mut secrets = rules::find(plain.as_ref().map_or(self.text, |plain| &plain.text));
+        secrets.retain_mut(|secret| {
+            if let Some(plain) = &plain {
+                secret.span = plain.in_source(&secret.span);
+            }
+            let is_new = known <= secret.span.start && (secret.span.start < self.piece + REACH || self.is_last);
+            known = if is_new { secret.span.end } else { known };
+            is_new
+        });
+        secrets
+    }
+
+    /// Where the next one starts. A line belongs to one piece, unless it is long.
+    fn next(&self) -> usize {
+        let own = &self.text[..self.text.len().min(self.piece)];
+        if self.is_last {
+            return self.text.len();
+        }
+        let end_of_line = memchr::memrchr(b'\n', own).filter(|end| end * 2 > self.piece);
+        // A character belongs to one piece, too.
+        let starts = |at: &usize| !matches!(self.text[*at], 0x80..0xc0);
+        let character = || (self.piece - 3..=self.piece).rev().find(starts).unwrap_or(self.piece);
+        end_of_line.map_or_else(character, |end| end + 1)
+    }
 }
 
 /// Replaces each of `secrets` by a note without a quote, backslash, or line end, so that JSON remains valid.

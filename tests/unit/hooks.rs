@@ -164,6 +164,99 @@ fn warnings_are_printed_and_refuse_in_strict_mode() {
     assert!(answer.contains("warning: ") && !answer.contains("[exit"), "{answer}");
 }
 
+/// Secrets in all staged text files, in none but ours by default.
+#[test]
+fn all_staged_text_files_are_searched_for_secrets_on_request() {
+    let place = hooked();
+    let token = "ghp_".to_owned() + &"a1B2".repeat(9);
+    place.write("src/main.rs", format!("fn main() {{\n    let key = \"{token}\";\n}}\n"));
+    place.write("picture.png", format!("\0{token}"));
+    place.write("wörds.txt", "no secret\n");
+    std::os::unix::fs::symlink(format!("/{token}"), place.at.join("link")).unwrap();
+    place.git(&["init", "-q", "sub"]);
+    place.git(&["-C", "sub", "commit", "-q", "--allow-empty", "-m", "x"]);
+    place.git(&["-c", "advice.addEmbeddedRepo=false", "add", "-A"]);
+    // In the index and not in the commit.
+    place.write("new.txt", &token);
+    place.git(&["add", "-N", "new.txt"]);
+    place.git(&["hook", "run", "pre-commit"]);
+    place.git(&["config", "trace.hookScope", "all"]);
+    let answer = place.try_git(&["commit", "-q", "-m", "x"]);
+    let fingerprint = crate::secrets::Fingerprint::of(token.as_bytes()).to_string();
+    insta::assert_snapshot!(answer.replace(&fingerprint, "[FINGERPRINT]"), @"
+    --- stderr
+    error: src/main.rs:2:16: secret: this looks like a GitHub token; read it from the environment or from a file that git ignores, and replace it if it was pushed; if it is none: git config --add trace.allowSecret [FINGERPRINT]
+    git-trace: not committed: errors: 1, warnings: 0
+    [exit 1]
+    ");
+    insta::assert_snapshot!(place.trace(&["check", "--staged", "--quiet"]).replace(&fingerprint, "[FINGERPRINT]"), @"
+    src/main.rs:2:16: secret: this looks like a GitHub token; read it from the environment or from a file that git ignores, and replace it if it was pushed; if it is none: git config --add trace.allowSecret [FINGERPRINT]
+    --- stderr
+    files checked: 2, errors: 1, warnings: 0
+    [exit 1]
+    ");
+    // The index that git cannot read through libgit2, and the other settings, act alike.
+    place.git(&["update-index", "--split-index"]);
+    assert_eq!(place.try_git(&["commit", "-q", "-m", "x"]), answer);
+    place.git(&["update-index", "--no-split-index"]);
+    place.git(&["-c", "trace.secrets=off", "hook", "run", "pre-commit"]);
+    place.git(&["-c", "trace.hookScope=memory", "hook", "run", "pre-commit"]);
+    assert_eq!(place.try_git(&["-c", "trace.hookScope=ALL", "commit", "-q", "-m", "x"]), answer);
+    place.write(".traceconfig", format!("[trace]\n\tallowSecret = {fingerprint}\n"));
+    place.git(&["hook", "run", "pre-commit"]);
+    place.git(&["commit", "-q", "-m", "allowed"]);
+    // A commit is checked as before, because CI would find what others allowed.
+    std::fs::remove_file(place.at.join(".traceconfig")).unwrap();
+    assert!(!place.trace(&["check"]).contains("secret"));
+}
+
+/// What is read through libgit2 is what git lists.
+#[test]
+fn staged_files_are_those_of_git() {
+    let place = hooked();
+    place.write("a/b.txt", "1");
+    place.write("a-b.txt", "1");
+    place.write("gone", "1");
+    place.write("kind", "1");
+    place.commit("files");
+    place.write("a/b.txt", "2");
+    place.write("a/c.txt", "2");
+    place.write("é.txt", "2");
+    executable(&place, "a-b.txt", "1");
+    fs::remove_file(place.at.join("gone")).unwrap();
+    fs::remove_file(place.at.join("kind")).unwrap();
+    std::os::unix::fs::symlink("a", place.at.join("kind")).unwrap();
+    place.git(&["add", "-A"]);
+    place.write("later.txt", "3");
+    place.git(&["add", "-N", "later.txt"]);
+    let listed = || {
+        let env = crate::git::Env::capture([]);
+        let repo = crate::git::Repo::open(&place.at, env).unwrap();
+        let files = repo.staged_files().unwrap();
+        let line = |file: &crate::git::StagedFile| {
+            format!("{} {} {}\n", file.mode, file.oid, String::from_utf8_lossy(&file.path))
+        };
+        files.iter().map(line).collect::<String>()
+    };
+    let of_git = |tree: &str| {
+        let args =
+            ["diff-index", "--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-renames", "--no-abbrev", tree];
+        let raw = place.git(&args);
+        let fields: Vec<_> = raw.split_terminator('\0').collect();
+        let present = fields.chunks(2).filter(|pair| !pair[0].ends_with('D'));
+        let line = |pair: &[&str]| {
+            let words: Vec<_> = pair[0].split(' ').collect();
+            format!("{} {} {}\n", words[1], words[3], pair[1])
+        };
+        present.map(line).collect::<String>()
+    };
+    assert_eq!(listed(), of_git("HEAD"));
+    assert_eq!(listed().lines().count(), 5);
+    place.git(&["checkout", "-q", "--orphan", "new"]);
+    let empty = place.git(&["hash-object", "-t", "tree", "--stdin"]);
+    assert_eq!(listed(), of_git(empty.trim()));
+}
+
 #[test]
 fn mechanical_errors_are_fixed_in_the_working_tree() {
     let place = hooked();
@@ -224,6 +317,9 @@ fn an_existing_hook_runs_first_and_may_refuse() {
     place.ok(&["install"]);
     executable(&place, ".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
     assert!(place.trace(&["install"]).contains("left alone [ROOT]/repo/.git/hooks/pre-commit\n"));
+    // `doctor` does not advise to install, which would leave it alone again.
+    assert!(place.trace(&["install"]).contains("hint: add the line `if command -v"));
+    assert!(place.trace(&["doctor"]).contains("call git-trace\n         add the line `if command -v"));
     assert!(place.trace(&["uninstall"]).contains("left alone [ROOT]/repo/.git/hooks/pre-commit\n"));
     assert_eq!(place.read(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n");
 }
@@ -244,9 +340,33 @@ fn hooks_are_installed_where_git_looks_but_not_in_a_global_folder() {
     fs::create_dir_all(&folder).unwrap();
     place.git(&["config", "--global", "core.hooksPath", folder.to_str().unwrap()]);
     let answer = place.trace(&["install"]);
-    assert!(answer.contains("left alone [ROOT]/shared\n") && answer.ends_with("[exit 1]\n"), "{answer}");
+    insta::assert_snapshot!(answer, @"
+    added merge.trace.name
+    added merge.trace.driver
+    added merge.trace.recursive
+    added diff.trace-crumb.textconv
+    added [ROOT]/repo/.gitattributes
+    left alone [ROOT]/shared
+    --- stderr
+    hint: `core.hooksPath` is `[ROOT]/shared` for all repositories, so no hook is added there; run `git trace check --staged` before a commit, or add the line `if command -v git-trace >/dev/null; then git-trace hook pre-commit || exit; fi` to the hooks pre-commit and pre-merge-commit in it
+    [exit 1]
+    ");
+    let doctor = place.trace(&["doctor"]);
+    assert!(
+        doctor.contains("commits are not checked\n         `core.hooksPath` is `[ROOT]/shared` for all"),
+        "{doctor}"
+    );
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     assert!(!place.trace(&["install", "--no-hooks"]).contains("left alone"));
+    // The line that the hint names.
+    let line = answer.split('`').find(|part| part.starts_with("if command")).unwrap();
+    for name in ["pre-commit", "pre-merge-commit"] {
+        let path = folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{line}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    assert!(place.trace(&["doctor"]).contains("ok       hooks: "));
+    assert!(place.try_git(&["commit", "-q", "-m", "x"]).contains("error: .synapse"));
 }
 
 /// Husky rewrites the folder of its hooks, and calls the project's with `sh -e`.
@@ -299,10 +419,25 @@ fn a_hook_that_another_tool_moved_is_removed_too() {
     assert!(!place.trace(&["install"]).contains("added"));
     place.ok(&["uninstall"]);
     let exists = |name: &str| hooks.join(name).exists();
-    // The hook from before ours is the one that is called now.
+    // The hook from before ours is the one that the tool calls now.
     assert_eq!(place.read(".git/hooks/pre-commit.legacy"), "#!/bin/sh\n# before\n");
     assert!(exists("pre-commit") && exists("pre-merge-commit"));
     assert!(!exists("pre-merge-commit.legacy") && !exists("pre-commit.before-git-trace"));
+}
+
+/// With `pre-commit install` before and after ours, the hook from before ours is that tool's, which must not call itself.
+#[test]
+fn a_tool_that_moved_our_hook_does_not_call_itself() {
+    let place = Playground::new();
+    let tools = "#!/bin/sh\n# of the tool\n";
+    executable(&place, ".git/hooks/pre-commit", tools);
+    place.ok(&["install"]);
+    let hooks = place.at.join(".git/hooks");
+    fs::rename(hooks.join("pre-commit"), hooks.join("pre-commit.legacy")).unwrap();
+    executable(&place, ".git/hooks/pre-commit", tools);
+    place.ok(&["uninstall"]);
+    assert_eq!(place.read(".git/hooks/pre-commit"), tools);
+    assert!(!hooks.join("pre-commit.legacy").exists() && !hooks.join("pre-commit.before-git-trace").exists());
 }
 
 #[test]

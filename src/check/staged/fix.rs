@@ -23,7 +23,7 @@ pub(crate) enum Fate {
 }
 
 pub(crate) fn is_fixable(checked: &Checked) -> bool {
-    matches!(checked.kind, FileKind::Breadcrumbs | FileKind::Crumb)
+    matches!(checked.kind, Some(FileKind::Breadcrumbs | FileKind::Crumb))
         && checked.findings.iter().any(|finding| CODES.contains(&finding.code))
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
     }
     let seen = replace::read(&path)?;
     let fixed = match checked.kind {
-        FileKind::Breadcrumbs => match breadcrumb::fix(&seen.text) {
+        Some(FileKind::Breadcrumbs) => match breadcrumb::fix(&seen.text) {
             Some(fixed) => fixed,
             None => return Ok(Fate::Unreadable),
         },

@@ -4,6 +4,7 @@
 
 mod checkpoint;
 pub(crate) mod fix;
+mod other;
 mod settings;
 mod source;
 
@@ -34,7 +35,8 @@ pub(crate) enum Source {
 pub(crate) struct Checked {
     /// The path in the repository; bytes that are not UTF-8 are shown as U+FFFD.
     pub(crate) path: String,
-    pub(crate) kind: FileKind,
+    /// `None`: only secrets were looked for.
+    pub(crate) kind: Option<FileKind>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -58,10 +60,10 @@ impl Diagnostic for CheckError {
 /// The declared namespaces of each store, by folder; an error if the `config.json` cannot be used.
 type Declared = HashMap<Vec<u8>, Result<Namespaces, String>>;
 
-/// Checks every file that has a validator, ordered by path. Settings are read only if a file needs them.
+/// Checks every file that has a validator, ordered by path, then the others. Settings are read only if a file needs them.
 pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
     let settings = Settings::new(git, env);
-    let entries = source::entries(git, source, &settings)?;
+    let source::Listed { entries, others } = source::list(git, source, &settings)?;
     let declared = declared(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
     let (mut checkpoints, mut with_bad_keys) = (Vec::new(), Vec::new());
@@ -91,7 +93,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
                 }
             },
         };
-        checked.push(Checked { path: entry.shown_path(), kind: entry.kind, findings });
+        checked.push(Checked { path: entry.shown_path(), kind: Some(entry.kind), findings });
         Ok(())
     })?;
     for (index, text) in &with_bad_keys {
@@ -99,6 +101,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
         checked[*index].findings = judge_breadcrumbs(&entries[*index], text, &declared, &settings, &earlier_keys, now);
     }
     checkpoint::judge(git, source, &settings, &entries, &checkpoints, &mut checked)?;
+    other::judge(git, &settings, &others, &mut checked)?;
     Ok(checked)
 }
 
@@ -147,13 +150,17 @@ fn judge_breadcrumbs(
 }
 
 fn with_secrets(mut findings: Vec<Finding>, text: &[u8], kind: FileKind, settings: &Settings<'_>) -> Vec<Finding> {
-    findings.extend(judge_secrets(text, kind, settings));
+    let elsewhere = match kind {
+        FileKind::Breadcrumbs => "keep it under a key `secret.*`",
+        _ => "move it to a breadcrumb `secret.*`",
+    };
+    findings.extend(judge_secrets(text, secrets::find(text), elsewhere, settings));
     findings.sort_by_key(|finding| finding.position);
     findings
 }
 
-fn judge_secrets(text: &[u8], kind: FileKind, settings: &Settings<'_>) -> Vec<Finding> {
-    let secrets = secrets::find(text);
+/// The findings about the secrets of `text`. `elsewhere` says where they belong.
+fn judge_secrets(text: &[u8], secrets: Vec<Secret>, elsewhere: &str, settings: &Settings<'_>) -> Vec<Finding> {
     if secrets.is_empty() {
         return Vec::new();
     }
@@ -164,10 +171,6 @@ fn judge_secrets(text: &[u8], kind: FileKind, settings: &Settings<'_>) -> Vec<Fi
         Some(Policy::Redact | Policy::Refuse) | None => Weight::Error,
     };
     let index = LineIndex::new(text);
-    let elsewhere = match kind {
-        FileKind::Breadcrumbs => "keep it under a key `secret.*`",
-        _ => "move it to a breadcrumb `secret.*`",
-    };
     let finding = |secret: Secret| Finding {
         position: index.position(secret.span.start),
         code: "secret",

@@ -24,7 +24,7 @@ impl<'g> Settings<'g> {
         Self { git, env, repo: OnceCell::new(), checkpoints: OnceCell::new() }
     }
 
-    fn repo(&self) -> Option<&Repo> {
+    pub(crate) fn repo(&self) -> Option<&Repo> {
         self.repo.get_or_init(|| Repo::open_from_env(self.env.clone()).ok()).as_ref()
     }
 
@@ -47,6 +47,17 @@ impl<'g> Settings<'g> {
             Pathspec::new(setting.as_deref())
         });
         pathspec.kind(path)
+    }
+
+    /// Whether secrets are looked for in all staged text files. A value that is neither `memory` nor `all` counts as `all`: somebody
+    /// wanted more than the default.
+    pub(crate) fn searches_all(&self) -> bool {
+        const KEY: &str = "trace.hookScope";
+        let scope = match self.repo() {
+            Some(repo) => settings::text(repo, KEY).unwrap_or_default(),
+            None => self.ask(KEY).pop(),
+        };
+        scope.is_some_and(|scope| scope != "memory") && self.secrets_policy() != Some(Policy::Off)
     }
 
     /// From `trace.breadcrumbStale`, an age such as `90 days`.

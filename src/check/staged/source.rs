@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::settings::Settings;
 use super::{CheckError, Source};
 use crate::base::merge::FileKind;
-use crate::git::Git;
+use crate::git::{Git, Repo, StagedFile};
 
 pub(crate) struct Entry {
     pub(crate) path: Vec<u8>,
@@ -16,14 +16,35 @@ pub(crate) struct Entry {
     pub(crate) is_unmerged: bool,
 }
 
-impl Entry {
-    fn of(path: &[u8], mode: &str, oid: &str, is_unmerged: bool, settings: &Settings<'_>) -> Option<Self> {
-        let kind = settings.kind(path)?;
-        let is_link = mode == "120000";
-        // A submodule's commit is not a file.
-        (mode != "160000").then(|| Self { path: path.to_vec(), oid: oid.to_owned(), kind, is_link, is_unmerged })
-    }
+/// A file without a validator, in which only secrets are looked for.
+pub(crate) struct OtherFile {
+    pub(crate) path: Vec<u8>,
+    pub(crate) oid: String,
+}
 
+#[derive(Default)]
+pub(crate) struct Listed {
+    pub(crate) entries: Vec<Entry>,
+    /// Only with `trace.hookScope`.
+    pub(crate) others: Vec<OtherFile>,
+}
+
+impl Listed {
+    fn add(&mut self, path: &[u8], mode: &str, oid: &str, is_unmerged: bool, settings: &Settings<'_>) {
+        // A submodule's commit is not a file.
+        if mode == "160000" {
+            return;
+        }
+        let (path, oid, is_link) = (path.to_vec(), oid.to_owned(), mode == "120000");
+        match settings.kind(&path) {
+            Some(kind) => self.entries.push(Entry { path, oid, kind, is_link, is_unmerged }),
+            None if !is_link && !is_unmerged => self.others.push(OtherFile { path, oid }),
+            None => {}
+        }
+    }
+}
+
+impl Entry {
     /// Ends with a slash; empty for the root.
     pub(crate) fn folder(&self) -> &[u8] {
         let len = self.path.iter().rposition(|b| *b == b'/').map_or(0, |slash| slash + 1);
@@ -35,11 +56,16 @@ impl Entry {
     }
 }
 
-pub(crate) fn entries(git: &Git, source: &Source, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
+pub(crate) fn list(git: &Git, source: &Source, settings: &Settings<'_>) -> Result<Listed, CheckError> {
+    let mut listed = Listed::default();
     match source {
-        Source::Rev(rev) => in_rev(git, rev, settings),
-        Source::Staged => staged(git, settings),
+        Source::Rev(rev) => in_rev(git, rev, settings, &mut listed)?,
+        Source::Staged => staged(git, settings, &mut listed)?,
     }
+    if matches!(source, Source::Rev(_)) || listed.others.is_empty() || !settings.searches_all() {
+        listed.others.clear();
+    }
+    Ok(listed)
 }
 
 pub(crate) fn names_beside(git: &Git, source: &Source, folder: &[u8]) -> Result<Vec<Vec<u8>>, CheckError> {
@@ -67,24 +93,32 @@ fn find_tree(git: &Git, rev: &str) -> Result<Option<String>, CheckError> {
     Ok((answer.code == Some(0) && !oid.is_empty()).then_some(oid))
 }
 
-fn in_rev(git: &Git, rev: &str, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
+fn in_rev(git: &Git, rev: &str, settings: &Settings<'_>, into: &mut Listed) -> Result<(), CheckError> {
     let tree = find_tree(git, rev)?.ok_or_else(|| CheckError::NoSuchRev { rev: rev.to_owned() })?;
     let listed = git.run(&["ls-tree", "-r", "-z", "--full-tree", &tree])?;
     // `<mode> <type> <oid>\t<path>\0`
-    let entries = listed.split(|b| *b == 0).filter_map(|entry| {
-        let tab = memchr::memchr(b'\t', entry)?;
-        let head = std::str::from_utf8(&entry[..tab]).ok()?;
-        let mut words = head.split(' ');
-        let (mode, _, oid) = (words.next()?, words.next()?, words.next()?);
-        Entry::of(&entry[tab + 1..], mode, oid, false, settings)
-    });
-    Ok(entries.collect())
+    for entry in listed.split(|b| *b == 0) {
+        let Some(tab) = memchr::memchr(b'\t', entry) else { continue };
+        let Ok(head) = std::str::from_utf8(&entry[..tab]) else { continue };
+        let words: Vec<_> = head.split(' ').collect();
+        let [mode, _, oid] = words[..] else { continue };
+        into.add(&entry[tab + 1..], mode, oid, false, settings);
+    }
+    Ok(())
 }
 
-fn staged(git: &Git, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> {
-    let diff =
-        |tree: &str| git.ask(&["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", tree, "--"]);
-    // Each call of git delays every commit, so `HEAD` is looked up only if this fails.
+/// In this process if possible: each start of git delays every commit.
+fn staged(git: &Git, settings: &Settings<'_>, into: &mut Listed) -> Result<(), CheckError> {
+    if let Some(files) = settings.repo().and_then(Repo::staged_files) {
+        for StagedFile { path, mode, oid } in files {
+            into.add(&path, &mode, &oid.to_string(), false, settings);
+        }
+        return Ok(());
+    }
+    // `git add --intent-to-add` stages a name only, which is not committed.
+    let options = ["--cached", "--ita-invisible-in-index", "--raw", "-z", "--no-renames", "--no-abbrev"];
+    let diff = |tree: &str| git.ask(&[&["diff-index"][..], &options, &[tree, "--"]].concat());
+    // `HEAD` is looked up only if this fails.
     let mut answer = diff("HEAD")?;
     if answer.code != Some(0) {
         answer = diff(&match find_tree(git, "HEAD")? {
@@ -96,14 +130,15 @@ fn staged(git: &Git, settings: &Settings<'_>) -> Result<Vec<Entry>, CheckError> 
     let listed = answer.into_stdout()?;
     // `:<old mode> <mode> <old oid> <oid> <status>\0<path>\0`
     let mut fields = listed.split(|b| *b == 0);
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut last: &[u8] = b"";
     while let (Some(head), Some(path)) = (fields.next(), fields.next()) {
         let Ok(head) = std::str::from_utf8(head) else { continue };
         let words: Vec<_> = head.split(' ').collect();
         let [_, mode, _, oid, status] = words[..] else { continue };
-        if status != "D" && entries.last().is_none_or(|last| last.path != path) {
-            entries.extend(Entry::of(path, mode, oid, status == "U", settings));
+        if status != "D" && path != last {
+            into.add(path, mode, oid, status == "U", settings);
+            last = path;
         }
     }
-    Ok(entries)
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, json};
 use crate::base::finding::Weight;
+use crate::base::merge::FileKind;
 use crate::check::staged::{CheckError, Checked, Source, check};
 
 /// Check the memory files of a commit, for CI, or of the index
@@ -63,6 +64,7 @@ fn to_json(checked: &[Checked], errors: usize, warnings: usize) -> Result<Value>
             findings.push(value);
         }
     }
-    let files: Vec<_> = checked.iter().map(|file| json!({ "path": file.path, "kind": file.kind.as_str() })).collect();
+    let kind = |file: &Checked| file.kind.map_or("other", FileKind::as_str);
+    let files: Vec<_> = checked.iter().map(|file| json!({ "path": file.path, "kind": kind(file) })).collect();
     Ok(json!({ "files": files, "findings": findings, "errors": errors, "warnings": warnings }))
 }
