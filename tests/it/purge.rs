@@ -1,12 +1,15 @@
 //! Purging: no form of a text is left anywhere in the repository, and nothing else is lost.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use crate::repo::{TestRepo, run};
+use crate::repo::{TestRepo, has_terminal, run};
 
 pub(crate) const SECRET: &str = "correct-horse-\"battery\"-staple";
 const JSON: &str = "correct-horse-\\\"battery\\\"-staple";
@@ -143,6 +146,9 @@ fn every_place(repo: &TestRepo, is_packed: bool) {
     plant_archive(repo);
     let (kept, gone) = (unreachable(repo, "the user's"), unreachable(repo, &format!("lost {SECRET}")));
     repo.git(&["worktree", "add", "-q", "--detach", "../linked"]);
+    for args in [&["switch", "-c", "linked"][..], &["commit", "-m", &format!("linked {SECRET}")], &["undo"]] {
+        repo.git(&[&["-C", "../linked", "trace"], args].concat());
+    }
     if is_packed {
         repo.git(&["repack", "-q", "-a", "-d", "-k"]);
         repo.git(&["multi-pack-index", "write"]);
@@ -152,6 +158,21 @@ fn every_place(repo: &TestRepo, is_packed: bool) {
     let planned = purge(repo, &["--dry-run"]);
     assert_eq!(repo.refs(), before, "a dry run changes nothing");
     assert!(!places(repo).is_empty());
+    let changes = |planned: &serde_json::Value, prefix: &str| {
+        planned["refs"].as_array().unwrap().iter().any(|change| change["ref"].as_str().unwrap().starts_with(prefix))
+    };
+    for prefix in [
+        "refs/traces/main",
+        "refs/traces/linked",
+        "refs/trace-orig/",
+        "refs/trace-remotes/origin/main",
+        "refs/trace-priority",
+        "refs/crumbs/ada",
+        "refs/crumb-archive/",
+    ] {
+        assert!(changes(&planned, prefix), "{prefix}: {planned}");
+    }
+    assert_eq!(planned["derived"], true);
     let ids = |repo: &TestRepo| repo.git(&["ls-tree", "-r", "--name-only", "refs/traces/main"]);
     let (items, people) = (ids(repo), repo.git(&["log", "--format=%an %ad %cn %cd", "refs/traces/main"]));
 
@@ -189,6 +210,117 @@ fn a_text_is_removed_from_a_sha256_repository_with_reftable() {
     let init = ["init", "-q", "--initial-branch=code", "--object-format=sha256", "--ref-format=reftable"];
     if run(repo.command("git").args(init), b"").status.success() {
         every_place(&repo, true);
+    }
+}
+
+#[test]
+fn exactly_the_rewritten_objects_are_removed() {
+    for is_packed in [false, true] {
+        let repo = TestRepo::new();
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+        repo.say("one");
+        repo.say(&format!("It is {SECRET}"));
+        repo.text(&["pin", "#1", "--reason", &format!("needed {SECRET}")]);
+        repo.say("three");
+        // Nothing leads to this commit of the user.
+        unreachable(&repo, "the user's");
+        repo.git(&["commit-tree", "HEAD^{tree}", "-m", "the user's"]);
+        if is_packed {
+            repo.git(&["repack", "-q", "-a", "-d", "-k"]);
+        }
+        let set = |text: String| -> BTreeSet<String> {
+            text.lines().map(|line| line.split(' ').next().unwrap().to_owned()).collect()
+        };
+        let all = || set(repo.git(&["cat-file", "--batch-all-objects", "--batch-check"]));
+        let held = || set(repo.git(&["rev-list", "--objects", "--all"]));
+        let (all_before, held_before) = (all(), held());
+        let purged = purge(&repo, &["--yes"]);
+        let removed: Vec<_> = all_before.difference(&all()).cloned().collect();
+        assert_eq!(removed, held_before.difference(&held()).cloned().collect::<Vec<_>>());
+        assert_eq!(purged["objects"], removed.len());
+    }
+}
+
+#[test]
+fn a_purge_waits_for_writers() {
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    let before = repo.refs();
+    // As any process that writes objects.
+    let lock = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(repo.git_dir().join("trace/locks/objects"))
+        .unwrap();
+    lock.lock_shared().unwrap();
+    let mut command = repo.command("git");
+    command.args(["trace", "purge", "--pattern", "correct-horse[-a-z\"]+", "--reason", "leaked", "--yes"]);
+    let mut purge = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(purge.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("another git-trace is writing to the object database; waiting up to"), "{said}");
+    assert_eq!(repo.refs(), before);
+    lock.unlock().unwrap();
+    assert!(purge.wait().unwrap().success());
+    check(&repo);
+}
+
+#[test]
+fn a_terminal_is_asked_before_a_purge() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = TestRepo::new();
+    repo.say(&format!("It is {SECRET}"));
+    let before = repo.refs();
+    let purge = |typed: &str| {
+        let command = "stty -echo; git trace purge --pattern 'correct-horse[-a-z\"]+' --reason leaked";
+        let shown = repo.on_a_terminal(command, typed);
+        assert!(shown.contains("refs/traces/main  ") && shown.contains("It cannot be undone."), "{shown}");
+    };
+    for typed in ["n\n", "\n", "\u{4}"] {
+        purge(typed);
+        assert_eq!(repo.refs(), before);
+    }
+    purge("y\n");
+    check(&repo);
+}
+
+#[test]
+fn plain_git_carries_what_the_page_on_privacy_says() {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("the first revision");
+    repo.say("deleted later");
+    repo.text(&["edit", "#0", "-m", "the second revision"]);
+    repo.text(&["delete", "#1"]);
+    repo.text(&["pin", "#0", "--reason", "the reason"]);
+    repo.text(&["reset", "#0"]);
+    repo.text(&["forward", "leave", "--agent", "ada", "--summary", "the forward crumb", "--unfinished", "x"]);
+    plant_archive(&repo);
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    for name in ["plain", "mirror"] {
+        repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), &format!("../{name}.git")]);
+    }
+    let refs = |folder: &str| repo.git(&["-C", folder, "for-each-ref", "--format=%(refname)"]);
+    repo.git(&["push", "-q", "--all", "../plain.git"]);
+    repo.git(&["clone", "-q", ".", "../cloned"]);
+    assert_eq!(refs("../plain.git"), "refs/heads/code\n");
+    assert!(!refs("../cloned").contains("trace") && !refs("../cloned").contains("crumb"), "{}", refs("../cloned"));
+    repo.git(&["push", "-q", "--mirror", "../mirror.git"]);
+    repo.git(&["clone", "-q", "--mirror", ".", "../mirrored"]);
+    repo.git(&["bundle", "create", "-q", "../all.bundle", "--all"]);
+    repo.git(&["clone", "-q", "--mirror", "../all.bundle", "../bundled"]);
+    for folder in ["../mirror.git", "../mirrored", "../bundled"] {
+        assert_eq!(refs(folder), refs("."), "{folder}");
+        let objects = repo.git(&["-C", folder, "log", "-p", "-m", "--text", "--all"]);
+        for text in ["the first revision", "deleted later", "the reason", "the forward crumb", "do not say"] {
+            assert!(objects.contains(text), "{folder}: {text}");
+        }
+    }
+    for kind in ["traces/main", "trace-orig/", "trace-priority", "crumbs/ada", "crumb-archive/"] {
+        assert!(refs(".").contains(&format!("refs/{kind}")), "{kind}");
     }
 }
 
@@ -365,6 +497,7 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     hint: for example `git trace purge '#3' --reason secret`; `git trace purge -h` explains it
     [exit 2]
     ");
+    assert!(repo.refused(&["purge", "--text", SECRET, "--yes"]).contains("[exit 2]"), "the text is no argument");
     insta::assert_snapshot!(repo.refused_with(&["purge", "--text", "-", "--yes"], b"a\n"), @"
     --- stderr
     error: the text is too short: at least 4 bytes are expected
@@ -1100,6 +1233,25 @@ fn a_purge_of_a_common_word_leaves_forward_crumbs_readable() {
         assert_eq!(output.status.code(), Some(1), "{word}: headers have it and stay: {}", repo.exact(&output));
         assert!(repo.text(&["forward", "get", "--agent", "ada"]).contains("The word is [purged: secret]."), "{word}");
         repo.fsck();
+    }
+}
+
+#[test]
+fn a_published_trace_without_the_purged_parts_takes_the_place_of_a_missing_replacement() {
+    for (text, is_taken) in [("Do not push to [purged: x].", true), ("Push to two.", false)] {
+        let repo = with_two_items();
+        let two = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+        let (commit, old, new) = with_other_text(&repo, text);
+        repo.git(&["push", "-q", "origin", &format!("+{commit}:refs/traces/main")]);
+        forge_tombstones(&repo, "x", &[(&two, &"1".repeat(two.len())), (&old, &new)]);
+        let pulled = repo.run(&["pull"], b"");
+        let said = repo.exact(&pulled);
+        assert!(said.contains("main: rewrote items: #1"), "{said}");
+        assert_eq!(pulled.status.code(), Some(i32::from(!is_taken)), "{said}");
+        assert_eq!(repo.bodies("main"), ["one", if is_taken { text } else { "[purged: x]" }]);
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]).trim() == commit, is_taken);
+        repo.text(&["undo"]);
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]).trim(), two);
     }
 }
 

@@ -339,3 +339,132 @@ fn guessed_texts_in_the_tombstones_of_a_remote_refuse_nothing() {
     assert_eq!((repo.bodies("local"), repo.bodies("other")), (vec![guess.to_owned()], vec![guess.to_owned()]));
     assert_eq!(import(&repo, "again"), 1);
 }
+
+#[test]
+fn a_purge_changes_nothing_that_another_clone_purged_of_the_same_text() {
+    // The subject ends with `secret-…`, which begins like the text that is purged.
+    let text = "a somewhat longer text with secret-purged-one and secret-other-two behind it";
+    let (mut repo, clone) = shared();
+    repo.say(text);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    purge_text(&repo, "secret-purged-one", "leaked", &["--push", "origin"]);
+    let subject = repo.git(&["log", "-1", "--format=%s", "refs/traces/main"]);
+    assert!(subject.trim_end().ends_with("[purged: leaked] and secret-…"), "{subject}");
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        let before = tip(repo);
+        // The states before the pull are kept, so there is something to purge.
+        purge_text(repo, "secret-purged-one", "leaked", &["--push", "origin"]);
+        assert_eq!(tip(repo), before);
+        let again = repo.run(&["purge", "--text", "-", "--reason", "leaked", "--dry-run"], b"secret-purged-one");
+        assert!(again.stdout.starts_with(b"nothing to purge\n"), "{}", repo.exact(&again));
+        repo.text(&["push"]);
+    });
+    purge_text(&repo, "secret-other-two", "leaked", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(
+            repo.bodies("main")[2..],
+            ["a somewhat longer text with [purged: leaked] and [purged: leaked] behind it", "mine"]
+        );
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    });
+}
+
+#[test]
+fn a_later_revision_with_what_only_one_of_two_purges_removed_does_not_stop_a_pull() {
+    let (mut repo, clone) = with_two_texts();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, OTHER, "private", &[]);
+    });
+    purge_text(&repo, ONE, "leaked", &["--push", "origin"]);
+    let left = repo.bodies("main")[3].clone();
+    assert_eq!(left, format!("a [purged: leaked] b {OTHER} c [purged: leaked]"));
+    repo.text(&["edit", "#4", "-m", "for a while"]);
+    repo.text(&["edit", "#4", "-m", &left]);
+    repo.text(&["push"]);
+    for _ in 0..2 {
+        repo.within(&clone, |repo| {
+            let pulled = repo.run(&["pull"], b"");
+            assert_eq!(pulled.status.code(), Some(0), "{}", repo.exact(&pulled));
+            has_neither(repo);
+            assert_eq!(repo.bodies("main")[3], "a [purged: leaked] b [purged: private] c [purged: leaked]");
+            repo.text(&["purge", "--push", "origin"]);
+            repo.text(&["push"]);
+        });
+        repo.text(&["pull"]);
+        has_neither(&repo);
+    }
+    let ours = tip(&repo);
+    repo.within(&clone, |repo| assert_eq!(tip(repo), ours));
+}
+
+#[test]
+fn a_clone_with_the_original_takes_over_what_two_purges_with_different_reasons_left() {
+    let (mut repo, clone) = with_two_texts();
+    repo.git(&["clone", "-q", "../origin.git", "../third"]);
+    let third = repo.home().join("third");
+    repo.within(&third, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, OTHER, "private", &[]);
+    });
+    purge_text(&repo, ONE, "leaked", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.run(&["pull"], b"");
+        repo.text(&["purge", "--push", "origin"]);
+    });
+    let published = repo.git(&["ls-remote", "origin", "refs/traces/main"]);
+    repo.within(&third, |repo| {
+        repo.text(&["pull"]);
+        has_neither(repo);
+        assert_eq!(repo.bodies("main").last().unwrap(), "mine");
+        assert!(published.starts_with(repo.git(&["rev-parse", "refs/traces/main~1"]).trim()));
+    });
+}
+
+/// A clone purged `main` and sent the tombstones, but not what replaces the trace.
+fn with_lost_replacement() -> (TestRepo, std::path::PathBuf) {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    purge(&repo, &["--yes"]);
+    repo.git(&["push", "-q", "origin", "refs/trace-purged:refs/trace-records/purged"]);
+    (repo, clone)
+}
+
+#[test]
+fn a_replacement_that_nobody_pushes_can_be_written_again() {
+    let (mut repo, clone) = with_lost_replacement();
+    repo.within(&clone, |repo| {
+        repo.run(&["pull"], b"");
+        assert_eq!(repo.bodies("main"), ["one", &format!("It is {SECRET}"), "mine"], "somebody may push it yet");
+        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "mine"]);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        repo.text(&["push"]);
+    });
+    // The clone that purged comes back.
+    for _ in 0..2 {
+        repo.run(&["pull"], b"");
+        check(&repo);
+        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["push"]);
+        repo.within(&clone, |repo| repo.run(&["pull"], b""));
+    }
+    repo.text(&["pull"]);
+    assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "mine"]);
+    let ours = tip(&repo);
+    repo.within(&clone, |repo| assert_eq!(tip(repo), ours));
+}

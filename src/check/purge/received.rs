@@ -4,7 +4,9 @@
 //!   the replacement, by the code that purges.
 //! - The text itself is unknown here. A revision of ours of a purged item gets the content that the purge gave to the item.
 //! - Each ref moves as by any command: the old tip is kept, and `undo` goes back.
-//! - A history whose replacement was not fetched, or changes anything else, stays as it is. A merge refuses it.
+//! - A replacement that is not here, or that changes anything else, is not taken over. If the remote's trace is free of what was purged,
+//!   its commits take their place as far as only purged parts differ, and the rest is written again. Otherwise the history stays as it
+//!   is, and a merge refuses it.
 
 mod fetched;
 mod join;
@@ -15,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 pub(crate) use fetched::rewrite_fetched;
 use lines::apply_to_lines;
-use pairs::Pairs;
+use pairs::{Forms, Pairs};
 
 use super::content::Target;
 use super::needle::Needle;
@@ -127,6 +129,16 @@ struct Survey<'r> {
     pairs: Pairs,
     /// The texts that purges removed from items of this repository.
     texts: HashSet<Vec<u8>>,
+    missing: Missing,
+}
+
+/// What to do if the replacement of a commit or file is not here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Missing {
+    /// The history stays as it is: somebody may be about to push the replacement.
+    Wait,
+    /// Another one is written, with markers in place of complete items.
+    Replace,
 }
 
 impl<'r> Survey<'r> {
@@ -143,6 +155,7 @@ impl<'r> Survey<'r> {
             purge: None,
             pairs: Pairs::default(),
             texts: HashSet::new(),
+            missing: Missing::Wait,
         }
     }
 
@@ -166,13 +179,14 @@ impl<'r> Survey<'r> {
         Ok((survey, purged))
     }
 
-    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here or is none. The history of `published` is
-    /// clean.
+    /// `None` if nothing is purged in the history of `tip`, or if a replacement is not here or is none, and nothing can take its place.
+    /// The history of `published` is clean.
     fn history(&mut self, tip: Oid, published: Option<Oid>) -> Result<Option<Found>, TraceError> {
         let (repo, tombstones) = (self.repo, self.tombstones);
         let beyond = repo.commits_beyond(tip, published)?;
         let listed: HashSet<Oid> = beyond.iter().copied().collect();
         let (mut own, mut items, mut purge) = (0, BTreeSet::new(), None);
+        let (may_replace, mut forms) = (published.is_some() || self.missing == Missing::Replace, None);
         let (mut commits, mut blobs) = (HashMap::new(), HashMap::new());
         for oid in beyond {
             let commit = Tip::read(repo, oid)?;
@@ -181,6 +195,7 @@ impl<'r> Survey<'r> {
             let changes = changes_of(repo, &commit)?;
             let mut is_clean = parents.iter().all(|parent| commits.get(parent) == Some(parent));
             for entry in changes.iter().filter_map(|change| change.sides().1) {
+                self.pairs.add_revision(repo, entry)?;
                 is_clean = is_clean
                     && !self.pairs.files.contains_key(&entry.blob)
                     && tombstones.of_file(repo, entry)?.is_none();
@@ -189,8 +204,8 @@ impl<'r> Survey<'r> {
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
-                Fate::Replaced(_) | Fate::ReplacedElsewhere => return Ok(None),
-                Fate::Kept | Fate::Removed => None,
+                Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
+                _ => self.form_of(&commit, published.map(|published| (published, tip)), &mut forms, &commits)?,
             };
             commits.extend(new.map(|new| (oid, new)));
             let is_ours = new.is_none();
@@ -218,7 +233,7 @@ impl<'r> Survey<'r> {
                         }
                         blobs.insert(entry.blob, new);
                     }
-                    Fate::Replaced(_) | Fate::ReplacedElsewhere => return Ok(None),
+                    Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
                     Fate::Kept if !new_files.contains(&entry.blob) => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
@@ -227,7 +242,7 @@ impl<'r> Survey<'r> {
                         purge = purge.or(Some(of_item));
                         self.revisions.push((entry.id, entry.blob));
                     }
-                    Fate::Removed => self.revisions.push((entry.id, entry.blob)),
+                    _ => self.revisions.push((entry.id, entry.blob)),
                 }
                 purge = purge.or_else(|| tombstones.of_object(entry.blob));
                 items.insert(entry.id);
@@ -241,6 +256,26 @@ impl<'r> Survey<'r> {
         Ok(Some(Found { tip, own, items, purge }))
     }
 
+    /// The commit of the remote that lacks only purged parts of ours.
+    fn form_of(
+        &mut self,
+        ours: &Tip,
+        histories: Option<(Oid, Oid)>,
+        forms: &mut Option<Forms>,
+        commits: &HashMap<Oid, Oid>,
+    ) -> Result<Option<Oid>, TraceError> {
+        let Some((published, tip)) = histories else { return Ok(None) };
+        let forms = match forms {
+            Some(forms) => forms,
+            none => none.insert(Forms::of(self.repo, published, tip)?),
+        };
+        let form = forms.find(ours).filter(|form| self.tombstones.of_object(*form).is_none());
+        Ok(match form {
+            Some(form) if self.verifier.is_commit(ours.commit.oid, form, commits)? => Some(form),
+            _ => None,
+        })
+    }
+
     fn target(&mut self) -> Result<Target, TraceError> {
         let reason = self.purge.as_ref().map(|purge| purge.reason.as_str());
         let new = |reason| Target::new(self.items.clone(), Needle::default(), reason);
@@ -249,9 +284,22 @@ impl<'r> Survey<'r> {
         let mut known = std::mem::take(&mut self.blobs);
         for (id, blob) in self.revisions.drain(..) {
             let mut item = read_item(id, &self.repo.read_blob(blob)?);
-            match self.left.get(&id) {
+            let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
+            match self.left.get(&id).filter(|left| is_clean(left)) {
                 Some(left) => item = Item { revision: item.revision, ..left.clone() },
                 None => target.blank(&mut item),
+            }
+            if !is_clean(&item) {
+                // It was a marker alone, and purges with other reasons left another one.
+                item.body.clear();
+                let reasons: BTreeSet<&str> = self.tombstones.reasons_of_id(id).collect();
+                let blanked = |target: Target| {
+                    let mut item = item.clone();
+                    target.blank(&mut item);
+                    item
+                };
+                let blank = reasons.into_iter().filter_map(new).map(blanked).find(is_clean);
+                item = blank.unwrap_or(item);
             }
             known.insert(blob, item_file::render(&item));
         }

@@ -16,7 +16,6 @@ use super::content::Target;
 use crate::git::{GitError, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
-use crate::trace::model::trailers::preview;
 use crate::trace::model::tree::parse_name;
 use crate::trace::store::tombstone::Removed;
 use crate::trace::store::total::item_cost;
@@ -67,8 +66,7 @@ pub(super) struct Rewriter<'r> {
     blobs: HashMap<(Role, Oid), Oid>,
     /// The items that changed, before and after, by blob.
     items: HashMap<Oid, (Item, Item)>,
-    /// The usual subjects of these items, before and after.
-    previews: HashMap<ItemId, BTreeSet<(String, String)>>,
+    changed_items: BTreeSet<ItemId>,
     /// The folders in archives, before and after.
     archive_trees: (HashSet<Oid>, HashSet<Oid>),
     /// The trees and files that were met, whether or not they changed.
@@ -112,7 +110,7 @@ impl<'r> Rewriter<'r> {
             trees: HashMap::new(),
             blobs: HashMap::new(),
             items: HashMap::new(),
-            previews: HashMap::new(),
+            changed_items: BTreeSet::new(),
             archive_trees: (HashSet::new(), HashSet::new()),
             seen: HashSet::new(),
             changed_lines: BTreeSet::new(),
@@ -214,7 +212,7 @@ impl<'r> Rewriter<'r> {
                 match role {
                     Role::Item(Some(id)) => {
                         let (before, after) = (read_item(id, &bytes), read_item(id, &changed));
-                        self.previews.entry(id).or_default().insert((preview(&before), preview(&after)));
+                        self.changed_items.insert(id);
                         self.items.insert(blob, (before, after));
                     }
                     Role::Item(None) => {}
@@ -277,7 +275,7 @@ impl<'r> Rewriter<'r> {
         let new = |old: &Oid| self.commits.get(old).or_else(|| blobs.get(old)).copied();
         let mut objects: Vec<_> = removed.difference(&trees).map(|old| (*old, new(old))).collect();
         objects.sort_unstable();
-        let items: BTreeSet<ItemId> = self.target.items.iter().chain(self.previews.keys()).copied().collect();
+        let items: BTreeSet<ItemId> = self.target.items.union(&self.changed_items).copied().collect();
         let lines = self.changed_lines.iter().cloned().collect();
         let mut changed: Vec<_> = self.items.iter().filter(|(blob, _)| removed.contains(blob)).collect();
         changed.sort_unstable_by_key(|(blob, _)| **blob);

@@ -2,7 +2,8 @@
 //!
 //! The purged text is unknown here. So an object is accepted if it only lacks parts of the other one, with markers in their place.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use memchr::memmem;
@@ -86,20 +87,24 @@ impl<'r> Verifier<'r> {
         let mut reasons = self.tombstones.reasons(self.repo, old);
         // What two purges left of an item is joined.
         reasons.extend(self.tombstones.reasons_of_id(before.id));
-        let mut is_text =
-            || before.body == after.body || reasons.iter().any(|reason| self.is_text(reason, &before, &after));
-        Ok(has_headers_of(&before, &after) && is_text())
+        Ok(has_headers_of(&before, &after) && (before.body == after.body || self.is_text(&reasons, &before, &after)))
     }
 
     /// Whether a body consists of parts of another one, in order, with markers between them.
-    fn is_text(&mut self, reason: &str, before: &Item, after: &Item) -> bool {
-        let marker = format!("[purged: {reason}]");
-        if after.body == marker.as_bytes() || after.body == format!("{{\"purged\":\"{marker}\"}}").as_bytes() {
-            return true;
+    fn is_text(&mut self, reasons: &BTreeSet<&str>, before: &Item, after: &Item) -> bool {
+        let (mut spans, mut plain) = (Vec::new(), HashSet::new());
+        for reason in reasons {
+            let marker = format!("[purged: {reason}]").into_bytes();
+            if after.body == marker || after.body == [b"{\"purged\":\"", &*marker, b"\"}"].concat() {
+                return true;
+            }
+            let new = || Needle::new(Some(&marker), None);
+            spans.extend(self.markers.entry((*reason).to_owned()).or_insert_with(new).literal_spans(&after.body));
+            plain.insert(marker);
         }
-        let new = || Needle::new(Some(marker.as_bytes()), None);
-        let spans = self.markers.entry(reason.to_owned()).or_insert_with(new).literal_spans(&after.body);
-        let is_coded = |span: &Range<usize>| after.body[span.clone()] != *marker.as_bytes();
+        spans.sort_by_key(|span| (span.start, Reverse(span.end)));
+        spans.dedup_by(|next, last| next.start < last.end);
+        let is_coded = |span: &Range<usize>| !plain.contains(&after.body[span.clone()]);
         let (mut rest, mut last) = (&*before.body, None::<&Range<usize>>);
         for next in spans.iter().map(Some).chain([None]) {
             let part = &after.body[last.map_or(0, |span| span.end)..next.map_or(after.body.len(), |span| span.start)];

@@ -119,6 +119,9 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
     Ok(Some(from))
 }
 
+/// The answer for a ref whose replacement is not in this repository.
+pub(crate) const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
+
 /// Replaces each ref on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and pushes the
 /// tombstones. Refs that cannot be replaced are returned as refused.
 pub(crate) fn replace(
@@ -145,7 +148,7 @@ pub(crate) fn replace(
             // The next push sends the lines of a record again.
             Fate::Removed if refname.starts_with("refs/trace-records/") => String::new(),
             Fate::Removed | Fate::ReplacedElsewhere => {
-                replaced.push(refused("its replacement is not in this repository: `git trace pull` first"));
+                replaced.push(refused(NO_REPLACEMENT));
                 continue;
             }
         };

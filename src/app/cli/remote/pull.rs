@@ -6,7 +6,7 @@ use super::{bad_json, remote_of, report_bad};
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
-use crate::check::purge::{Received, apply_received, rewrite_fetched};
+use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
 use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
@@ -59,7 +59,7 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         fetch(repo, &remote, &self.traces, &["--quiet"])?;
-        let rewritten = rewrite_fetched(repo, &context.signature()?, &remote)?;
+        let rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
         let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused);

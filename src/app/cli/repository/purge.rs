@@ -10,10 +10,10 @@ use crate::app::cli::remote::{print_received, remote_of};
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::app::ui::confirmed;
 use crate::base::bounded;
-use crate::check::purge::{self, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
+use crate::check::purge::{self, Missing, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
 use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::sync::{fetch, replace_purged};
+use crate::trace::sync::{NO_REPLACEMENT, fetch, replace_purged};
 use crate::trace::{ItemId, Tip};
 
 /// Remove a text or items from everything that is stored
@@ -56,13 +56,21 @@ impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let repo = context.repo()?;
         if self.items.is_empty() && self.text.is_none() && self.pattern.is_none() {
+            let remote = remote_of(context, self.push.as_deref())?;
+            let lacks_replacement = |pushed: &PushedRef| pushed.summary == NO_REPLACEMENT;
+            let planned = replace_purged(repo, &context.signature()?, &remote, true)?;
+            if !self.dry_run && planned.iter().any(lacks_replacement) {
+                // Whoever purged it may never push the replacement.
+                fetch(repo, &remote, &[], &["--quiet"])?;
+                rewrite_fetched(repo, &context.signature()?, &remote, Missing::Replace)?;
+            }
             return self.replace(context);
         }
         if let Some(remote) = self.push.as_deref().filter(|_| !self.dry_run) {
             // What others pushed meanwhile may contain it, too.
             let remote = remote_of(context, Some(remote))?;
             fetch(repo, &remote, &[], &["--quiet"])?;
-            rewrite_fetched(repo, &context.signature()?, &remote)?;
+            rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
             // A purge that knows of those of others needs not be joined with them.
             let received = apply_received(repo, &context.signature()?, &remote)?;
             if !self.json {

@@ -8,47 +8,64 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Survey;
 use super::lines::rewrite_fetched_lines;
 use super::pairs::Pairs;
+use super::{Missing, Survey};
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
-use crate::trace::model::item_file;
 use crate::trace::store::commit::{is_signing, require_signed};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, HISTORY, Removed, Tombstones};
+use crate::trace::store::tombstone::{self, Fate, HISTORY, Removed, Tombstones};
 use crate::trace::sync::lines::{fetched_lines, fetched_ref};
 use crate::trace::sync::{Arrival, arrivals, drop_objects, fetched_tombstones, is_of_code, tracking_ref};
 use crate::trace::{TraceError, TraceName};
 
-/// Rewrites the traces and priorities of a remote as last fetched that contain what was purged, if all replacements are here. Returns their names.
-pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<String>, TraceError> {
+/// How often a trace is rewritten: joining two forms of an item adds tombstones, and other revisions may have the same content.
+const PASSES: usize = 8;
+
+/// Rewrites the traces and priorities of a remote as last fetched that contain what was purged. Returns their names. `missing` says
+/// what becomes of a trace whose replacement is not here.
+pub(crate) fn rewrite_fetched(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    missing: Missing,
+) -> Result<Vec<String>, TraceError> {
     // Without tombstones of ours, the remote's own ones are about what it is going to replace.
     if repo.find_ref(HISTORY.refname)?.is_none() {
         return Ok(Vec::new());
     }
     let theirs = fetched_tombstones(repo, remote)?;
     let mut rewritten = Vec::new();
-    for Arrival { name, tip } in arrivals(repo, remote, &[])?.traces {
-        // Each rewritten trace adds tombstones.
-        let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
-        let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
-        let pairs = known.map_or(Ok(Pairs::default()), |known| Pairs::find(repo, &tombstones, known, tip))?;
-        let found = tombstones.in_history(repo, tip, known)?;
-        if (found.is_empty() && pairs.is_empty()) || require_signed(repo, || name.to_string(), tip).is_err() {
-            continue;
-        }
-        let mut objects: HashSet<Oid> = found.into_iter().map(|(oid, _)| oid).collect();
-        let Some((new, replaced)) = rewrite(repo, signature, &tombstones, pairs, remote, (&name, tip))? else {
-            continue;
-        };
-        if new != tip {
+    for Arrival { name, mut tip } in arrivals(repo, remote, &[])?.traces {
+        let mut is_rewritten = false;
+        for _ in 0..PASSES {
+            // Each rewritten trace adds tombstones.
+            let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
+            let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
+            let pairs = known.map_or(Ok(Pairs::default()), |known| Pairs::find(repo, &tombstones, known, tip))?;
+            // The local trace may be waiting for the same replacement.
+            let found = tombstones.in_history(repo, tip, known.filter(|_| missing == Missing::Wait))?;
+            if (found.is_empty() && pairs.is_empty()) || require_signed(repo, || name.to_string(), tip).is_err() {
+                break;
+            }
+            let mut objects: HashSet<Oid> = found.into_iter().map(|(oid, _)| oid).collect();
+            let mut survey = Survey::new(repo, &tombstones);
+            (survey.pairs, survey.missing) = (pairs, missing);
+            let Some((new, replaced)) =
+                rewrite(signature, survey, remote, (&name, tip))?.filter(|(new, _)| *new != tip)
+            else {
+                break;
+            };
             objects.extend(replaced);
             // A reftable has reflogs of remote-tracking refs, too.
             repo.expire_reflogs(&|refname| refname == tracking_ref(remote, name.as_str()))?;
             objects.retain(|oid| !is_of_code(repo, *oid));
             drop_objects(repo, objects)?;
+            (tip, is_rewritten) = (new, true);
+        }
+        if is_rewritten {
             rewritten.push(name.to_string());
         }
     }
@@ -64,15 +81,12 @@ pub(crate) fn rewrite_fetched(repo: &Repo, signature: &Signature, remote: &str) 
 
 /// Moves the remote-tracking ref. Returns its new tip and the objects that it needs no more; `None` if a replacement is not here.
 fn rewrite(
-    repo: &Repo,
     signature: &Signature,
-    tombstones: &Tombstones,
-    pairs: Pairs,
+    mut survey: Survey<'_>,
     remote: &str,
     (name, tip): (&TraceName, Oid),
 ) -> Result<Option<(Oid, HashSet<Oid>)>, TraceError> {
-    let mut survey = Survey::new(repo, tombstones);
-    survey.pairs = pairs;
+    let (repo, tombstones) = (survey.repo, survey.tombstones);
     if survey.history(tip, None)?.is_none() {
         return Ok(None);
     }
@@ -82,8 +96,8 @@ fn rewrite(
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
-    rewriter.commits = survey.commits;
-    rewriter.messages = survey.pairs.messages;
+    rewriter.commits = std::mem::take(&mut survey.commits);
+    rewriter.messages = std::mem::take(&mut survey.pairs.messages);
     let new = rewriter.commit(tip)?;
     let replaced = rewriter.replaced();
     // The texts of a remote are not those that were purged here.
@@ -92,15 +106,13 @@ fn rewrite(
         objects.extend(rewriter.commits.get(theirs).map(|new| (*ours, Some(*new))));
     }
     // The rest that one purge left of an item contains the text that the other one removed, in any file.
-    let mut contents = Vec::new();
+    let contents = survey.pairs.forms().cloned().collect();
     for (blob, bytes) in &survey.pairs.files {
         objects.push((*blob, Some(repo.write_blob(bytes)?)));
-        let form = item_file::parse(&repo.read_blob(*blob)?).ok();
-        contents.extend(
-            form.filter(|form| item_file::parse(bytes).is_ok_and(|joined| !tombstone::is_same_content(&joined, form))),
-        );
     }
-    objects.retain(|(old, new)| *new != Some(*old) && tombstones.of_object(*old).is_none());
+    let is_here = |oid| repo.read_commit(oid).is_ok() || repo.read_blob(oid).is_ok();
+    let is_replaced = |oid| matches!(tombstones.fate(repo, oid, &is_here), Fate::Replaced(_));
+    objects.retain(|(old, new)| *new != Some(*old) && !is_replaced(*old));
     objects.sort_unstable();
     objects.dedup();
     let refname = tracking_ref(remote, name.as_str());

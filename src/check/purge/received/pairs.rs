@@ -11,9 +11,9 @@ use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{Oid, Repo};
 use crate::trace::model::item_file;
-use crate::trace::store::tombstone::{Fate, Purge, Tombstones};
+use crate::trace::store::tombstone::{Fate, Purge, Tombstones, is_same_content};
 use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemEntry, ItemId, Tip, TraceError};
+use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
 
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
@@ -23,6 +23,8 @@ pub(super) struct Pairs {
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     /// The files that both purges changed, in either form, with the joined content.
     pub(super) files: HashMap<Oid, Vec<u8>>,
+    /// The forms that contain what the other purge removed, with the joined item.
+    forms: Vec<(Item, Item)>,
     pub(super) purge: Option<Purge>,
 }
 
@@ -58,6 +60,24 @@ impl Pairs {
             }
         }
         Ok(pairs)
+    }
+
+    /// The forms whose content must not come back.
+    pub(super) fn forms(&self) -> impl Iterator<Item = &Item> {
+        self.forms.iter().map(|(form, _)| form)
+    }
+
+    /// Adds a file if another revision of its item with the same content was joined.
+    pub(super) fn add_revision(&mut self, repo: &Repo, entry: &ItemEntry) -> Result<(), TraceError> {
+        if self.forms.is_empty() || self.files.contains_key(&entry.blob) {
+            return Ok(());
+        }
+        let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
+        if let Some((_, joined)) = self.forms.iter().find(|(form, _)| is_same_content(form, &item)) {
+            let joined = Item { revision: item.revision, ..joined.clone() };
+            self.files.insert(entry.blob, item_file::render(&joined));
+        }
+        Ok(())
     }
 
     fn has_parents(&self, ours: &Tip, theirs: &Tip) -> bool {
@@ -98,6 +118,8 @@ impl Pairs {
             self.purge = Some(purge.clone());
             let bytes = item_file::render(&joined);
             self.files.extend([(here.blob, bytes.clone()), (there.blob, bytes)]);
+            let forms = [one, other].map(|form| (form, joined.clone()));
+            self.forms.extend(forms.into_iter().filter(|(form, joined)| !is_same_content(form, joined)));
         }
         let (one, other) = (&ours.commit.message, &theirs.commit.message);
         let reasons = [marked_reason(one), marked_reason(other)].into_iter().flatten().min();
@@ -109,12 +131,31 @@ impl Pairs {
     }
 }
 
+/// The commits of another history that may be forms of those of ours, for commits whose replacements are not here.
+pub(super) struct Forms(HashMap<String, Option<Oid>>);
+
+impl Forms {
+    pub(super) fn of(repo: &Repo, tip: Oid, known: Oid) -> Result<Self, TraceError> {
+        let mut forms = HashMap::new();
+        for oid in repo.commits_beyond(tip, Some(known))? {
+            // Of two with one key, neither can be told from the other.
+            forms.entry(key(&Tip::read(repo, oid)?)).and_modify(|form| *form = None).or_insert(Some(oid));
+        }
+        Ok(Self(forms))
+    }
+
+    pub(super) fn find(&self, tip: &Tip) -> Option<Oid> {
+        self.0.get(&key(tip)).copied().flatten()
+    }
+}
+
 /// The reason of a remote may be anything.
 fn target(reason: &str) -> Target {
     let new = |reason| Target::new([].into(), Needle::default(), reason);
     new(reason).or_else(|| new("secret")).expect("this reason has no quote")
 }
 
+/// What a purge does not change.
 fn key(tip: &Tip) -> String {
     let trailers = &tip.trailers;
     format!("{:?} {:?} {:?} {:?}", trailers.time, trailers.op, trailers.item, tip.commit.commit_time)

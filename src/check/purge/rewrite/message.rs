@@ -1,9 +1,12 @@
 //! The message of a rewritten commit: subject, reason, and the trailers that describe its tree.
 
+use std::collections::BTreeSet;
+
 use super::{Rewriter, Role, archive};
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
-use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title};
+use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title, preview};
+use crate::trace::model::tree;
 use crate::trace::{ItemId, TraceError};
 
 /// The trailers whose values are never a user's text.
@@ -35,8 +38,8 @@ impl Rewriter<'_> {
             let changed = self.target.needle.replace(&commit.message, &self.target.marker);
             return Ok(changed.unwrap_or_else(|| commit.message.clone()));
         };
-        let tree = self.repo.tree(commit.tree)?;
-        let changed = if tree.entries().any(|entry| archive::FOLDERS.contains(&entry.name)) {
+        let files = self.repo.tree(commit.tree)?;
+        let changed = if files.entries().any(|entry| archive::FOLDERS.contains(&entry.name)) {
             self.message_of_archive(message)
         } else if let Some(changed) = self.message_of_record(commit, message)? {
             changed
@@ -57,7 +60,8 @@ impl Rewriter<'_> {
         let items = || trailers.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse::<ItemId>().ok());
         let is_purged = items().any(|item| self.target.items.contains(&item));
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
-        let subject = self.subject(subject, &items().collect::<Vec<_>>(), is_purged);
+        let previews = self.previews(commit, &items().collect())?;
+        let subject = self.subject(subject, previews.as_deref(), is_purged);
         let mut changed = self.redacted(&format!("{subject}{body}"));
         for line in trailers.split_inclusive('\n') {
             let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
@@ -78,11 +82,30 @@ impl Rewriter<'_> {
         Ok(changed)
     }
 
+    /// The beginnings of the items that a commit names and changes, before and after; `None` if nothing was purged from these. Other
+    /// commits do not count, so that all clones write the same message, and a repeated purge changes nothing.
+    fn previews(
+        &self,
+        commit: &RawCommit,
+        items: &BTreeSet<ItemId>,
+    ) -> Result<Option<Vec<(String, String)>>, TraceError> {
+        if self.changed_items.is_disjoint(items) {
+            return Ok(items.is_empty().then(Vec::new));
+        }
+        let before = commit.parents.first().map(|parent| self.repo.read_raw_commit(*parent)).transpose()?;
+        let changes = tree::changes(self.repo, before.map(|before| before.tree), commit.tree)?;
+        let named: Vec<_> = changes.iter().filter(|change| items.contains(&change.entry().id)).collect();
+        let sides = named.iter().flat_map(|change| change.newest_first());
+        let changed = sides.filter_map(|entry| self.items.get(&entry.blob));
+        let previews: Vec<_> = changed.map(|(before, after)| (preview(before), preview(after))).collect();
+        Ok((named.len() < items.len() || !previews.is_empty()).then_some(previews))
+    }
+
     /// The usual subject repeats the beginning of the item, cut off if it is long.
-    fn subject(&self, subject: &str, items: &[ItemId], is_purged: bool) -> String {
-        let mut heads = items.iter().filter_map(|item| self.previews.get(item)).flatten();
+    fn subject(&self, subject: &str, previews: Option<&[(String, String)]>, is_purged: bool) -> String {
+        let mut previews_here = previews.into_iter().flatten();
         if let Some((head, after)) =
-            heads.find_map(|(before, after)| Some((subject.strip_suffix(before.as_str())?, after)))
+            previews_here.find_map(|(before, after)| Some((subject.strip_suffix(before.as_str())?, after)))
         {
             return format!("{head}{after}");
         }
@@ -90,8 +113,7 @@ impl Rewriter<'_> {
         if is_purged && !subject.contains("[purged: ") {
             return marker.clone();
         }
-        let may_be_cut = items.is_empty() || items.iter().any(|item| self.previews.contains_key(item));
-        let cut = if may_be_cut { self.target.needle.replace_cut(subject, marker) } else { None };
+        let cut = previews.and_then(|_| self.target.needle.replace_cut(subject, marker));
         cut.unwrap_or_else(|| subject.to_owned())
     }
 
