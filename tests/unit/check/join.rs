@@ -19,6 +19,8 @@ fn only_what_both_forms_have_stays() {
         ("a [purged: x] b two c", "a one b [purged: y] c", "a [purged: x] b [purged: y] c"),
         ("[purged: x] b two", "one b [purged: y]", "[purged: x] b [purged: y]"),
         ("[purged: x]", "a one b", "[purged: x]"),
+        ("[purged: x]", "a one [purged: x]", "[purged: x]"),
+        ("[purged: x] b", "[purged: x] a one b", "[purged: x] [purged: both]b"),
         ("a [purged: x] c", "a [purged: y] c", "a [purged: x][purged: y] c"),
         // Both removed a part of the same words.
         ("a [purged: x]two c", "a one[purged: y] c", "a [purged: x][purged: y] c"),

@@ -18,7 +18,10 @@ pub(super) fn join(one: &[u8], other: &[u8], marker: &str) -> Vec<u8> {
     let tail = common(&mut one[head..].iter().rev().zip(other[head..].iter().rev()));
     let (from, to) = (&one[head..one.len() - tail], &other[head..other.len() - tail]);
     let aligned = align(from, to, marker);
-    let middle = if from.is_empty() && to.is_empty() { Vec::new() } else { marker.as_bytes().to_vec() };
+    // A marker next to text that only one form has already says that something is missing.
+    let is_marked = one[..head].last().into_iter().chain(one[one.len() - tail..].first()).any(|word| is_marker(word));
+    let is_marked = is_marked && (from.is_empty() || to.is_empty());
+    let middle = if is_marked { Vec::new() } else { marker.as_bytes().to_vec() };
     [one[..head].concat(), aligned.unwrap_or(middle), one[one.len() - tail..].concat()].concat()
 }
 
