@@ -7,10 +7,8 @@ use std::io::Cursor;
 use crate::trace::change::bulk::Usage;
 use crate::trace::model::schema;
 use crate::transcript::TranscriptEntry;
-use crate::transcript::format::Format;
+use crate::transcript::format::{Format, InputFormat};
 use crate::transcript::read::reader::Transcript;
-
-const FORMATS: [Format; 4] = [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::SweAgent];
 
 /// Reads all entries.
 #[expect(clippy::while_let_on_iterator, reason = "a trait object has no `by_ref`")]
@@ -18,7 +16,7 @@ fn all(format: Format, reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
     let mut entries = Vec::new();
     while let Some(entry) = reader.next() {
         let mut entry = entry.expect("nothing in a file is fatal");
-        if format == Format::Codex {
+        if matches!(format, Format::Codex | Format::Opencode) {
             // The usage of a request comes after its entries.
             entry.usage = Usage::Unsaid;
             entry.draft.fields.meta.remove("usage");
@@ -30,9 +28,10 @@ fn all(format: Format, reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
 
 pub(super) fn run(data: &[u8]) {
     let [pick, low, high, bytes @ ..] = data else { return };
-    let format = FORMATS[usize::from(*pick) % FORMATS.len()];
+    let formats: Vec<Format> = Format::all().collect();
+    let format = formats[usize::from(*pick) % formats.len()];
     let cut = usize::from(u16::from_le_bytes([*low, *high])) % (bytes.len() + 1);
-    let _ = Format::detect(bytes);
+    let _ = InputFormat::detect(bytes);
 
     let mut reader = (format.agent().open)(Box::new(bytes)).expect("a slice can be read");
     let whole = all(format, &mut *reader);
@@ -42,6 +41,10 @@ pub(super) fn run(data: &[u8]) {
         assert!(entry.subject.as_ref().is_none_or(|subject| subject.chars().count() <= 72));
     }
     assert!(reader.output().tally.damaged_lines.len() <= 20);
+    if format == Format::Aider {
+        // Its text does not tell whether the last answer is complete.
+        return;
+    }
 
     let mut part = (format.agent().open)(Box::new(&bytes[..cut])).expect("a slice can be read");
     let first = all(format, &mut *part);

@@ -170,6 +170,13 @@ fn read_message(node: &Node<'_>, reading: &mut Reading) -> Result<(), Fault> {
         return read_result(node, &object, reading);
     }
     let role = object.role(&OPENAI_ROLES)?;
+    if !["content", "tool_calls", "refusal", "reasoning_content"].iter().any(|name| object.has(name)) {
+        return Err(node.fault("`content` is missing"));
+    }
+    if let Some(call) = object.find("function_call") {
+        // It has no id, so its result cannot be assigned.
+        reading.faults.push(call.fault("expected `tool_calls`, which replaced `function_call`"));
+    }
     reading.begin(&node.path, role, object.find_text("name")?);
     if let Some(thought) = object.find_text("reasoning_content")?.filter(|_| role == Role::Assistant) {
         reading.put(&node.path, role, Content::Reasoning { text: thought, signature: None });

@@ -161,6 +161,11 @@ impl<'a> Object<'a> {
         (raw.get() != "null").then(|| Node { raw, path: format!("{}.{name}", self.path) })
     }
 
+    /// Whether there is a member, which may be `null`.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
     pub(super) fn find_any(&self, names: &[&str]) -> Option<Node<'a>> {
         names.iter().find_map(|name| self.find(name))
     }

@@ -2,8 +2,9 @@
 //!
 //! A message's source is the hash of its content and the number of its occurrence. So a longer request adds only its new
 //! messages, and a response that a later request repeats is imported once. A document that contains only one side's messages
-//! continues the earlier documents; any other starts the conversation again. The usage of a response is recorded with the
-//! last item that it adds.
+//! continues the conversation before it. Any other continues the one whose messages it begins with, or whose last messages if it
+//! dropped the first ones. If there is none, it is an independent conversation, as in a file for fine-tuning. The usage of a
+//! response is recorded with the last item that it adds.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,7 +13,10 @@ use serde_json::value::RawValue;
 
 use super::import::incoming;
 use super::read::builder::{EntryBuilder, MAX_NAME, RecordSource, arguments, message_fields, set_signature};
-use super::read::header;
+use super::read::header::{self, is_listed};
+use super::read::json;
+use super::read::object::Object;
+use super::read::reader::Certainty;
 use crate::message::read::{Fault, Reading, read};
 use crate::message::{Api, Content, Message, Role};
 use crate::tokens::{TokenUsage, UsageError, UsageReader};
@@ -20,17 +24,41 @@ use crate::trace::change::bulk::{Incoming, Usage};
 use crate::trace::model::item::{Direction, Fields, ItemType};
 use crate::trace::model::schema;
 
-type Occurrences = HashMap<[u8; 32], usize>;
+type Occurrences = HashMap<Digest, usize>;
+
+/// That of a message.
+type Digest = [u8; 32];
 
 #[derive(Debug, Default)]
 pub(crate) struct ProviderItems {
-    pub incoming: VecDeque<Incoming>,
+    pub conversations: Vec<Conversation>,
     pub faults: Vec<Fault>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    pub incoming: VecDeque<Incoming>,
+    occurrences: Occurrences,
+    /// Those of its last document and of what continued that, without system messages.
+    messages: Vec<Digest>,
+}
+
+impl Conversation {
+    /// Whether messages start like these, or like the last of these.
+    fn is_continued_by(&self, messages: &[Digest]) -> bool {
+        (0..self.messages.len()).any(|start| {
+            let ours = &self.messages[start..];
+            let equal = ours.iter().zip(messages).take_while(|(ours, theirs)| ours == theirs).count();
+            // One message may be alike by chance, if others follow it on both sides.
+            equal >= 2 || equal == 1 && start == 0 && ours.len().min(messages.len()) == 1
+        })
+    }
 }
 
 pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems {
     let mut items = ProviderItems::default();
-    let mut occurrences = Occurrences::new();
+    // The conversation in which a message was last.
+    let mut owners: HashMap<Digest, usize> = HashMap::new();
     let mut documents = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     while let Some(document) = documents.next() {
         let document = match document {
@@ -45,21 +73,45 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
         let line = 1 + text[..start].matches('\n').count();
         let Reading { messages, paths, faults } = read(api, document);
         items.faults.extend(faults.into_iter().map(|fault| in_line(line, fault)));
-        let before = items.incoming.len();
+        let records: Vec<Vec<u8>> = messages.iter().map(record_of).collect();
+        let is_said = |message: &&Message| message.role != Role::System;
+        let said = messages.iter().zip(&records).filter(|(message, _)| is_said(message));
+        let said: Vec<Digest> = said.map(|(_, record)| digest(record)).collect();
         let continues = messages.len() == 1 || messages.iter().all(|message| message.role == Role::Assistant);
-        let mut in_document = if continues { occurrences.clone() } else { Occurrences::new() };
+        let conversation = match items.conversations.len().checked_sub(1) {
+            Some(last) if continues || said.is_empty() => last,
+            Some(_) => {
+                let known = said.first().and_then(|first| owners.get(first)).copied();
+                known
+                    .filter(|known: &usize| items.conversations[*known].is_continued_by(&said))
+                    .unwrap_or(items.conversations.len())
+            }
+            None => 0,
+        };
+        if conversation == items.conversations.len() {
+            items.conversations.push(Conversation::default());
+        }
+        owners.extend(said.iter().map(|message| (*message, conversation)));
+        let conversation = &mut items.conversations[conversation];
+        if continues {
+            conversation.messages.extend(said);
+        } else {
+            conversation.messages = said;
+        }
+        let before = conversation.incoming.len();
+        let mut in_document = if continues { conversation.occurrences.clone() } else { Occurrences::new() };
         // System messages are instructions only before all others; later they are part of the dialogue.
         let mut opening = true;
-        for (message, path) in messages.iter().zip(paths) {
+        for ((message, path), record) in messages.iter().zip(paths).zip(records) {
             opening &= message.role == Role::System;
-            if let Err(cause) = items.add(api, message, opening, &mut in_document) {
+            if let Err(cause) = conversation.add(api, message, record, opening, &mut in_document) {
                 items.faults.push(in_line(line, Fault { path, cause }));
             }
         }
-        let added = items.incoming.len() > before;
+        let added = conversation.incoming.len() > before;
         match usage_of(document, reader) {
             Ok(usage) => {
-                if let Some((last, usage)) = items.incoming.back_mut().filter(|_| added).zip(usage) {
+                if let Some((last, usage)) = conversation.incoming.back_mut().filter(|_| added).zip(usage) {
                     last.usage = Usage::reported(usage.context_tokens());
                     usage.store(&mut last.item.fields.meta);
                 }
@@ -67,11 +119,80 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
             Err(fault) => items.faults.push(in_line(line, fault)),
         }
         for (message, count) in in_document {
-            let known = occurrences.entry(message).or_default();
+            let known = conversation.occurrences.entry(message).or_default();
             *known = count.max(*known);
         }
     }
     items
+}
+
+/// Members of a message in any of the APIs. Those of agents have more.
+const MESSAGE_MEMBERS: &str = "role content name tool_calls tool_call_id refusal reasoning_content reasoning audio annotations \
+    function_call weight parts";
+
+/// Blocks that only Anthropic has, among the APIs.
+const ANTHROPIC_BLOCKS: &str = "tool_use tool_result thinking redacted_thinking document";
+
+/// How sure it is that a document, or one member of it, is a request to an API or its response.
+pub(crate) fn certainty(api: Api, document: &Object<'_>) -> Certainty {
+    let elements = |name: &str| {
+        let value = document.get(name);
+        let list = value.map(|value| json::list(value).unwrap_or_else(|| vec![value])).unwrap_or_default();
+        list.into_iter().map(Object::of).collect::<Vec<_>>()
+    };
+    let messages = elements("messages");
+    let is_plain =
+        |message: &Object<'_>| message.has("role") && message.names().all(|name| is_listed(name, MESSAGE_MEMBERS));
+    let has_own_blocks =
+        |message: &Object<'_>| message.list("content").into_iter().any(|block| Object::of(block).has("value"));
+    // A single member of a document does not tell what is beside it.
+    let is_complete = document.get("messages").is_some_and(|messages| messages.get().starts_with('['));
+    let are_plain =
+        !messages.is_empty() && messages.iter().all(|message| is_plain(message) && !has_own_blocks(message));
+    let is_by = |model: &str| document.text("model").is_some_and(|own| own.starts_with(model));
+    let has_role =
+        |roles: &str| messages.iter().any(|message| message.text("role").is_some_and(|role| is_listed(&role, roles)));
+    let has_block = |kinds: &str| {
+        let mut blocks = messages.iter().flat_map(|message| message.list("content"));
+        blocks.any(|block| Object::of(block).text("type").is_some_and(|kind| is_listed(&kind, kinds)))
+    };
+    let of_kind = |name: &str, kind: &str| document.text(name).is_some_and(|own| own == kind);
+    let (sure, likely) = match api {
+        Api::OpenAi => (
+            of_kind("object", "chat.completion"),
+            is_complete
+                && are_plain
+                && (has_role("system developer tool")
+                    || messages.iter().any(|message| message.has("tool_calls"))
+                    || has_block("image_url input_audio")
+                    || is_by("gpt-"))
+                || elements("choices").iter().any(|choice| choice.has("message")),
+        ),
+        Api::Anthropic => (
+            of_kind("type", "message") && document.has("stop_reason") && document.has("role"),
+            is_complete && are_plain && (document.has("system") || has_block(ANTHROPIC_BLOCKS) || is_by("claude-")),
+        ),
+        Api::Responses => (
+            of_kind("object", "response"),
+            document.has("input")
+                && document.has("model")
+                && elements("input").iter().all(|item| item.is_empty() || item.has("role") || item.has("type")),
+        ),
+        Api::Gemini => (
+            false,
+            elements("contents")
+                .iter()
+                .chain(&elements("candidates").iter().map(|one| one.object("content")).collect::<Vec<_>>())
+                .any(|content| content.has("parts")),
+        ),
+    };
+    let is_chat = matches!(api, Api::OpenAi | Api::Anthropic) && are_plain;
+    match (sure, likely) {
+        (true, _) => Certainty::Sure,
+        (_, true) => Certainty::Likely,
+        _ if is_chat => Certainty::Possible,
+        _ => Certainty::No,
+    }
 }
 
 /// The usage that a response reports; requests report none.
@@ -96,10 +217,25 @@ fn in_line(line: usize, fault: Fault) -> Fault {
     Fault { path: format!("line {line}, {}", fault.path), ..fault }
 }
 
-impl ProviderItems {
-    fn add(&mut self, api: Api, message: &Message, opening: bool, occurrences: &mut Occurrences) -> Result<(), String> {
-        let mut record = serde_json::to_vec(message).map_err(|error| error.to_string())?;
-        let count = occurrences.entry(*blake3::hash(&record).as_bytes()).or_default();
+/// A message as it is hashed.
+fn record_of(message: &Message) -> Vec<u8> {
+    serde_json::to_vec(message).expect("a message has only texts as keys")
+}
+
+fn digest(record: &[u8]) -> Digest {
+    *blake3::hash(record).as_bytes()
+}
+
+impl Conversation {
+    fn add(
+        &mut self,
+        api: Api,
+        message: &Message,
+        mut record: Vec<u8>,
+        opening: bool,
+        occurrences: &mut Occurrences,
+    ) -> Result<(), String> {
+        let count = occurrences.entry(digest(&record)).or_default();
         *count += 1;
         if *count > 1 {
             record.extend(format!("\n{count}").into_bytes());

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::transcript::format::Format;
+use crate::transcript::format::{Format, InputFormat};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -289,7 +289,7 @@ proptest! {
 
     #[test]
     fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        for format in [Format::Codex, Format::GeminiCli, Format::SweAgent] {
+        for format in Format::all() {
             let read = (format.agent().open)(Box::new(&bytes[..])).unwrap();
             prop_assert!(read.into_iter().all(|entry| entry.is_ok()));
         }
@@ -312,24 +312,24 @@ fn formats_are_detected_by_content() {
         (Format::SweAgent, &TRAJECTORY[..5000]),
     ];
     for (format, bytes) in cases {
-        assert_eq!(Format::detect(bytes), Some(format));
+        assert_eq!(InputFormat::detect(bytes), Ok(InputFormat::Session(format)));
     }
     for (name, bytes) in crate::unit::samples::SAMPLES {
-        assert_eq!(Format::detect(bytes), Some(Format::ClaudeCode), "{name}");
+        assert_eq!(InputFormat::detect(bytes), Ok(InputFormat::Session(Format::ClaudeCode)), "{name}");
     }
     for bytes in [&b""[..], b"{}", b"[1]", b"{\"messages\":[]}", b"\xff\xfe", b"{\"role\":\"user\",\"text\":\"x\"}"] {
-        assert_eq!(Format::detect(bytes), None);
+        assert_eq!(InputFormat::detect(bytes), Err(Vec::new()));
     }
 }
 
-/// Qwen Code, Droid, Gemini CLI's stream, and Continue: they share ids and kinds with the known formats, but not where text is.
-const RELATIVES: [&str; 4] = [
-    r#"{"uuid":"1","parentUuid":null,"sessionId":"2","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}
-{"uuid":"3","parentUuid":"1","sessionId":"2","type":"system","subtype":"ui_telemetry","systemPayload":{}}"#,
-    r#"{"type":"message","session_id":"1","role":"user","text":"hi","id":"2"}"#,
+/// Gemini CLI's stream and Continue: they share ids and kinds with the known formats, but not where text is.
+const RELATIVES: [&str; 2] = [
     r#"{"type":"message","timestamp":"2026-08-06T09:14:02.121Z","role":"user","content":"hi"}"#,
     r#"{"sessionId":"1","history":[{"message":{"role":"user","content":"hi"}}]}"#,
 ];
+
+const QWEN: &str = r#"{"uuid":"1","parentUuid":null,"sessionId":"2","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}
+{"uuid":"3","parentUuid":"1","sessionId":"2","type":"system","subtype":"ui_telemetry","systemPayload":{}}"#;
 
 #[test]
 fn a_related_format_is_not_taken_for_a_known_one() {
@@ -340,13 +340,13 @@ fn a_related_format_is_not_taken_for_a_known_one() {
             insta::assert_snapshot!(repo.refused(&["import", "session.jsonl"]), @r"
             --- stderr
             error: `session.jsonl` is not a session of a known agent
-            hint: name its format, one of claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini
+            hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, jsonl, openai, responses, anthropic, gemini
             [exit 2]
             ");
         }
     }
     // Who names the format nevertheless learns what was not imported.
-    fs::write(repo.folder().join("session.jsonl"), RELATIVES[0]).unwrap();
+    fs::write(repo.folder().join("session.jsonl"), QWEN).unwrap();
     let imported = repo.run(&["import", "claude-code", "session.jsonl"], b"");
     insta::assert_snapshot!(repo.snapshot(&imported), @r"
     0 imported into trace `claude-code/2`
@@ -373,7 +373,7 @@ fn the_command_line_accepts_a_file_or_a_format() {
     insta::assert_snapshot!(repo.refused(&["import", "notes.txt"]), @r"
     --- stderr
     error: `notes.txt` is not a session of a known agent
-    hint: name its format, one of claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini
+    hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, jsonl, openai, responses, anthropic, gemini
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import"]), @r"

@@ -21,6 +21,7 @@ mod model;
 #[path = "../it/playground.rs"]
 mod playground;
 mod providers;
+mod readers;
 #[allow(dead_code, reason = "the integration tests use all of it")]
 #[path = "../it/repo.rs"]
 pub(crate) mod repo;

@@ -4,9 +4,19 @@
 //! program in one constant, `AGENT`. Adding an agent means adding its module here and its name and constant to
 //! [`super::format`].
 
+pub(crate) mod aider;
+pub(crate) mod atif;
 pub(crate) mod claude_code;
 pub(crate) mod codex;
+pub(crate) mod copilot_cli;
+pub(crate) mod cursor;
+pub(crate) mod droid;
 pub(crate) mod gemini_cli;
+pub(crate) mod opencode;
+pub(crate) mod otel;
+pub(crate) mod pi;
+pub(crate) mod qwen_code;
+mod search;
 pub(crate) mod swe_agent;
 
 use std::fs::{self, Metadata};
@@ -15,8 +25,9 @@ use std::path::{Path, PathBuf};
 
 use super::Position;
 use super::export::Exporter;
+use super::read::dialect::{self, Dialect};
 use super::read::document::DocumentLines;
-use super::read::reader::{RecordReader, Transcript, TranscriptReader};
+use super::read::reader::{Certainty, RecordReader, Transcript, TranscriptReader};
 use crate::base::bounded;
 use crate::base::worktree_path::check_regular;
 use crate::git::Env;
@@ -35,7 +46,8 @@ pub(crate) type IsWanted<'w> = &'w dyn Fn(&Path, &Metadata) -> bool;
 
 pub(crate) struct AgentFormat {
     pub name: &'static str,
-    pub recognizes: fn(&[u8]) -> bool,
+    /// How sure its reader is that a line is a record of this format.
+    pub certainty: fn(&[u8]) -> Certainty,
     pub home: fn(&Env) -> Option<PathBuf>,
     /// The wanted sessions of a project folder, below `home`, newest first.
     pub sessions: fn(home: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions>,
@@ -80,7 +92,7 @@ impl AgentFormat {
     const fn of_lines<S: RecordReader + 'static>(name: &'static str) -> Self {
         Self {
             name,
-            recognizes: |line| serde_json::from_slice(line).is_ok_and(|record| S::recognizes(&record)),
+            certainty: |line| serde_json::from_slice(line).map_or(Certainty::No, |record| S::certainty(&record)),
             home: |_| None,
             sessions: |_, _, _| Ok(Box::new(std::iter::empty())),
             all: |_| Ok(Vec::new()),
@@ -96,9 +108,30 @@ impl AgentFormat {
         }
     }
 
+    /// A format that the shared reader reads.
+    const fn of_dialect<D: Dialect>(name: &'static str) -> Self {
+        Self {
+            name,
+            certainty: |line| serde_json::from_slice(line).map_or(Certainty::No, |record| D::certainty(&record)),
+            home: |_| None,
+            sessions: |home, folder, is_wanted| search::sessions(home, D::FILES, folder, is_wanted, D::folder),
+            all: |home| search::all(home, D::FILES, D::folder),
+            folder: |home, session| search::folder_of(home, D::FILES, session, (D::session, D::folder)),
+            parts: |path| Ok(vec![path.into()]),
+            sub_agents: |_| Ok(Vec::new()),
+            sub_agent: |_| None,
+            open: dialect::open::<D>,
+            resume: dialect::resume::<D>,
+            exporter: None,
+        }
+    }
+
     const fn of_document<S: RecordReader + 'static>(name: &'static str) -> Self {
         Self {
-            open: |reader| Ok(Box::new(TranscriptReader::<_, S>::of_document(DocumentLines::new(reader)))),
+            open: |reader| {
+                let lines: Box<dyn Read + '_> = Box::new(DocumentLines::new(reader));
+                Ok(Box::new(TranscriptReader::<_, S>::of_document(lines)))
+            },
             resume: |_, _, _, _| None,
             ..Self::of_lines::<S>(name)
         }

@@ -22,7 +22,7 @@ use crate::transcript::read::builder::{
 };
 use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::json::view;
-use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::reader::{Certainty, Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};
 
 pub(crate) const FORMAT: &str = "swe-agent";
@@ -41,6 +41,8 @@ view! {
     }
 }
 
+view! { Step { action, observation } }
+
 view! { FunctionCall { id, function, name, arguments } }
 
 view! {
@@ -57,9 +59,15 @@ pub(crate) struct SweAgent {
 impl RecordReader for SweAgent {
     type Record<'a> = Record<'a>;
 
-    fn recognizes(record: &Record<'_>) -> bool {
-        let is_message = |history| json::view_of::<Message<'_>>(history).role.is_some();
-        record.history.is_some_and(is_message) || record.trajectory.is_some()
+    fn certainty(record: &Record<'_>) -> Certainty {
+        let message: Message<'_> = record.history.map(json::view_of).unwrap_or_default();
+        let step: Step<'_> = record.trajectory.map(json::view_of).unwrap_or_default();
+        match message.role {
+            Some(_) if message.agent.is_some() => Certainty::Likely,
+            None if step.action.is_some() && step.observation.is_some() => Certainty::Likely,
+            Some(_) => Certainty::Possible,
+            None => Certainty::No,
+        }
     }
 
     fn is_record(record: &Record<'_>) -> bool {

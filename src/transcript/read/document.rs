@@ -13,7 +13,8 @@
 //! {"messages":{"id":"b"}}
 //! ```
 //!
-//! So a document of any length is read by the reader of lines, with memory for its longest element.
+//! So a document of any length is read by the reader of lines, with memory for its longest element. If the document is a list, its
+//! elements become the lines.
 
 use std::io::{self, Read};
 
@@ -88,6 +89,7 @@ impl<R> DocumentLines<R> {
         match self.state {
             State::Start if blank || matches!(byte, 0xef | 0xbb | 0xbf) => State::Start,
             State::Start if byte == b'{' => State::Members,
+            State::Start if byte == b'[' => State::Elements,
             State::Members if blank || byte == b',' => State::Members,
             State::Members if byte == b'"' => {
                 self.name.clear();
@@ -128,16 +130,18 @@ impl<R> DocumentLines<R> {
     /// Starts the line of a value or an element.
     fn begin(&mut self, byte: u8, in_list: bool) -> State {
         self.in_list = in_list;
-        self.output.push(b'{');
-        self.output.extend_from_slice(&self.name);
-        self.output.push(b':');
+        if !self.name.is_empty() {
+            self.output.push(b'{');
+            self.output.extend_from_slice(&self.name);
+            self.output.push(b':');
+        }
         self.inside(0, byte)
     }
 
     /// Handles a byte of a value outside its strings. Line breaks have no meaning there, and would end the line.
     fn inside(&mut self, depth: usize, byte: u8) -> State {
         if depth == 0 && matches!(byte, b',' | b']' | b'}') {
-            self.output.extend_from_slice(b"}\n");
+            self.output.extend_from_slice(if self.name.is_empty() { b"\n" } else { b"}\n" });
             return match byte {
                 b',' if self.in_list => State::Elements,
                 b',' | b']' => State::Members,
@@ -153,6 +157,41 @@ impl<R> DocumentLines<R> {
             b'}' | b']' => State::Inside { depth: depth - 1 },
             _ => State::Inside { depth },
         }
+    }
+}
+
+/// Joins the lines of each value, so that values that are pretty-printed one after another are one line each.
+pub(crate) struct JoinedLines<R> {
+    reader: R,
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl<R: Read> JoinedLines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, depth: 0, in_text: false, escaped: false }
+    }
+}
+
+impl<R: Read> Read for JoinedLines<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(into)?;
+        for byte in &mut into[..length] {
+            if self.in_text {
+                self.in_text = *byte != b'"' || self.escaped;
+                self.escaped = *byte == b'\\' && !self.escaped;
+                continue;
+            }
+            match *byte {
+                b'"' => self.in_text = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                b'\n' | b'\r' if self.depth > 0 => *byte = b' ',
+                _ => {}
+            }
+        }
+        Ok(length)
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn present(value: &RawValue) -> Option<&RawValue> {
 }
 
 /// The members in which formats keep what a user, an assistant, or a tool said.
-const CONTENT: [&str; 11] = [
+const CONTENT: [&str; 14] = [
     "message",
     "content",
     "text",
@@ -67,6 +67,9 @@ const CONTENT: [&str; 11] = [
     "result",
     "arguments",
     "payload",
+    "data",
+    "part",
+    "value",
     "toolCallResult",
     "functionResponse",
     "resultDisplay",

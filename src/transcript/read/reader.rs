@@ -50,12 +50,25 @@ pub(crate) struct Output {
     pub awaits_usage: bool,
 }
 
+/// How sure a reader is that a record is of its format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(crate) enum Certainty {
+    #[default]
+    No,
+    /// Other formats may have such records, too. This alone decides nothing.
+    Possible,
+    /// No other known format has such records.
+    Likely,
+    /// The record names the format, or has members that only this format has.
+    Sure,
+}
+
 /// The meaning of one format's records, given the earlier ones. The value is stored as JSON between two imports.
 pub(crate) trait RecordReader: Default + Serialize + DeserializeOwned {
-    type Record<'a>: Deserialize<'a> + Copy;
+    type Record<'a>: Deserialize<'a>;
 
-    /// Whether a record in the head of a file identifies this format.
-    fn recognizes(record: &Self::Record<'_>) -> bool;
+    /// How sure it is that a record in the head of a file is of this format.
+    fn certainty(record: &Self::Record<'_>) -> Certainty;
 
     /// Whether an object found after damage is a record, not part of one.
     fn is_record(record: &Self::Record<'_>) -> bool;
@@ -95,7 +108,7 @@ pub(crate) trait Transcript: Iterator<Item = Result<TranscriptEntry, TranscriptE
 /// words per record: open tool calls, threads of sub-agents, and hashes of the records read.
 pub(crate) struct TranscriptReader<R, S> {
     lines: Lines<R>,
-    records: S,
+    pub(super) records: S,
     output: Output,
     damaged_line: u64,
     ended: bool,
@@ -103,24 +116,26 @@ pub(crate) struct TranscriptReader<R, S> {
 
 impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
     pub(crate) fn new(reader: R) -> Self {
-        Self::with_max_line(reader, MAX_LINE)
+        Self::with(reader, S::default())
     }
 
     /// Reads the lines of a document, which the agent rewrites each time.
     pub(crate) fn of_document(reader: R) -> Self {
-        let mut document = Self::new(reader);
+        Self::document_of(reader, S::default())
+    }
+
+    pub(super) fn document_of(reader: R, records: S) -> Self {
+        let mut document = Self::with(reader, records);
         document.output.is_document = true;
         document
     }
 
-    fn with_max_line(reader: R, max_line: usize) -> Self {
-        Self {
-            lines: Lines::new(reader, max_line),
-            records: S::default(),
-            output: Output::default(),
-            damaged_line: 0,
-            ended: false,
-        }
+    pub(super) fn with(reader: R, records: S) -> Self {
+        Self::with_max_line(reader, records, MAX_LINE)
+    }
+
+    fn with_max_line(reader: R, records: S, max_line: usize) -> Self {
+        Self { lines: Lines::new(reader, max_line), records, output: Output::default(), damaged_line: 0, ended: false }
     }
 
     /// Continues at `position`, after the bytes that its digest covers, with the saved state; `None` if the state belongs to
@@ -152,7 +167,7 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
             // Leaves white space at the end of the file, which may precede an incomplete record.
             return Ok(ending == Ending::Newline && self.lines.consume_line()?);
         }
-        if let Some((record, length)) = parse::<S>(&rest.bytes[start..]) {
+        let read = parse::<S>(&rest.bytes[start..]).map(|(record, length)| {
             let end = start + length;
             if self.output.session_id.is_none() {
                 self.output.session_id = self.records.session(&record).filter(|id| !id.is_empty());
@@ -167,6 +182,9 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
                 Outcome::Unknown(kind) => tally.add_unknown(&kind, &rest.bytes[start..end]),
             }
             tally.bytes += length as u64;
+            end
+        });
+        if let Some(end) = read {
             self.lines.consume(end);
             return Ok(true);
         }

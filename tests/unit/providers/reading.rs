@@ -135,7 +135,7 @@ fn a_session_round_trips_through_every_provider() {
         let import = |text: &str| {
             let mut items = api_request::items(api, text, &UsageReader::default());
             assert_eq!(items.faults, []);
-            bulk::import(&other.trace(0), &mut items.incoming).unwrap()
+            bulk::import(&other.trace(0), &mut items.conversations[0].incoming).unwrap()
         };
         assert!(import(&text).recorded > 0);
         // A call's arguments are compacted by nobody: they come back byte for byte.
@@ -155,10 +155,33 @@ fn requests_and_responses_in_a_row_are_one_conversation() {
     ];
     let sample = Sample::new();
     let mut items = api_request::items(Api::OpenAi, &lines.join("\n"), &UsageReader::default());
-    bulk::import(&sample.trace(0), &mut items.incoming).unwrap();
+    bulk::import(&sample.trace(0), &mut items.conversations[0].incoming).unwrap();
     let said: Vec<String> =
         bodies(&sample, "").into_iter().map(|(_, _, body)| String::from_utf8(body).unwrap()).collect();
     assert_eq!(said, ["go on", "ok", "go on", "ok"]);
+}
+
+#[test]
+fn independent_conversations_are_told_apart() {
+    let request = |texts: &[&str]| {
+        let message = |(at, text): (usize, &&str)| serde_json::json!({"role": if at % 2 == 0 { "user" } else { "assistant" }, "content": text});
+        let mut messages = vec![serde_json::json!({"role": "system", "content": "be brief"})];
+        messages.extend(texts.iter().enumerate().map(message));
+        serde_json::json!({"messages": messages}).to_string()
+    };
+    let count = |requests: &[&[&str]]| {
+        let text: Vec<String> = requests.iter().map(|texts| request(texts)).collect();
+        let items = api_request::items(Api::OpenAi, &text.join("\n"), &UsageReader::default());
+        items.conversations.iter().map(|conversation| conversation.incoming.len()).collect::<Vec<_>>()
+    };
+    // A longer request, one that dropped the first messages, and the other conversation again.
+    assert_eq!(
+        count(&[&["a"], &["a", "b", "c"], &["x", "y", "z"], &["c", "d"], &["x", "y", "z", "w", "v"]]),
+        [4, 6, 3]
+    );
+    assert_eq!(count(&[&["a", "b", "c", "d"], &["c", "d", "e"]]), [6]);
+    // The same greeting, or the same answer, is no connection.
+    assert_eq!(count(&[&["hello", "b"], &["hello", "c"], &["d", "c"], &["d", "c"]]), [3, 3, 3]);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn has_plugin(format: Format, home: &Path) -> bool {
         Format::ClaudeCode => notes("plugins/installed_plugins.json", "\"git-trace@"),
         Format::Codex => notes("config.toml", "[plugins.\"git-trace@"),
         Format::GeminiCli => home.join("extensions/git-trace").exists(),
-        Format::SweAgent => false,
+        _ => false,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::transcript::read::builder::{EntryBuilder, RecordSource, SourceTracker
 use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::header::{self, is_listed};
 use crate::transcript::read::json;
-use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::reader::{Certainty, Outcome, Output, RecordReader};
 use crate::transcript::{Tally, TranscriptEntry, count};
 
 /// Longer usage objects are not stored; real ones have about four hundred bytes.
@@ -48,9 +48,16 @@ pub(crate) struct ClaudeCode {
 impl RecordReader for ClaudeCode {
     type Record<'a> = Record<'a>;
 
-    fn recognizes(record: &Record<'_>) -> bool {
+    fn certainty(record: &Record<'_>) -> Certainty {
         let identified = [record.uuid, record.leaf, record.session].iter().any(Option::is_some);
-        identified && record.kind.and_then(json::text).is_some_and(|kind| has_known_shape(record, &kind))
+        match record.kind.and_then(json::text).filter(|kind| identified && has_known_shape(record, kind)).as_deref() {
+            None => Certainty::No,
+            Some("user" | "assistant") if record.uuid.is_some() && record.message.is_some() => Certainty::Sure,
+            Some("user" | "assistant" | "summary" | "attachment") => Certainty::Likely,
+            // Other programs have such words, too.
+            Some(_) if record.parent.is_none() => Certainty::Possible,
+            Some(_) => Certainty::Likely,
+        }
     }
 
     fn is_record(record: &Record<'_>) -> bool {

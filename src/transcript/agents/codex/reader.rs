@@ -22,7 +22,7 @@ use crate::transcript::read::builder::{
 use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::header::is_listed;
 use crate::transcript::read::packed::HashedMap;
-use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::reader::{Certainty, Outcome, Output, RecordReader};
 use crate::transcript::read::{json, packed};
 
 /// More bytes of settings are not stored; real ones have a few thousand bytes.
@@ -61,20 +61,28 @@ pub(crate) struct Codex {
 impl RecordReader for Codex {
     type Record<'a> = Record<'a>;
 
-    fn recognizes(record: &Record<'_>) -> bool {
+    fn certainty(record: &Record<'_>) -> Certainty {
         let kind = record.kind.and_then(json::text);
-        let is_bare_item = match kind.as_deref() {
-            // Other formats have messages with a role, too, whose text is elsewhere.
-            Some("message") => {
-                record.role.is_some() && record.content.is_some_and(|content| content.get().starts_with('['))
+        let is_old_head = record.id.is_some() && record.instructions.is_some() && record.timestamp.is_some();
+        match kind.as_deref() {
+            Some("session_meta") if record.payload.is_some() => Certainty::Sure,
+            Some("response_item" | "event_msg" | "compacted") if record.payload.is_some() => Certainty::Likely,
+            Some(kind) if record.payload.is_some() && is_listed(kind, IGNORED_RECORDS) => Certainty::Likely,
+            // Requests to the API have such items, too.
+            Some("message")
+                if record.role.is_some() && record.content.is_some_and(|content| content.get().starts_with('[')) =>
+            {
+                Certainty::Possible
             }
-            Some("reasoning" | "function_call" | "function_call_output") => {
-                record.role.is_some() || record.call_id.is_some()
+            Some("reasoning" | "function_call" | "function_call_output")
+                if record.call_id.or(record.role).is_some() =>
+            {
+                Certainty::Possible
             }
-            _ => false,
-        };
-        let is_old_head = kind.is_none() && record.id.is_some() && record.instructions.is_some();
-        (record.payload.is_some() && kind.is_some()) || record.state.is_some() || is_bare_item || is_old_head
+            Some(_) if record.payload.is_some() => Certainty::Possible,
+            None if record.state.is_some() || is_old_head => Certainty::Likely,
+            _ => Certainty::No,
+        }
     }
 
     fn is_record(record: &Record<'_>) -> bool {

@@ -29,7 +29,7 @@ mod files;
 mod reader;
 mod records;
 
-use std::io::{Cursor, Read as _};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 pub(crate) use reader::GeminiCli;
@@ -53,12 +53,12 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
     open: |mut reader| {
         let head = head(&mut *reader)?;
         let is_log = is_log(&head);
-        let reader = Cursor::new(head).chain(reader);
-        Ok(if is_log {
-            Box::new(TranscriptReader::<_, GeminiCli>::new(reader))
+        let reader: Box<dyn Read + '_> = Box::new(Cursor::new(head).chain(reader));
+        Ok(Box::new(if is_log {
+            TranscriptReader::<_, GeminiCli>::new(reader)
         } else {
-            Box::new(TranscriptReader::<_, GeminiCli>::of_document(DocumentLines::new(reader)))
-        })
+            TranscriptReader::<_, GeminiCli>::of_document(Box::new(DocumentLines::new(reader)) as Box<dyn Read + '_>)
+        }))
     },
     ..AgentFormat::of_lines::<GeminiCli>("Gemini CLI")
 };

@@ -19,7 +19,7 @@ use crate::transcript::read::builder::{
     time,
 };
 use crate::transcript::read::calls::{ToolCall, ToolCalls};
-use crate::transcript::read::reader::{Outcome, Output, RecordReader};
+use crate::transcript::read::reader::{Certainty, Outcome, Output, RecordReader};
 use crate::transcript::read::{header, json};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -39,10 +39,22 @@ pub(crate) struct GeminiCli {
 impl RecordReader for GeminiCli {
     type Record<'a> = Record<'a>;
 
-    fn recognizes(record: &Record<'_>) -> bool {
-        let has_type = record.kind.and_then(json::text).is_some();
-        let is_document = record.messages.is_some() && record.session.is_some() && !has_type;
-        record.project.is_some() || record.set.is_some() || record.rewind.is_some() || is_document
+    fn certainty(record: &Record<'_>) -> Certainty {
+        let is_message = |list: &RawValue| {
+            let first = json::list(list).and_then(|list| list.first().copied()).unwrap_or(list);
+            let first: Record<'_> = json::view_of(first);
+            first.id.is_some() && first.kind.is_some() && first.timestamp.is_some()
+        };
+        let change: Record<'_> = record.set.map(json::view_of).unwrap_or_default();
+        match () {
+            () if record.project.is_some() && record.session.is_some() => Certainty::Sure,
+            () if record.project.or(record.rewind).or(change.updated).or(change.messages).is_some() => {
+                Certainty::Likely
+            }
+            () if record.kind.is_none() && record.messages.is_some_and(is_message) => Certainty::Likely,
+            () if record.set.is_some() => Certainty::Possible,
+            () => Certainty::No,
+        }
     }
 
     fn is_record(record: &Record<'_>) -> bool {

@@ -17,7 +17,7 @@ fn elements_and_members_become_lines() {
     let expected = "{\"a\\\"b\":{\"x\": [1,2], \"t\":\"]},\\\"\\n\"} }\n{\"a\\\"b\":3}\n{\"a\\\"b\":\"y\"}\n{\"c\":null}\n\
                     {\"d\":{\"e\":[]}}\n\n";
     assert_eq!(lines(document), expected);
-    assert_eq!(lines("[1,2]"), "[1,2]");
+    assert_eq!(lines("[1, {\"a\":\n[2]}]"), "1\n{\"a\":[2]}\n");
     assert_eq!(lines("{\"a\":["), "");
     assert_eq!(lines("{\"a\":[{\"b\":1"), "{\"a\":{\"b\":1");
 }

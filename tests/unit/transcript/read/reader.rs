@@ -20,14 +20,14 @@ fn record(text: &str) -> String {
 #[test]
 fn a_line_over_the_limit_is_damaged_except_for_complete_records_at_its_start() {
     let file = format!("{}\n{}{}\n{}\n", record("a"), record("bb"), record(&"x".repeat(500)), record("ccc"));
-    let mut whole = Reader::with_max_line(file.as_bytes(), 200);
+    let mut whole = Reader::with_max_line(file.as_bytes(), ClaudeCode::default(), 200);
     assert_eq!(bodies(&mut whole), ["a", "bb", "ccc"]);
     assert_eq!(whole.output().tally.damaged_lines, [2]);
     assert_eq!(whole.consumed().offset, file.len() as u64);
     for at in 0..file.len() {
-        let mut part = Reader::with_max_line(&file.as_bytes()[..at], 200);
+        let mut part = Reader::with_max_line(&file.as_bytes()[..at], ClaudeCode::default(), 200);
         let mut all = bodies(&mut part);
-        let mut rest = Reader::with_max_line(file.as_bytes(), 200);
+        let mut rest = Reader::with_max_line(file.as_bytes(), ClaudeCode::default(), 200);
         assert!(rest.skip_to(&part.consumed()).unwrap());
         all.extend(bodies(&mut rest));
         assert_eq!(all, ["a", "bb", "ccc"], "cut at {at}");

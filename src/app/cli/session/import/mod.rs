@@ -18,7 +18,7 @@ use crate::trace::change::jsonl;
 use crate::trace::store::secrets::Found;
 use crate::trace::store::{head, settings};
 use crate::transcript::api_request;
-use crate::transcript::format::{self, Format};
+use crate::transcript::format::{self, InputFormat};
 
 /// Import a session or a file into a trace
 ///
@@ -29,8 +29,9 @@ use crate::transcript::format::{self, Format};
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct ImportArgs {
-    /// claude-code, codex, gemini-cli or swe-agent (sessions of agents), jsonl (the output of `export`, or one item per line),
-    /// openai, responses, anthropic or gemini (requests and responses) [default: detected]
+    /// claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai or swe-agent
+    /// (sessions of agents), jsonl (the output of `export`, or one item per line), openai, responses, anthropic or gemini (requests
+    /// and responses) [default: detected by content]
     #[arg(value_name = "FORMAT")]
     first: Option<PathBuf>,
     /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
@@ -48,6 +49,10 @@ pub(crate) struct ImportArgs {
     full: bool,
     #[arg(long, hide = true, conflicts_with = "full")]
     as_seen: bool,
+    /// Import each conversation in a file of requests, such as one for fine-tuning, into its own trace: NAME/0001, NAME/0002, …, where
+    /// NAME is that of `--trace`, or `<API>/<file>`
+    #[arg(long, conflicts_with_all = ["all", "all_folders"])]
+    split: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -59,35 +64,16 @@ struct ImportRequest<'a> {
     args: &'a ImportArgs,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum InputFormat {
-    Session(Format),
-    Jsonl,
-    Provider(Api),
-}
-
-impl InputFormat {
-    fn named(name: &str) -> Option<Self> {
-        let apis = [Api::OpenAi, Api::Responses, Api::Anthropic, Api::Gemini].map(Self::Provider);
-        let known = apis.into_iter().chain([Self::Jsonl]).find(|format| format.name() == name);
-        known.or_else(|| name.parse().ok().map(Self::Session))
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Session(format) => format.as_str(),
-            Self::Jsonl => "jsonl",
-            Self::Provider(api) => api.as_str(),
-        }
-    }
-}
-
 impl ImportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         if self.all || self.all_folders {
             return all::run(context, self);
         }
         let request = self.request()?;
+        if self.split && !matches!(request.format, InputFormat::Provider(_)) {
+            let message = format!("`--split` is for requests of an API, and this is `{}`", request.format.name());
+            return Err(Error::with_hint(message, "omit the option"));
+        }
         match request.format {
             InputFormat::Session(format) => transcript::run(context, &request, format),
             InputFormat::Jsonl | InputFormat::Provider(_) if self.as_seen || self.full => {
@@ -108,8 +94,9 @@ impl ImportArgs {
         if let Some(format) = first.to_str().and_then(InputFormat::named) {
             return Ok(ImportRequest { format, file: self.file.as_deref(), args: self });
         }
-        let formats = "claude-code, codex, gemini-cli, swe-agent, jsonl, openai, responses, anthropic, gemini";
-        let unknown = |message: String| Error::with_hint(message, format!("name its format, one of {formats}"));
+        let formats: Vec<&str> = InputFormat::all().map(InputFormat::name).collect();
+        let unknown =
+            |message: String| Error::with_hint(message, format!("name its format, one of {}", formats.join(", ")));
         if !first.is_file() {
             let is_path = self.file.is_none()
                 && (first.exists() || first.extension().is_some() || first.components().count() > 1);
@@ -121,10 +108,25 @@ impl ImportArgs {
             return Err(Error::with_hint(format!("`{}` {problem}", first.display()), hint));
         }
         let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
-        let Some(format) = Format::detect(&head) else {
-            return Err(unknown(format!("`{}` is not a session of a known agent", first.display())));
-        };
-        Ok(ImportRequest { format: InputFormat::Session(format), file: Some(first), args: self })
+        if head.starts_with(b"SQLite format 3\0") {
+            let hint = "opencode export SESSION | git trace import opencode -";
+            return Err(Error::with_hint(
+                format!("`{}` is a database, which its agent exports", first.display()),
+                hint,
+            ));
+        }
+        match InputFormat::detect(&head) {
+            Ok(format) => Ok(ImportRequest { format, file: Some(first), args: self }),
+            Err(candidates) if candidates.is_empty() => {
+                Err(unknown(format!("`{}` is not a session of a known agent", first.display())))
+            }
+            Err(candidates) => {
+                let names: Vec<&str> = candidates.iter().map(|format| format.name()).collect();
+                let message =
+                    format!("the format of `{}` is not clear: it may be {}", first.display(), names.join(" or "));
+                Err(Error::with_hint(message, format!("name it: git trace import {} FILE", names[0])))
+            }
+        }
     }
 }
 
@@ -144,15 +146,20 @@ fn choose(context: &Context, name: &TraceName) -> Result<()> {
 /// Imports requests and responses. Unreadable parts are noted and skipped.
 fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> Result<ExitStatus> {
     let file = given(request)?;
-    let name = context.trace_name(None)?;
-    let trace = context.open(&name)?;
     let failed = || format!("cannot import `{}`", file.display());
     let bytes = bounded::read_all(open(file)?).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = api_request::items(api, &text, &settings::usage(context.repo()?)?);
-    let report = bulk::import(&trace, &mut items.incoming).with_context(failed)?;
-    if report.tip.is_some() {
-        choose(context, &name)?;
+    let names = names_of_conversations(context, request, api, items.conversations.len())?;
+    let mut reports = Vec::new();
+    for (number, name) in names.into_iter().enumerate() {
+        let mut incoming =
+            items.conversations.get_mut(number).map(|one| std::mem::take(&mut one.incoming)).unwrap_or_default();
+        let report = bulk::import(&context.open(&name)?, &mut incoming).with_context(failed)?;
+        if report.tip.is_some() {
+            choose(context, &name)?;
+        }
+        reports.push((name, report));
     }
     for fault in &items.faults {
         context.ui.note(format!("{}: {fault}", file.display()));
@@ -160,11 +167,39 @@ fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> 
     if request.args.json {
         let faults = items.faults.iter().map(|fault| json!({ "path": fault.path, "cause": fault.cause }));
         let faults: Vec<Value> = faults.collect();
-        context.ui.json(&json!({ "traces": [report_json(&name, &report)], "faults": faults }))?;
+        let traces: Vec<Value> = reports.iter().map(|(name, report)| report_json(name, report)).collect();
+        context.ui.json(&json!({ "traces": traces, "faults": faults }))?;
     } else {
-        print_report(context, &name, &report)?;
+        for (name, report) in &reports {
+            print_report(context, name, report)?;
+        }
     }
     Ok(ExitStatus::of(items.faults.is_empty()))
+}
+
+/// The trace of each conversation: the current one, or a numbered one for each.
+fn names_of_conversations(
+    context: &Context,
+    request: &ImportRequest<'_>,
+    api: Api,
+    count: usize,
+) -> Result<Vec<TraceName>> {
+    let file = given(request)?;
+    if !request.args.split {
+        if count > 1 {
+            let message = format!("`{}` contains {count} independent conversations", file.display());
+            return Err(Error::with_hint(message, "`--split` imports each into its own trace, NAME/0001 and so on"));
+        }
+        return Ok(vec![context.trace_name(None)?]);
+    }
+    let base = match context.named_trace()? {
+        Some(name) => name,
+        None => {
+            let stem = file.file_stem().map(|stem| stem.to_string_lossy()).filter(|stem| stem != "-");
+            TraceName::of_session(api.as_str(), stem.as_deref().unwrap_or("conversation"))
+        }
+    };
+    (1..=count).map(|number| Ok(format!("{base}/{number:04}").parse()?)).collect()
 }
 
 fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {

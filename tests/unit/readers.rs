@@ -1,0 +1,412 @@
+//! The readers that share one mapping of messages, and the contest of all formats about a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::transcript::format::{Format, InputFormat, lines_of};
+use crate::transcript::read::reader::Certainty;
+use crate::unit::incremental::{Growing, check_cut_file};
+use crate::unit::repo::TestRepo;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join(name)).unwrap()
+}
+
+const SAMPLES: [(Format, &str); 18] = [
+    (Format::Opencode, "opencode/export.json"),
+    (Format::Opencode, "opencode/api-messages.json"),
+    (Format::Opencode, "opencode/run-format-json.jsonl"),
+    (Format::CopilotCli, "copilot-cli/events-tool.jsonl"),
+    (Format::CopilotCli, "copilot-cli/events-record-matrix.jsonl"),
+    (Format::Cursor, "cursor/agent-transcript.jsonl"),
+    (Format::Cursor, "cursor/agent-transcript-flat.jsonl"),
+    (Format::Pi, "pi/session-v1.jsonl"),
+    (Format::Pi, "pi/session-v3-compaction.jsonl"),
+    (Format::Droid, "droid/session.jsonl"),
+    (Format::Droid, "droid/stream-json.jsonl"),
+    (Format::Aider, "aider/chat-history-2024.md"),
+    (Format::Aider, "aider/chat-history-architect.md"),
+    (Format::QwenCode, "qwen-code/session.jsonl"),
+    (Format::QwenCode, "qwen-code/rewind.jsonl"),
+    (Format::Atif, "atif/openhands.trajectory.json"),
+    (Format::Atif, "atif/terminus-invalid-json.trajectory.json"),
+    (Format::Otel, "otel-genai/visual-studio-copilot-traces.jsonl"),
+];
+
+/// The items of all traces, those that were removed or are summaries included.
+fn items(growing: &Growing) -> Vec<Value> {
+    let mut all = Vec::new();
+    for (name, _) in growing.trees() {
+        let name = name.strip_prefix("refs/traces/").unwrap();
+        let lines = growing.repo.lines(&["export", name]);
+        all.extend(lines.into_iter().filter(|line| line["type"].is_string() && line["op"] != "delete"));
+    }
+    all
+}
+
+fn import(format: Format, bytes: &[u8]) -> (Growing, Vec<Value>) {
+    let growing = Growing::new();
+    let imported = growing.import(format, bytes);
+    assert_eq!((imported.tally.unknown.len(), imported.tally.damaged, imported.tally.cut), (0, 0, false), "{format}");
+    let items = items(&growing);
+    growing.repo.fsck();
+    growing.repo.total("t");
+    (growing, items)
+}
+
+fn kind(item: &Value) -> String {
+    let of = |name: &str| item[name].as_str().unwrap_or("none").to_owned();
+    match &*of("type") {
+        "dialogue" => of("role"),
+        "tool_io" => of("direction"),
+        other => other.to_owned(),
+    }
+}
+
+#[test]
+fn every_sample_has_its_items_and_adds_none_again() {
+    let mut page = String::new();
+    for (format, name) in SAMPLES {
+        let bytes = fixture(name);
+        let (growing, items) = import(format, &bytes);
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        items.iter().for_each(|item| *counts.entry(kind(item)).or_default() += 1);
+        let counts: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+        writeln!(page, "{name}: {}", counts.join(", ")).unwrap();
+        let again = growing.import(format, &bytes);
+        assert!(again.traces.iter().all(|(_, report)| report.recorded == 0), "{name}");
+        let unpaired = items.iter().filter(|item| item["direction"] == "result" && item["reply_to"].is_null()).count();
+        assert_eq!(unpaired, usize::from(name.ends_with("record-matrix.jsonl")), "{name}");
+    }
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn small_samples_read_in_order() {
+    let mut page = String::new();
+    for (format, name) in SAMPLES {
+        let bytes = fixture(name);
+        if bytes.len() > 16_000 || name.starts_with("cursor/agent-transcript.") {
+            continue;
+        }
+        writeln!(page, "--- {name}").unwrap();
+        for item in import(format, &bytes).1 {
+            let text: String = item["text"].as_str().unwrap_or_default().chars().take(40).collect();
+            let said = ["name", "status", "created"].iter().filter_map(|name| item[*name].as_str());
+            let meta = item["meta"].as_object().map(|meta| Value::from(meta.clone()).to_string()).unwrap_or_default();
+            let said: Vec<&str> = said.chain([meta.as_str()]).filter(|said| !said.is_empty()).collect();
+            writeln!(page, "{} {text:?} {}", kind(&item), said.join(" ")).unwrap();
+        }
+    }
+    insta::assert_snapshot!(page);
+}
+
+#[test]
+fn growing_samples_of_the_shared_reader_add_only_new_items() {
+    for (format, name) in SAMPLES {
+        // The text of aider does not tell whether its last block is complete.
+        // The usage of a step of opencode follows its items. The large sample takes long.
+        if format == Format::Aider || name.contains("run-format") || name == "pi/session-v1.jsonl" {
+            continue;
+        }
+        let bytes = fixture(name);
+        let cuts: Vec<usize> = (1..5).map(|part| bytes.len() * part / 5).collect();
+        check_cut_file(format, &bytes, &cuts, &import(format, &bytes).0.state());
+    }
+}
+
+#[test]
+fn the_fuzz_target_holds_on_every_sample() {
+    for (format, name) in SAMPLES {
+        let mut bytes = fixture(name);
+        bytes.truncate(8000);
+        let pick = Format::all().position(|other| other == format).unwrap();
+        for part in 0..12 {
+            let cut = u16::try_from(bytes.len() * part / 12).unwrap().to_le_bytes();
+            let seed = [&[u8::try_from(pick).unwrap(), cut[0], cut[1]][..], &bytes].concat();
+            crate::fuzz::run("transcript", &seed);
+        }
+    }
+}
+
+#[test]
+fn a_stored_session_of_opencode_has_its_messages_and_parts() {
+    let repo = TestRepo::new();
+    let file = fixtures().join("opencode/storage/session/proj_test/ses_s_stage0_large.json");
+    insta::assert_snapshot!(repo.trace(&["import", file.to_str().unwrap()]), @r"
+    10 imported into trace `opencode/s_stage0_large`, removed from the context: 1 interface, 1 title
+    --- stderr
+    no content, not imported: 4 message, 1 patch, 1 step-finish, 1 step-start
+    the current trace is now `opencode/s_stage0_large`
+    [exit 0]
+    ");
+    let kinds: Vec<String> = repo.lines(&["export"]).iter().filter(|line| line["op"] == "import").map(kind).collect();
+    assert_eq!(
+        kinds,
+        ["user", "call", "result", "assistant", "freeform", "reasoning", "freeform", "user", "assistant", "freeform"]
+    );
+    repo.fsck();
+}
+
+/// Every sample, and which formats are likely for it.
+#[test]
+fn no_format_takes_the_sample_of_another() {
+    let mut files: Vec<(String, Option<&str>)> =
+        SAMPLES.iter().map(|(format, name)| ((*name).to_owned(), Some(format.as_str()))).collect();
+    for (folder, format) in [("claude-code", "claude-code"), ("codex", "codex"), ("swe-agent", "swe-agent")] {
+        let names = fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = names.map(|name| name.into_string().unwrap()).filter(|name| name != "README.md");
+        files.extend(names.map(|name| (format!("{folder}/{name}"), Some(format))));
+    }
+    files.push(("gemini-cli/session-chat.json".to_owned(), Some("gemini-cli")));
+    files.push(("openai-chat/toy-chat.jsonl".to_owned(), Some("openai")));
+    files.push(("README.md".to_owned(), None));
+    for entry in fs::read_dir(fixtures().join("unread")).unwrap() {
+        files.push((format!("unread/{}", entry.unwrap().file_name().to_str().unwrap()), None));
+    }
+    assert!(files.len() > 40);
+    for (name, expected) in files {
+        let lines = lines_of(&fixture(&name));
+        let likely = InputFormat::all().filter(|format| format.score(&lines).0 >= Certainty::Likely);
+        let likely: Vec<&str> = likely.map(InputFormat::name).collect();
+        assert_eq!(likely, Vec::from_iter(expected), "{name}");
+    }
+}
+
+/// Words that the formats use, and values of all kinds.
+fn any_json() -> impl Strategy<Value = Value> {
+    const WORDS: [&str; 24] = [
+        "type",
+        "role",
+        "user",
+        "message",
+        "content",
+        "parts",
+        "id",
+        "uuid",
+        "sessionId",
+        "timestamp",
+        "text",
+        "data",
+        "payload",
+        "history",
+        "messages",
+        "level",
+        "event",
+        "name",
+        "session_id",
+        "tool",
+        "input",
+        "model",
+        "steps",
+        "info",
+    ];
+    let word = prop::sample::select(&WORDS[..]);
+    let leaf = prop_oneof![word.clone().prop_map(Value::from), any::<i32>().prop_map(Value::from), Just(Value::Null)];
+    leaf.prop_recursive(3, 24, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(word.clone().prop_map(str::to_owned), inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    /// A few words in common make no session. The readers that a message with a role and content is enough for say so here.
+    #[test]
+    fn json_of_other_programs_is_no_session(values in prop::collection::vec(any_json(), 1..4)) {
+        let text: String = values.iter().map(|value| format!("{value}\n")).collect();
+        for format in [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::Opencode, Format::CopilotCli,
+            Format::Aider, Format::QwenCode, Format::Atif, Format::Otel, Format::SweAgent] {
+            let detected = InputFormat::detect(text.as_bytes());
+            prop_assert_ne!(detected, Ok(InputFormat::Session(format)), "{}", text);
+        }
+    }
+}
+
+#[test]
+fn logs_and_source_code_are_no_sessions() {
+    let logs = [
+        r#"{"type":"event","timestamp":"2026-01-01T00:00:00Z","payload":{"user":1}}"#,
+        r#"{"type":"message","id":"1","timestamp":"2026-01-01T00:00:00Z","message":"started"}"#,
+        r#"{"type":"progress","sessionId":"1"}"#,
+        r#"{"type":"session","id":"1","user":"ada"}"#,
+        r#"{"$set":{"name":"x"}}"#,
+        r#"{"role":"admin","message":{"content":["x"]}}"#,
+        r#"{"history":[{"role":"user","content":"x"}]}"#,
+        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"GET /","attributes":[]}]}]}]}"#,
+        r#"{"trajectory":[[1,2],[3,4]]}"#,
+        "# aider chat\n\n#### heading\n> quote",
+        "2026-01-01T00:00:00Z INFO started",
+        include_str!("../../src/transcript/agents/pi.rs"),
+        include_str!("../../Cargo.toml"),
+        include_str!("../agents/package.json"),
+        "[1, 2, {\"a\": [\n3]}]",
+        "\u{feff}",
+    ];
+    for text in logs {
+        let detected = InputFormat::detect(text.as_bytes());
+        assert!(detected.is_err(), "{detected:?} for {:.60}", text);
+    }
+}
+
+#[test]
+fn an_unclear_file_names_its_candidates() {
+    let repo = TestRepo::new();
+    let said = json!({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]});
+    fs::write(repo.folder().join("chat.json"), said.to_string()).unwrap();
+    insta::assert_snapshot!(repo.refused(&["import", "chat.json"]), @r"
+    --- stderr
+    error: the format of `chat.json` is not clear: it may be openai or anthropic
+    hint: name it: git trace import openai FILE
+    [exit 2]
+    ");
+    fs::write(repo.folder().join("opencode.db"), b"SQLite format 3\0rest").unwrap();
+    insta::assert_snapshot!(repo.refused(&["import", "opencode.db"]), @r"
+    --- stderr
+    error: `opencode.db` is a database, which its agent exports
+    hint: opencode export SESSION | git trace import opencode -
+    [exit 2]
+    ");
+    let parts = json!({"messages": [{"role": "user", "parts": [{"type": "text", "content": "a"}]}]});
+    fs::write(repo.folder().join("parts.json"), parts.to_string()).unwrap();
+    let imported = repo.run(&["import", "openai", "parts.json"], b"");
+    insta::assert_snapshot!(repo.snapshot(&imported), @r"
+    0 imported into trace `main`
+    --- stderr
+    parts.json: line 1, $.messages[0]: `content` is missing
+    [exit 1]
+    ");
+    // The results of tools in Gemini's stream are not read, and not lost without a word.
+    let stream = fixtures().join("unread/gemini-stream-json_headless.jsonl");
+    let imported = repo.run(&["import", "gemini-cli", stream.to_str().unwrap()], b"");
+    assert_eq!(imported.status.code(), Some(1));
+}
+
+#[test]
+fn requests_are_detected_and_conversations_split() {
+    let repo = TestRepo::new();
+    let requests = [
+        ("anthropic", json!({"model": "claude-x", "max_tokens": 1, "messages": [{"role": "user", "content": "a"}]})),
+        ("openai", json!({"model": "gpt-x", "messages": [{"role": "user", "content": "b"}]})),
+        ("gemini", json!({"contents": [{"role": "user", "parts": [{"text": "c"}]}]})),
+        ("responses", json!({"model": "gpt-x", "input": [{"role": "user", "content": "d"}]})),
+    ];
+    for (name, request) in requests {
+        for text in [request.to_string(), format!("{request:#}")] {
+            let detected = InputFormat::detect(text.as_bytes()).map(InputFormat::name);
+            assert_eq!(detected, Ok(name), "{text}");
+        }
+    }
+    let toy = fixtures().join("openai-chat/toy-chat.jsonl");
+    let toy = toy.to_str().unwrap();
+    let refused = repo.refused(&["import", toy]);
+    assert!(refused.contains("contains 4 independent conversations"), "{refused}");
+    insta::assert_snapshot!(repo.trace(&["import", toy, "--split"]), @r"
+    3 imported into trace `openai/toy-chat/0001`
+    9 imported into trace `openai/toy-chat/0002`
+    2 imported into trace `openai/toy-chat/0003`
+    2 imported into trace `openai/toy-chat/0004`
+    [exit 0]
+    ");
+    let named = repo.trace(&["--trace", "tuning", "import", toy, "--split", "--json"]);
+    assert!(named.contains("tuning/0004"), "{named}");
+    insta::assert_snapshot!(repo.trace(&["import", toy, "--split"]), @r"
+    0 imported into trace `openai/toy-chat/0001`, 3 were there already
+    0 imported into trace `openai/toy-chat/0002`, 9 were there already
+    0 imported into trace `openai/toy-chat/0003`, 2 were there already
+    0 imported into trace `openai/toy-chat/0004`, 2 were there already
+    [exit 0]
+    ");
+    repo.fsck();
+}
+
+#[test]
+fn sessions_of_a_folder_are_found() {
+    let repo = TestRepo::new();
+    let folder = repo.folder().canonicalize().unwrap();
+    let here = folder.to_str().unwrap();
+    let dashed: String = here.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let put = |path: &str, bytes: &[u8], ran_in: &str| {
+        let file = repo.home().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, String::from_utf8_lossy(bytes).replace(ran_in, here)).unwrap();
+    };
+    put(
+        ".pi/agent/sessions/--x--/1_a.jsonl",
+        &fixture("pi/session-v3-compaction.jsonl"),
+        "/tmp/as-agent-fixture/project",
+    );
+    put(".factory/sessions/x/052c.jsonl", &fixture("droid/session.jsonl"), "/Users/testuser/projects/testing-git");
+    put(".qwen/projects/x/chats/69f0.jsonl", &fixture("qwen-code/session.jsonl"), "/tmp/qwentest");
+    put(".copilot/session-state/3015/events.jsonl", &fixture("copilot-cli/events-tool.jsonl"), "/Users/test/project");
+    let cursor = format!(".cursor/projects/{}/agent-transcripts/abc/abc.jsonl", dashed.trim_matches('-'));
+    put(&cursor, &fixture("cursor/agent-transcript-flat.jsonl"), "/none");
+    put(".cursor/projects/other/agent-transcripts/def.jsonl", &fixture("cursor/agent-transcript.jsonl"), "/none");
+    for name in ["session/proj_test/ses_s_stage0_large.json", "message/s_stage0_large/msg_0001.json"] {
+        put(
+            &format!(".local/share/opencode/storage/{name}"),
+            &fixture(&format!("opencode/storage/{name}")),
+            "/tmp/large",
+        );
+    }
+    fs::write(folder.join(".aider.chat.history.md"), fixture("aider/chat-history-architect.md")).unwrap();
+    repo.trace(&["import", "pi"]);
+    repo.trace(&["import", "--all"]);
+    let names: BTreeSet<String> = repo
+        .refs()
+        .lines()
+        .filter_map(|line| line.split_once("refs/traces/"))
+        .map(|(_, name)| name.split('/').next().unwrap().to_owned())
+        .collect();
+    let expected = ["aider", "copilot-cli", "cursor", "droid", "opencode", "pi", "qwen-code"];
+    assert_eq!(names, expected.map(str::to_owned).into());
+    let again = repo.trace(&["import", "--all"]);
+    assert!(again.contains("0 imported with 0 items"), "{again}");
+}
+
+#[test]
+fn branches_that_alternate_end_with_the_last() {
+    let mut text = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/x\"}\n".to_owned();
+    for number in 0..200 {
+        let parent = if number < 2 { Value::Null } else { format!("m{}", number - 2).into() };
+        let message = json!({"role": "user", "content": format!("said {number}."), "timestamp": 1});
+        let record = json!({"type": "message", "id": format!("m{number}"), "parentId": parent, "message": message});
+        writeln!(text, "{record}").unwrap();
+    }
+    let (growing, _) = import(Format::Pi, text.as_bytes());
+    let context = growing.context();
+    let seen: Vec<usize> = (0..200).filter(|number| context.contains(&format!("said {number}."))).collect();
+    assert_eq!(seen, (0..200).filter(|number| number % 2 == 1).collect::<Vec<_>>());
+    let commits: usize = growing.repo.git(&["rev-list", "--count", "refs/traces/t"]).trim().parse().unwrap();
+    assert!(commits < 6 * 200, "{commits}");
+}
+
+#[test]
+fn hostile_records_are_items_or_damage() {
+    let deep = |depth: usize| {
+        let open = "{\"type\":\"tool_result\",\"tool_use_id\":\"c\",\"content\":[".repeat(depth);
+        format!("{{\"role\":\"user\",\"message\":{{\"content\":[{open}{}]}}}}\n", "]}".repeat(depth))
+    };
+    let texts = [
+        deep(20_000),
+        "{\"role\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"half \\ud83d\"}]}}\r\n".to_owned(),
+        format!("{{\"role\":\"user\",\"message\":{{\"content\":[{}]}}}}\n", "[".repeat(100_000)),
+    ];
+    let bytes = [b"\xef\xbb\xbf".to_vec(), texts.concat().into_bytes(), b"\xff\xfe{}\n".to_vec()].concat();
+    let growing = Growing::new();
+    let tally = growing.import(Format::Cursor, &bytes).tally;
+    let texts: Vec<Value> = items(&growing).iter().map(|item| item["text"].clone()).collect();
+    assert!(texts.contains(&json!("half \u{fffd}")), "{texts:?}");
+    assert!(tally.damaged > 0);
+}
