@@ -61,6 +61,7 @@ pub(crate) use operation::{BACKUP_REFS, Operation, RefMove};
 pub(crate) use pack::{KeptPack, PackWriter};
 pub(crate) use purge::{ObjectKind, Objects, RefChange, Reflog, remove_derived};
 pub(crate) use refs::{LogEntry, LogLine, RefUpdate, RefsState};
+pub(crate) use setting::rewrite_settings;
 pub(crate) use shared::SHARED_SETTINGS;
 pub(crate) use staged::StagedFile;
 pub(crate) use three_way::merge_lines;

@@ -35,51 +35,6 @@ impl Git {
         let answer = once_unlocked(find, || self.ask(&args))?;
         answer.into_stdout().map(drop)
     }
-
-    /// Replaces the text of a configuration file that exists, locked as git locks it. The file is removed if `change` returns `None`.
-    pub(crate) fn rewrite_settings(
-        &self,
-        path: &Path,
-        change: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
-    ) -> Result<(), GitError> {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let mut lock = path.clone().into_os_string();
-        lock.push(".lock");
-        let lock = PathBuf::from(lock);
-        let failed = |source| GitError::Io { action: "write", path: path.clone(), source };
-        let start = Instant::now();
-        let mut file = loop {
-            match File::create_new(&lock) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                file => break file.map_err(failed)?,
-            }
-            if !remove_older(&lock, STALE_GIT_LOCK) {
-                if start.elapsed() >= PATIENCE {
-                    return Err(GitError::SettingsLocked { path: lock });
-                }
-                thread::sleep(PAUSE);
-            }
-        };
-        let replace = || {
-            let text = fs::read(&path)?;
-            match change(&text) {
-                Some(new) if new == text => return fs::remove_file(&lock),
-                Some(new) => file.write_all(&new)?,
-                None => {
-                    fs::remove_file(&path)?;
-                    return fs::remove_file(&lock);
-                }
-            }
-            file.set_permissions(path.metadata()?.permissions())?;
-            file.sync_all()?;
-            fs::rename(&lock, &path)
-        };
-        effect::note_change();
-        replace().map_err(|error| {
-            let _ = fs::remove_file(&lock);
-            failed(error)
-        })
-    }
 }
 
 impl Repo {
@@ -104,6 +59,48 @@ impl Repo {
     fn answer_of_config(&self, args: &[&str]) -> Result<Answer, GitError> {
         Answer::of(self.git("config").arg("--local").args(args))
     }
+}
+
+/// Replaces the text of a configuration file that exists, locked as git locks it. The file is removed if `change` returns `None`.
+pub(crate) fn rewrite_settings(path: &Path, change: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Result<(), GitError> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut lock = path.clone().into_os_string();
+    lock.push(".lock");
+    let lock = PathBuf::from(lock);
+    let failed = |source| GitError::Io { action: "write", path: path.clone(), source };
+    let start = Instant::now();
+    let mut file = loop {
+        match File::create_new(&lock) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => break file.map_err(failed)?,
+        }
+        if !remove_older(&lock, STALE_GIT_LOCK) {
+            if start.elapsed() >= PATIENCE {
+                return Err(GitError::SettingsLocked { path: lock });
+            }
+            thread::sleep(PAUSE);
+        }
+    };
+    let replace = || {
+        let text = fs::read(&path)?;
+        // It may contain a password.
+        file.set_permissions(path.metadata()?.permissions())?;
+        match change(&text) {
+            Some(new) if new == text => return fs::remove_file(&lock),
+            Some(new) => file.write_all(&new)?,
+            None => {
+                fs::remove_file(&path)?;
+                return fs::remove_file(&lock);
+            }
+        }
+        file.sync_all()?;
+        fs::rename(&lock, &path)
+    };
+    effect::note_change();
+    replace().map_err(|error| {
+        let _ = fs::remove_file(&lock);
+        failed(error)
+    })
 }
 
 /// Retries while the file is locked. `find` resolves a relative path that git printed.

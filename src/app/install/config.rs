@@ -20,7 +20,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{Action, InstallError, Mode, Setup, Step, digest};
-use crate::git::GitError;
+use crate::git::{GitError, rewrite_settings};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -138,7 +138,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         return Ok(steps);
     }
     if let Some(file) = file(setup)? {
-        setup.git.rewrite_settings(&file, |text| lines::without(text, &ours, &words))?;
+        rewrite_settings(&file, |text| lines::without(text, &ours, &words))?;
     }
     // What is written in another way than git's.
     for key in ours {
