@@ -38,7 +38,9 @@ pub(super) fn run(bytes: &[u8]) {
         assert_eq!(TraceName::of_ref(&name.refname()), Some(name));
     }
     if let Some(name) = reads_back::<AgentName>(text) {
-        assert!(Repo::is_refname(&TraceName::of_agent(&name).refname()));
+        let refname = TraceName::of_agent(&name).refname();
+        assert!(Repo::is_refname(&refname));
+        assert_eq!(AgentName::of_ref(&refname), Some(name));
     }
     let session = TraceName::of_session("agent", text);
     assert_eq!(TraceName::of_ref(&session.refname()).as_ref(), Some(&session));

@@ -60,6 +60,12 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
+/// A text as one word of a command for a shell.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
+    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 /// A text as part of one line: line breaks and tabs are escaped too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain<'a>(pub &'a str);

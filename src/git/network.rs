@@ -61,10 +61,10 @@ pub(crate) enum PushFate {
 pub(crate) const CONTEXT_REMOTE: &str = "trace.contextRemote";
 
 impl Repo {
-    /// The refs of a remote, without peeled tags.
-    pub(crate) fn list_remote(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
+    /// The refs of a remote that match patterns of `git ls-remote` (none: all), without peeled tags.
+    pub(crate) fn list_remote(&self, remote: &str, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
-        command.args(["--refs", "--", remote]).stdin(Stdio::inherit()).show_stderr();
+        command.args(["--refs", "--", remote]).args(patterns).stdin(Stdio::inherit()).show_stderr();
         let listed = text_of(&mut command)?;
         let named =
             |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));

@@ -162,7 +162,7 @@ pub enum TraceError {
     NoReply(Box<TraceError>),
     #[error("the subject must be one line of text without control characters, and not empty")]
     BadSubject,
-    #[error("the item holds what looks like {what}")]
+    #[error("the text holds what looks like {what}")]
     Secret { what: &'static str, fingerprint: Fingerprint },
     #[error("trace `{trace}` has used all of its {CAPACITY} positions")]
     Full { trace: TraceName },

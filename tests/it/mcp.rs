@@ -549,3 +549,20 @@ fn items_of_tools_can_be_filtered() {
         ask("trace_delete", json!({}))["content"][0]["text"].as_str().unwrap().contains("argument `item` is missing")
     );
 }
+
+#[test]
+fn a_reason_with_a_secret_is_refused() {
+    let repo = TestRepo::new();
+    let item = repo.say("one");
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let refs = repo.refs();
+    for (tool, arguments) in [
+        ("trace_edit", json!({ "item": item, "text": "x", "reason": token })),
+        ("trace_delete", json!({ "item": item, "reason": token })),
+        ("trace_priority", json!({ "item": item, "level": "skip", "reason": token })),
+    ] {
+        let answer = result(&repo, tool, arguments);
+        assert!(answer.to_string().contains("a GitHub token"), "{tool}: {answer}");
+    }
+    assert_eq!(repo.refs(), refs);
+}

@@ -7,11 +7,21 @@ use serde_json::json;
 
 use crate::repo::TestRepo;
 
-/// Commands that store no text of the user, or only text that another command has screened. `check` and the pre-commit hook
-/// screen checkpoints, which are written as files.
-const WITHOUT_TEXT: &str = "bisect blame branch brief check checkpoint cherry-pick clean complete count delete demo diff doctor expand \
-    export fetch fsck gc grep help hook init install log materialize mcp merge merge-driver op pin priority pull purge push rebase redo \
-    remote reset restore resume revert sessions show skip status switch top types undo uninstall unpin view";
+/// Commands that store no text of the user, or only text that another command has screened.
+const WITHOUT_TEXT: &str = "bisect blame branch brief check cherry-pick clean complete count demo diff doctor export fetch fsck gc grep \
+    help hook init install log materialize mcp merge merge-driver op pull push rebase redo remote reset resume sessions show status \
+    switch top types undo uninstall view \
+    breadcrumb/delete breadcrumb/export breadcrumb/get breadcrumb/history breadcrumb/list breadcrumb/migrate breadcrumb/namespaces \
+    breadcrumb/prune breadcrumb/resolve checkpoint/breadcrumbs checkpoint/current checkpoint/doctor checkpoint/follow checkpoint/list \
+    checkpoint/prime checkpoint/remove-breadcrumb checkpoint/status checkpoint/tree checkpoint/validate crumb/compress crumb/expand \
+    crumb/fmt crumb/remove crumb/send crumb/show crumb/start crumb/textconv crumb/triage crumb/validate forward/chain forward/dedupe forward/expire \
+    forward/export forward/fetch forward/get forward/pull forward/push forward/show forward/stats";
+
+/// The names of the commands that a help lists.
+fn listed(help: &str) -> Vec<String> {
+    let names = help.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|word| !word.is_empty() && !word.starts_with(['-', '[', '<'])).map(str::to_owned).collect()
+}
 
 #[test]
 fn every_command_that_stores_text_screens_it() {
@@ -20,7 +30,11 @@ fn every_command_that_stores_text_screens_it() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.agent", "azoth"]);
     let item = repo.say("first");
-    repo.say("second");
+    let second = repo.say("second");
+    repo.text(&["skip", &second]);
+    repo.text(&["forward", "leave", "--summary", "left before"]);
+    let left = repo.text(&["forward", "get", "--oneline"])[..16].to_owned();
+    repo.text(&["checkpoint", "new", "known"]);
     fs::write(repo.folder().join(".gitignore"), "breadcrumbs-secret.jsonl\n").unwrap();
     repo.text(&["breadcrumb", "set", "secret.key", token]);
     repo.text(&["crumb", "new", "a.crumb"]);
@@ -54,6 +68,24 @@ fn every_command_that_stores_text_screens_it() {
         (vec!["crumb", "direct", "a.crumb", token], b""),
         (vec!["crumb", "fail", "a.crumb", "a:b", token], b""),
         (vec!["crumb", "receive", "a.crumb"], sent.as_bytes()),
+        (vec!["crumb", "new", "b.crumb", "--identity", token], b""),
+        (vec!["commit", "-m", "x", "-p", "skip", "--reason", token], b""),
+        (vec!["pin", &item, "--reason", token], b""),
+        (vec!["skip", &item, "--reason", token], b""),
+        (vec!["unpin", &item, "--reason", token], b""),
+        (vec!["priority", &item, "skip", "--reason", token], b""),
+        (vec!["delete", &item, "--reason", token], b""),
+        (vec!["restore", &item, "--reason", token], b""),
+        (vec!["expand", &item, "--reason", token], b""),
+        (vec!["revert", "TRACE_HEAD", "--reason", token], b""),
+        (vec!["purge", &item, "--reason", token], b""),
+        (vec!["forward", "status", &left, "completed", "--reason", token], b""),
+        (vec!["checkpoint", "new", "more", "-p", token], b""),
+        (vec!["checkpoint", "new", "more", "-i", token], b""),
+        (vec!["checkpoint", "delta", "known", "-m", token], b""),
+        (vec!["checkpoint", "delta", "known", "-m", "x", "--artifact", "a.rs", "created", token], b""),
+        (vec!["checkpoint", "archive", "known", "-o", "x", "-l", token], b""),
+        (vec!["checkpoint", "add-breadcrumb", "decision", "why", token, "-c", "known"], b""),
         (vec!["forward", "leave", "--summary", token], b""),
         (vec!["forward", "leave", "--summary", "x", "--unfinished", token], b""),
         (vec!["forward", "migrate", "note.md"], b""),
@@ -66,11 +98,19 @@ fn every_command_that_stores_text_screens_it() {
         assert!(!answer.contains(token), "{args:?} prints the secret: {answer}");
     }
     assert_eq!(repo.refs(), refs, "nothing was recorded");
-    let walked: BTreeSet<&str> = cases.iter().map(|(args, _)| args[0]).chain(WITHOUT_TEXT.split_whitespace()).collect();
-    let help = repo.text(&["help", "--all"]);
-    let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let is_name = |word: &&str| !word.is_empty() && !word.starts_with('-');
-    let unknown: Vec<_> = listed.filter(is_name).filter(|name| !walked.contains(name)).collect();
+    const GROUPS: [&str; 4] = ["breadcrumb", "checkpoint", "crumb", "forward"];
+    let is_group = |name: &str| GROUPS.contains(&name);
+    let name = |args: &[&str]| if is_group(args[0]) { args[..2].join("/") } else { args[0].to_owned() };
+    let walked: BTreeSet<String> = cases.iter().map(|(args, _)| name(args)).collect();
+    let known: BTreeSet<String> = WITHOUT_TEXT.split_whitespace().map(str::to_owned).chain(walked).collect();
+    let mut names = listed(&repo.text(&["help", "--all"]));
+    names.retain(|name| !is_group(name));
+    for group in GROUPS {
+        let help = repo.text(&[group, "-h"]);
+        let commands = help.split("Commands:").nth(1).unwrap().split("\n\n").next().unwrap();
+        names.extend(listed(commands).iter().map(|command| format!("{group}/{command}")));
+    }
+    let unknown: Vec<_> = names.iter().filter(|name| !known.contains(*name)).collect();
     assert_eq!(unknown, [""; 0], "add these commands to the cases, or to the list of those that store no text");
 }
 
@@ -80,7 +120,7 @@ fn without_a_setting_a_forward_crumb_with_a_secret_warns_and_an_import_removes_i
     repo.git(&["config", "trace.agent", "azoth"]);
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let left = repo.trace(&["forward", "leave", "--summary", &token]);
-    assert!(left.contains("warning: the item holds what looks like a GitHub token"), "{left}");
+    assert!(left.contains("warning: the text holds what looks like a GitHub token"), "{left}");
     fs::write(repo.folder().join("note.md"), format!("Session summary: {token}!\n")).unwrap();
     let migrated = repo.trace(&["forward", "migrate", "note.md"]);
     assert!(migrated.contains("a GitHub token was taken out"), "{migrated}");

@@ -611,6 +611,41 @@ fn forward_crumbs_are_fetched_apart_and_pulled_by_name() {
 }
 
 #[test]
+fn a_remote_without_forward_crumbs_of_an_agent_says_so() {
+    let team = Team::new();
+    let run = |args: &[&str]| {
+        let mut command = team.home.command("git-trace");
+        team.home.snapshot(&run(command.args(args).current_dir(team.home.home().join("bob")), b""))
+    };
+    for command in ["pull", "fetch"] {
+        assert_eq!(
+            run(&["forward", command, "--agent", "azoth"]),
+            "--- stderr\n`origin` has no forward crumbs of agent `azoth`\n[exit 0]"
+        );
+    }
+    insta::assert_snapshot!(run(&["forward", "push", "--agent", "azoth"]), @"
+    --- stderr
+    error: agent `azoth` has no forward crumbs
+    [exit 2]
+    ");
+    team.ok("ada", &["forward", "leave", "--agent", "azoth", "--summary", "one"]);
+    team.ok("ada", &["forward", "push", "--agent", "azoth"]);
+    insta::assert_snapshot!(run(&["forward", "pull", "--agent", "azoht", "--json"]), @r#"
+    {"remote":"origin","skipped":[],"traces":[]}
+    --- stderr
+    `origin` has no forward crumbs of agent `azoht`; did you mean `azoth`?
+    [exit 0]
+    "#);
+    team.ok("bob", &["forward", "leave", "--agent", "AZOTH", "--summary", "two"]);
+    insta::assert_snapshot!(run(&["pull", "origin", "refs/crumbs/azoth"]), @"
+    --- stderr
+    error: agent `azoth` differs from `AZOTH` only by case
+    hint: name the agent with --agent AZOTH
+    [exit 2]
+    ");
+}
+
+#[test]
 fn forward_crumbs_of_two_clones_merge_by_union_whoever_merges() {
     let team = Team::new();
     let forward = |who: &str, at: u32, args: &[&str]| {

@@ -95,7 +95,7 @@ fn a_commit_warns_about_secrets_and_follows_the_setting() {
     let repo = TestRepo::new();
     let text = format!("use {}\n", token());
     let answer = repo.exact(&repo.run(&["commit", "-m", &text], b""));
-    assert!(answer.contains("warning: the item holds what looks like a GitHub token") && answer.contains("[exit 0]"));
+    assert!(answer.contains("warning: the text holds what looks like a GitHub token") && answer.contains("[exit 0]"));
     let fingerprint = fingerprint(&answer);
     assert_eq!(repo.bodies("main"), [text.as_str()]);
     repo.git(&["config", "trace.secrets", "refuse"]);

@@ -20,6 +20,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{Action, InstallError, Mode, Setup, Step, digest};
+use crate::base::escape::shell_word;
 use crate::git::{GitError, rewrite_settings};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,11 +70,6 @@ fn textconv(program: &str) -> String {
 
 pub(crate) fn placeholder_word(text: &str) -> String {
     shell_word(&text.replace('%', "%%"))
-}
-
-pub(crate) fn shell_word(text: &str) -> String {
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
-    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {

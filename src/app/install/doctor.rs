@@ -372,7 +372,7 @@ pub(crate) fn forward_crumbs(repo: Result<&Repo, GitError>, now: Time) -> Result
         Diagnosis::error("settings", error.to_string(), remedy)
     }));
     for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
-        let Ok(agent) = refname[FORWARD_CRUMBS.len()..].parse::<AgentName>() else { continue };
+        let Some(agent) = AgentName::of_ref(&refname) else { continue };
         let forward::QueryResult { crumbs, damaged } = forward::search(repo, &agent, &forward::Query::all(), now)?;
         for (_, message) in forward::future(&crumbs, now) {
             found.push(Diagnosis::warning(CODE, message, forward::FUTURE_REMEDY));

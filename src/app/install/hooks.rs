@@ -10,8 +10,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::config::shell_word;
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest, put_file};
+use crate::base::escape::shell_word;
 use crate::base::replace::{self, Access};
 use crate::base::worktree_path::resolve;
 use crate::git::Git;

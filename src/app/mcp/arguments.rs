@@ -12,7 +12,9 @@ use crate::app::context::Context;
 use crate::base::error::{Context as _, Error, Result, bail, failure};
 use crate::base::when::When;
 use crate::git::Repo;
+use crate::secrets::Policy;
 use crate::trace::query::select::{Among, ItemFilter, select};
+use crate::trace::store::secrets::SecretScanner;
 use crate::trace::{ItemId, Tip, TraceName};
 
 /// `null` is the same as absent.
@@ -39,6 +41,13 @@ impl<'a> Arguments<'a> {
     pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>> {
         let text = |value: &'a Value| value.as_str().ok_or_else(|| wrong(name, "a string", value));
         self.value(name).map(text).transpose()
+    }
+
+    /// The reason for a change. One that holds what looks like a secret is refused, unless the settings allow it.
+    pub(crate) fn reason(&self, context: &Context) -> Result<Option<String>> {
+        let Some(mut reason) = self.text("reason")?.map(str::to_owned) else { return Ok(None) };
+        SecretScanner::new(context.repo()?, Policy::Refuse).scan_text(&mut reason)?;
+        Ok(Some(reason))
     }
 
     pub(crate) fn required(&self, name: &str) -> Result<&'a str> {

@@ -186,10 +186,12 @@ impl<'r> Inspection<'r> {
         let mut lines = Vec::new();
         let wanted: HashSet<String> = names.iter().map(TraceName::refname).collect();
         for (refname, tip) in &listing.refs {
-            let name = match (refname.strip_prefix(TRACES), refname.strip_prefix(FORWARD_CRUMBS)) {
-                (Some(_), _) => TraceName::of_ref(refname),
-                (_, Some(agent)) => agent.parse::<AgentName>().ok().map(|agent| TraceName::of_agent(&agent)),
-                _ => continue,
+            let name = if refname.starts_with(TRACES) {
+                TraceName::of_ref(refname)
+            } else if refname.starts_with(FORWARD_CRUMBS) {
+                AgentName::of_ref(refname).map(|agent| TraceName::of_agent(&agent))
+            } else {
+                continue;
             };
             if !wanted.is_empty() && !wanted.contains(refname) {
                 continue;
@@ -219,8 +221,7 @@ impl<'r> Inspection<'r> {
 
     /// Warns of forward crumbs that are dated in the future. Unreadable ones were reported before.
     fn future(&mut self, line: &Line) {
-        let agent = line.refname.strip_prefix(FORWARD_CRUMBS).and_then(|name| name.parse::<AgentName>().ok());
-        let Some(agent) = agent else { return };
+        let Some(agent) = AgentName::of_ref(&line.refname) else { return };
         let Ok(found) = forward::search(self.repo, &agent, &forward::Query::all(), self.clock) else { return };
         for (id, message) in forward::future(&found.crumbs, self.clock) {
             let problem = Problem::warning("forward-date", &line.label, message).item(Some(id));

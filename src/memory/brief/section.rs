@@ -77,7 +77,7 @@ pub(crate) struct BriefEntry {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Section {
     pub kind: SectionKind,
-    /// The command or file that has all entries in full.
+    /// The command that shows all entries in full.
     pub shown_by: String,
     pub entries: Vec<BriefEntry>,
 }

@@ -30,7 +30,7 @@ impl BriefRequest {
         let breadcrumbs = config.text("trace.briefBreadcrumbs")?.unwrap_or_default();
         let agent = resolve_agent(repo, agent)?;
         // By convention, an agent's crumb file has its name and is in the root.
-        let default_crumb = agent.as_ref().and_then(|agent| find_ignoring_case(&root, &format!("{agent}.crumb")));
+        let default_crumb = agent.as_ref().and_then(|agent| find_crumb_file(&root, agent));
         let trace = head::current(repo)?;
         Ok(Self {
             agent,
@@ -83,12 +83,16 @@ impl BriefRequest {
     }
 }
 
-/// The file of a folder with this name, else the first one whose name differs only by case.
-fn find_ignoring_case(folder: &Path, name: &str) -> Option<String> {
-    if folder.join(name).is_file() {
-        return Some(name.to_owned());
+/// The crumb file of a folder with the agent's name, else the first one whose name differs only by case or normalization.
+fn find_crumb_file(folder: &Path, agent: &AgentName) -> Option<String> {
+    let own = format!("{agent}.crumb");
+    if folder.join(&own).is_file() {
+        return Some(own);
     }
     let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let same = names.filter(|other| other.eq_ignore_ascii_case(name) && folder.join(other).is_file());
-    same.min()
+    let is_alike = |name: &String| {
+        let stem = name.rsplit_once('.').filter(|(_, extension)| extension.eq_ignore_ascii_case("crumb"));
+        stem.is_some_and(|(stem, _)| agent.is_alike(stem)) && folder.join(name).is_file()
+    };
+    names.filter(is_alike).min()
 }

@@ -7,7 +7,7 @@ use std::error::Error;
 use super::section::{Section, SectionKind};
 use super::{BriefRequest, SourcePath};
 use crate::base::bounded;
-use crate::base::escape::escaped;
+use crate::base::escape::{escaped, shell_word};
 use crate::base::worktree_path::check_regular_or_open;
 use crate::git::Repo;
 use crate::memory::breadcrumb::{self, Record, Store, StoreFile};
@@ -97,7 +97,9 @@ fn forward_crumbs(repo: &Repo, request: &BriefRequest, now: Time, warnings: &mut
 
 fn last_session(newest: &ForwardCrumb, section: &mut Section) {
     let id = newest.id.short();
-    let Some((_, content)) = text::parse(&newest.text) else { return section.push(&newest.text, &format!(" ({id})")) };
+    let Some((_, content)) = text::parse(&newest.text) else {
+        return section.push(&text::gist(&newest.text), &format!(" ({id})"));
+    };
     section.push(&content.summary, &format!(" ({id})"));
     for line in &content.if_disoriented {
         section.push(line, "");
@@ -119,7 +121,7 @@ fn crumb_file(request: &BriefRequest) -> SourceResult {
     let Some(path) = request.crumb.clone().transpose()? else { return Ok(Vec::new()) };
     let bytes = read_crumb_file(&path).map_err(cause)?;
     let crumb = CrumbFile::parse(&bytes).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-    let command = format!("git trace crumb show {}", request.shown(&path));
+    let command = format!("git trace crumb show {}", shell_word(&request.shown(&path)));
     let section = |kind| Section::new(kind, &command);
     let kinds = [
         SectionKind::Identity,
@@ -217,7 +219,7 @@ fn text_file(request: &BriefRequest, kind: SectionKind, path: Option<&SourcePath
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches(BOM);
     let is_crumb_file = Header::parse(text.lines().next().unwrap_or_default()).is_ok();
-    let mut section = Section::new(kind, &request.shown(&path));
+    let mut section = Section::new(kind, &format!("cat {}", shell_word(&request.shown(&path))));
     for line in text.lines().map(str::trim) {
         if !is_crumb_file {
             section.push(["- ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line), "");

@@ -32,6 +32,8 @@ pub(crate) enum ForwardError {
     BadEntry { number: usize, cause: String },
     #[error("the input is not an export of forward crumbs: {cause}")]
     BadExport { cause: String },
+    #[error("entry {number} of the input is of the category `{}`, not `forward_crumb`", category.escape_debug())]
+    OtherCategory { number: usize, category: String },
     #[error("entry {number} of the input belongs to agent `{}`, not to `{agent}`", theirs.escape_debug())]
     OtherAgent { number: usize, theirs: String, agent: AgentName },
 }

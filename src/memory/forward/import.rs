@@ -4,17 +4,19 @@
 //! adds nothing.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Display;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::crumb::{self, CrumbStatus, CrumbType, Metadata};
+use super::crumb::{self, CrumbStatus, CrumbType, Metadata, Priority};
 use super::error::ForwardError;
+use super::head::{Head, head};
+use super::json::CATEGORY;
 use super::query::{Query, entries, newest_time, refuse_other_case, search};
-use super::text::{self, TextHeader};
+use super::text;
 use super::write;
 use crate::trace::change::bulk::{self, Feed, Incoming};
 use crate::trace::model::schema;
@@ -24,7 +26,7 @@ use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError};
 
 const FORMAT: &str = "forward-crumb";
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub(crate) struct ImportCounts {
     pub recorded: usize,
     pub known: usize,
@@ -33,6 +35,9 @@ pub(crate) struct ImportCounts {
     /// Entries that cannot be read: their numbers, from 1, and why.
     #[serde(skip)]
     pub skipped: Vec<(usize, String)>,
+    /// The number of entries that are not forward crumbs of the agent, by agent or category.
+    #[serde(skip)]
+    pub others: BTreeMap<String, usize>,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +61,7 @@ struct EntryMetadata {
     session_id: Option<String>,
     parent_crumb: Option<String>,
     source: Option<String>,
+    category: Option<String>,
 }
 
 pub(crate) struct ImportedCrumb {
@@ -65,8 +71,10 @@ pub(crate) struct ImportedCrumb {
 }
 
 /// Imports an export into the forward crumbs of `agent`: a list, an object with the list `crumbs`, or the parallel lists `ids`,
-/// `documents`, and `metadatas` of a vector database. An entry that cannot be read is skipped and reported; nothing is written
-/// if one belongs to another agent.
+/// `documents`, and `metadatas` of a vector database. An entry that cannot be read is skipped and reported.
+///
+/// A vector database holds the memory of all agents: what is not a forward crumb of `agent` is skipped. In the other shapes,
+/// nothing is written if an entry belongs to another agent.
 ///
 /// Metadata that an entry lacks is taken from the header of its text. An active forward crumb that exists already becomes
 /// completed or superseded if the input says so; none becomes active again.
@@ -77,12 +85,12 @@ pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Resu
     let text = String::from_utf8_lossy(bytes);
     let is_damaged = matches!(text, Cow::Owned(_));
     let file: Value = serde_json::from_str(&text).map_err(|error| bad_export(error.to_string()))?;
-    let Some(entries) = entries_of(file) else {
+    let Some((entries, is_store)) = entries_of(file) else {
         let expected =
             "an array, an object with an array `crumbs`, or one with the arrays `ids`, `documents`, and `metadatas`";
         return Err(bad_export(format!("expected {expected}")));
     };
-    let (mut crumbs, mut skipped) = (Vec::new(), Vec::new());
+    let (mut crumbs, mut skipped, mut others) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (entry, number) in entries.into_iter().zip(1..) {
         if is_damaged && entry.to_string().contains(char::REPLACEMENT_CHARACTER) {
             skipped.push((number, "it is not UTF-8".to_owned()));
@@ -91,6 +99,12 @@ pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Resu
         match parse_entry(agent, entry, number) {
             Ok(crumb) => crumbs.push(crumb),
             Err(ForwardError::BadEntry { cause, .. }) => skipped.push((number, cause)),
+            Err(ForwardError::OtherCategory { category, .. }) => {
+                *others.entry(format!("category `{category}`")).or_default() += 1;
+            }
+            Err(ForwardError::OtherAgent { theirs, .. }) if is_store => {
+                *others.entry(format!("agent `{theirs}`")).or_default() += 1;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -107,18 +121,18 @@ pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Resu
             closed += usize::from(commit.is_some());
         }
     }
-    Ok(ImportCounts { closed, skipped, ..counts })
+    Ok(ImportCounts { closed, skipped, others, ..counts })
 }
 
-/// The entries of an export.
-fn entries_of(file: Value) -> Option<Vec<Value>> {
+/// The entries of an export, and whether it is that of a vector database.
+fn entries_of(file: Value) -> Option<(Vec<Value>, bool)> {
     let mut members = match file {
-        Value::Array(entries) => return Some(entries),
+        Value::Array(entries) => return Some((entries, false)),
         Value::Object(members) => members,
         _ => return None,
     };
     if let Some(Value::Array(entries)) = members.remove("crumbs") {
-        return Some(entries);
+        return Some((entries, false));
     }
     let mut list = |name: &str| match members.remove(name) {
         Some(Value::Array(values)) => Some(values),
@@ -130,7 +144,7 @@ fn entries_of(file: Value) -> Option<Vec<Value>> {
         let metadata = metadatas.next().filter(Value::is_object).unwrap_or_else(|| json!({}));
         json!({ "id": ids.next(), "text": text, "metadata": metadata })
     });
-    Some(entries.collect())
+    Some((entries.collect(), true))
 }
 
 fn parse_entry(agent: &AgentName, value: Value, number: usize) -> Result<ImportedCrumb, ForwardError> {
@@ -139,46 +153,63 @@ fn parse_entry(agent: &AgentName, value: Value, number: usize) -> Result<Importe
         return Err(bad("expected a JSON object".to_owned()));
     }
     let entry: Entry = serde_json::from_value(value).map_err(|error| bad(error.to_string()))?;
-    let header = text::parse(&entry.text).map(|(header, _)| header);
-    let theirs = entry.metadata.agent_id.as_deref().or(header.as_ref().map(|header| header.agent.as_str()));
-    if let Some(theirs) = theirs.filter(|theirs| *theirs != agent.as_str()) {
+    let category = entry.metadata.category.as_ref();
+    if let Some(category) = category.filter(|category| *category != CATEGORY) {
+        return Err(ForwardError::OtherCategory { number, category: category.clone() });
+    }
+    let head = head(&entry.text);
+    let theirs = entry.metadata.agent_id.as_deref().or(head.as_ref().and_then(|head| head.agent));
+    if let Some(theirs) = theirs.filter(|theirs| theirs.parse().ok().as_ref() != Some(agent)) {
         return Err(ForwardError::OtherAgent { number, theirs: theirs.to_owned(), agent: agent.clone() });
     }
-    imported_crumb(agent, entry, header.as_ref()).map_err(bad)
+    imported_crumb(agent, &entry, head.as_ref()).map_err(bad)
 }
 
-fn imported_crumb(agent: &AgentName, entry: Entry, header: Option<&TextHeader>) -> Result<ImportedCrumb, String> {
-    fn parse<T: FromStr<Err: Display>>(name: &str, given: Option<String>, default: Option<T>) -> Result<T, String> {
-        match given {
-            Some(text) => text.parse().map_err(|error| format!("`{name}`: {error}")),
-            None => default.ok_or_else(|| format!("`{name}` is missing, also in the header of the text")),
+fn imported_crumb(agent: &AgentName, entry: &Entry, head: Option<&Head<'_>>) -> Result<ImportedCrumb, String> {
+    fn parse<T: FromStr<Err: Display>>(
+        name: &str,
+        given: Option<&String>,
+        written: Option<Result<T, String>>,
+        default: Option<T>,
+    ) -> Result<T, String> {
+        match (given, written) {
+            (Some(text), _) => text.parse().map_err(|error| format!("`{name}`: {error}")),
+            (None, Some(written)) => written.map_err(|error| format!("header of the text: {error}")),
+            (None, None) => default.ok_or_else(|| format!("`{name}` is missing, also in the header of the text")),
         }
     }
-    let metadata = entry.metadata;
-    let created = match metadata.timestamp {
-        Some(time) => text::parse_timestamp(&time).ok_or_else(|| format!("`timestamp`: `{time}` is not a time"))?,
-        None => header.map(|header| header.at).ok_or("`timestamp` is missing, also in the header of the text")?,
+    let metadata = &entry.metadata;
+    let created = match &metadata.timestamp {
+        Some(time) => text::parse_timestamp(time).ok_or_else(|| format!("`timestamp`: `{time}` is not a time"))?,
+        None => head.and_then(|head| head.at).ok_or("`timestamp` is missing, also in the header of the text")?,
     };
     let (id, id_source) = match &entry.id {
         Some(id) => parse_id(id),
         None => (ItemId::of_source(&Source::of_content(FORMAT, entry.text.as_bytes(), 0)), None),
     };
     // In our own exports, `source` is a source only for imported forward crumbs; otherwise it contains the session.
-    let source = id_source.or_else(|| metadata.source.and_then(|source| source.parse().ok()));
-    let session_id = metadata.session_id.or(header.map(|header| header.session_id.clone()));
-    let crumb_type: Option<CrumbType> = header.map(|header| header.crumb_type);
+    let source = id_source.or_else(|| metadata.source.as_ref()?.parse().ok());
+    let session_id = metadata.session_id.clone().or_else(|| Some(head?.session_id?.to_owned()));
+    // The protocol takes a forward crumb for one of medium priority if nothing says otherwise, as after its own migration of notes.
+    let is_stated = head.is_none() && metadata.category.is_some();
+    let (priority, crumb_type) = (Priority::Medium, CrumbType::Orientation);
+    let (written, stated) = (head.and_then(Head::priority), is_stated.then_some(priority));
+    let priority = parse("crumb_priority", metadata.crumb_priority.as_ref(), written, stated)?;
+    let (written, stated) = (head.and_then(Head::crumb_type), is_stated.then_some(crumb_type));
+    let crumb_type = parse("crumb_type", metadata.crumb_type.as_ref(), written, stated)?;
+    let status = parse("crumb_status", metadata.crumb_status.as_ref(), None, Some(CrumbStatus::Active))?;
     Ok(ImportedCrumb {
         id,
         metadata: Metadata {
             created,
-            priority: parse("crumb_priority", metadata.crumb_priority, header.map(|header| header.priority))?,
-            crumb_type: parse("crumb_type", metadata.crumb_type, crumb_type)?,
-            status: parse("crumb_status", metadata.crumb_status, Some(CrumbStatus::Active))?,
+            priority,
+            crumb_type,
+            status,
             session_id: session_id.unwrap_or_else(|| text::session_id(agent, created)),
-            parent: metadata.parent_crumb.map(|parent| parse_id(&parent).0),
+            parent: metadata.parent_crumb.as_deref().map(|parent| parse_id(parent).0),
             source,
         },
-        text: entry.text,
+        text: entry.text.clone(),
     })
 }
 
@@ -223,7 +254,7 @@ pub(crate) fn write_all(trace: &Trace<'_>, mut crumbs: Vec<ImportedCrumb>) -> Re
     let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
     let report = bulk::import(trace, &mut feed)?;
     report.secrets.iter().for_each(|found| trace.warn(&found.to_string()));
-    Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0, skipped: Vec::new() })
+    Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0, ..ImportCounts::default() })
 }
 
 struct CrumbFeed {
@@ -238,8 +269,7 @@ impl Feed for CrumbFeed {
         self.newest = self.newest.max(Some(metadata.created));
         let draft = metadata.draft(&text, self.seq, self.newest.unwrap_or(metadata.created));
         self.seq += 1;
-        let summary = text::parse(&text).map(|(_, content)| content.summary);
-        let subject = Some(write::commit_subject(&metadata, &summary.unwrap_or(text)));
+        let subject = Some(write::commit_subject(&metadata, &text::gist(&text)));
         let item = Item::new(id, draft);
         Ok(Some(Incoming { subject, at: Some(metadata.created), ..Incoming::new(item) }))
     }

@@ -12,6 +12,9 @@ use super::query::QueryResult;
 use super::text::{self, CrumbContent};
 use crate::trace::{AgentName, ItemId};
 
+/// The protocol's category of forward crumbs in a vector database.
+pub(crate) const CATEGORY: &str = "forward_crumb";
+
 /// The text of a JSON string, or any other value as JSON.
 pub(crate) fn value_to_text(value: &Value) -> String {
     match value {
@@ -127,7 +130,7 @@ impl<'c> CrumbJson<'c> {
         };
         let metadata = MetadataJson {
             agent_id: agent.as_str(),
-            category: "forward_crumb",
+            category: CATEGORY,
             timestamp: metadata.created.to_string(),
             crumb_priority: metadata.priority.as_str(),
             crumb_type: metadata.crumb_type.as_str(),
@@ -152,7 +155,7 @@ impl<'c> CrumbJson<'c> {
 pub(crate) fn added_to_json(agent: &AgentName, crumb: &ForwardCrumb) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(CrumbJson::new(agent, crumb))?;
     value["success"] = json!(true);
-    value["category"] = json!("forward_crumb");
+    value["category"] = json!(CATEGORY);
     Ok(value)
 }
 

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::crumb::{CrumbType, Metadata, Priority, read_backwards};
 use super::error::ForwardError;
+use super::head::head;
 use super::import::{ImportedCrumb, write_all};
 use super::query::{entries, refuse_other_case};
 use super::text::{self, CrumbContent, TextHeader, after_bullet};
@@ -71,17 +72,36 @@ pub(crate) fn migrate(
 
 fn imported_crumb(agent: &AgentName, text: String, at: Time) -> Result<ImportedCrumb, Outcome> {
     let source = Source::of_content(FORMAT, text.as_bytes(), 0);
-    let (header, text) = match text::parse(&text) {
-        Some((header, _)) if header.agent == agent.as_str() => (header, text),
-        Some((header, _)) => return Err(Outcome::OtherAgent(header.agent)),
-        None if is_note(&text) => {
+    let head = head(&text);
+    if let Some(theirs) =
+        head.as_ref().and_then(|head| head.agent).filter(|theirs| theirs.parse().ok().as_ref() != Some(agent))
+    {
+        return Err(Outcome::OtherAgent(theirs.to_owned()));
+    }
+    let (header, text) = match (text::parse(&text), head) {
+        (Some((header, _)), _) => (header, text),
+        // The header is damaged; what it still says is kept.
+        (None, Some(head)) => {
+            let at = head.at.unwrap_or(at);
+            let header = TextHeader {
+                priority: head.priority().and_then(Result::ok).unwrap_or(Priority::Medium),
+                crumb_type: head.crumb_type().and_then(Result::ok).unwrap_or(CrumbType::Orientation),
+                session_id: head.session_id.map_or_else(|| text::session_id(agent, at), str::to_owned),
+                agent: agent.to_string(),
+                at,
+            };
+            let content = CrumbContent { summary: text::gist(&text).trim().to_owned(), ..text::content(head.body) };
+            let text = text::render(&header, &content);
+            (header, text)
+        }
+        (None, None) if is_note(&text) => {
             let (priority, crumb_type) = (Priority::Medium, CrumbType::Orientation);
             let session_id = text::session_id(agent, at);
             let header = TextHeader { priority, crumb_type, session_id, agent: agent.to_string(), at };
             let text = text::render(&header, &content(&text));
             (header, text)
         }
-        None => return Err(Outcome::NotANote),
+        (None, None) => return Err(Outcome::NotANote),
     };
     let metadata = Metadata::of_text(&header, Some(source.clone()));
     Ok(ImportedCrumb { id: ItemId::of_source(&source), metadata, text })
@@ -95,13 +115,20 @@ pub(crate) fn is_note(text: &str) -> bool {
 
 pub(crate) fn content(note: &str) -> CrumbContent {
     let note = note.replace("\r\n", "\n");
-    let names_tasks =
-        |line: &str| line.to_lowercase().contains("unfinished") && after_bullet(line.trim_start()).is_none();
     let lines = note.split('\n').skip_while(|line| !names_tasks(line)).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('#') || names_tasks(line)).map(str::trim_start);
-    // Markdown also allows `* ` as a list marker.
-    let lines: Vec<String> =
-        lines.map(|line| line.strip_prefix("* ").map_or(line.to_owned(), |rest| format!("- {rest}"))).collect();
-    let unfinished = text::tasks_in(lines.iter().map(String::as_str));
+    // Quotations are the words of others.
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with('>')).collect();
+    let unfinished = text::tasks_in(lines.into_iter());
     CrumbContent { summary: note.trim().to_owned(), unfinished, ..CrumbContent::default() }
+}
+
+/// Whether a line is a heading above tasks: it contains `unfinished`, and is a heading of Markdown, ends with a colon, or is nothing
+/// else. In a sentence, a list entry, or a quotation the word is no heading.
+fn names_tasks(line: &str) -> bool {
+    let line = line.trim();
+    let plain = line.trim_matches(['#', '*', '_', ' ']);
+    let is_heading = line.starts_with('#') || plain.ends_with(':') || plain.split_whitespace().count() <= 2;
+    let is_other = line.starts_with('>') || after_bullet(line).is_some();
+    is_heading && !is_other && plain.to_lowercase().contains("unfinished")
 }

@@ -30,6 +30,7 @@
 pub(crate) mod crumb;
 pub(crate) mod dedupe;
 pub(crate) mod error;
+pub(crate) mod head;
 pub(crate) mod import;
 pub(crate) mod json;
 pub(crate) mod merge;

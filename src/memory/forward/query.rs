@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::crumb::{self, CrumbStatus, CrumbType, DamagedCrumb, ForwardCrumb, Priority};
 use super::error::ForwardError;
 use crate::base::changes::most_alike;
-use crate::git::Repo;
+use crate::git::{Oid, Repo};
 use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::tree::{self, ItemEntry};
 use crate::trace::store::signature::Signature;
@@ -27,24 +27,28 @@ pub(crate) fn resolve_agent(repo: &Repo, given: Option<&AgentName>) -> Result<Op
     text.map(|text| text.parse().map_err(|source| ForwardError::BadAgent { place, source })).transpose()
 }
 
-/// The agent that has forward crumbs and may be meant by one that has none: the same but for case, else one with a similar name.
+/// The agent that has forward crumbs here and may be meant by one that has none.
 pub(crate) fn similar_agent(repo: &Repo, agent: &AgentName) -> Result<Option<AgentName>, TraceError> {
-    let refs = repo.list_refs(FORWARD_CRUMBS)?;
-    let known: Vec<&str> = refs.iter().filter_map(|(name, _)| name.strip_prefix(FORWARD_CRUMBS)).collect();
-    if known.contains(&agent.as_str()) {
-        return Ok(None);
+    Ok(similar(agent, &repo.list_refs(FORWARD_CRUMBS)?))
+}
+
+/// Of the agents whose forward crumbs are among these refs, the one whose name is the same but for case, else a similar one. `None`
+/// if the agent itself is among them.
+pub(crate) fn similar(agent: &AgentName, refs: &[(String, Oid)]) -> Option<AgentName> {
+    let known: Vec<AgentName> = refs.iter().filter_map(|(refname, _)| AgentName::of_ref(refname)).collect();
+    if known.contains(agent) {
+        return None;
     }
-    let same = known.iter().copied().find(|other| other.eq_ignore_ascii_case(agent.as_str()));
-    Ok(same.or_else(|| most_alike(agent.as_str(), known)).and_then(|name| name.parse().ok()))
+    let same = known.iter().find(|other| other.is_alike(agent.as_str())).cloned();
+    let alike = || most_alike(agent.as_str(), known.iter().map(AgentName::as_str));
+    same.or_else(|| alike().and_then(|name| name.parse().ok()))
 }
 
 /// Refuses the first forward crumb of an agent whose name differs from that of another one only by case: file systems that ignore
 /// case cannot store both refs.
 pub(crate) fn refuse_other_case(repo: &Repo, agent: &AgentName) -> Result<(), ForwardError> {
     match similar_agent(repo, agent)? {
-        Some(known) if known.as_str().eq_ignore_ascii_case(agent.as_str()) => {
-            Err(ForwardError::OtherCase { agent: agent.clone(), known })
-        }
+        Some(known) if known.is_alike(agent.as_str()) => Err(ForwardError::OtherCase { agent: agent.clone(), known }),
         _ => Ok(()),
     }
 }

@@ -30,9 +30,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::crumb::{CrumbType, Priority};
+use super::head::head;
 use crate::trace::{AgentName, Time};
 
-/// The minimum length of a task in characters; the protocol treats shorter ones as noise.
+/// The minimum length of a task in characters; the protocol treats shorter ones as noise. Its text says "minimum 5", its program
+/// wants 6.
 pub(crate) const MIN_TASK_LEN: usize = 5;
 
 const RULE: char = '═';
@@ -124,13 +126,19 @@ fn timestamp(at: Time) -> String {
     if micros == 0 { seconds.to_string() } else { format!("{seconds}.{micros:06}") }
 }
 
-/// Whether a line would be parsed as a rule, a header, or the name of a part.
+/// Whether a line of a summary would look like a rule, a header, or the name of a part.
 pub(crate) fn is_structure(line: &str) -> bool {
     line.starts_with([RULE, MARK]) || PARTS.contains(&line.trim_end())
 }
 
 /// Parses the text of a forward crumb; returns `None` for any other text.
 pub(crate) fn parse(text: &str) -> Option<(TextHeader, CrumbContent)> {
+    let (header, body) = parse_header(text)?;
+    Some((header, content(body)))
+}
+
+/// The header of a text, and the text after it.
+fn parse_header(text: &str) -> Option<(TextHeader, &str)> {
     let mut lines = text.lines();
     let is_rule = |line: &str| line.starts_with(RULE);
     lines.next().filter(|line| is_rule(line))?;
@@ -141,16 +149,31 @@ pub(crate) fn parse(text: &str) -> Option<(TextHeader, CrumbContent)> {
     let at = parse_timestamp(lines.next()?.strip_prefix("Timestamp: ")?)?;
     lines.next().filter(|line| is_rule(line))?;
     let (priority, crumb_type) = (priority.parse().ok()?, crumb_type.to_ascii_lowercase().parse().ok()?);
-    let summary: Vec<&str> = part(text, SUMMARY).map(unescaped).collect();
-    let content = CrumbContent {
+    let header_len = text.split_inclusive('\n').take(6).map(str::len).sum();
+    Some((TextHeader { priority, crumb_type, session_id, agent, at }, &text[header_len..]))
+}
+
+/// The content of the text after a header.
+pub(crate) fn content(body: &str) -> CrumbContent {
+    let summary: Vec<&str> = part(body, SUMMARY).map(unescaped).collect();
+    CrumbContent {
         summary: summary.join("\n").trim().to_owned(),
-        discoveries: entries(text, DISCOVERIES),
-        emotional: entries(text, EMOTIONAL).iter().map(|entry| split_pair(entry)).collect(),
-        unfinished: entries(text, UNFINISHED),
-        references: references(text),
-        if_disoriented: entries(text, DISORIENTED),
-    };
-    Some((TextHeader { priority, crumb_type, session_id, agent, at }, content))
+        discoveries: entries(body, DISCOVERIES),
+        emotional: entries(body, EMOTIONAL).iter().map(|entry| split_pair(entry)).collect(),
+        unfinished: entries(body, UNFINISHED),
+        references: references(body),
+        if_disoriented: entries(body, DISORIENTED),
+    }
+}
+
+/// The text in one piece, for a line of a list: its summary, else what is in it beside rules and headers.
+pub(crate) fn gist(text: &str) -> String {
+    let body = parse_header(text).map(|(_, body)| body).or_else(|| Some(head(text)?.body));
+    let summary = body.map(|body| content(body).summary).filter(|summary| !summary.is_empty());
+    summary.unwrap_or_else(|| {
+        let lines = body.unwrap_or(text).lines().filter(|line| !line.starts_with([RULE, MARK]));
+        lines.collect::<Vec<_>>().join("\n")
+    })
 }
 
 pub(crate) fn parse_timestamp(text: &str) -> Option<Time> {
@@ -164,16 +187,28 @@ fn unescaped(line: &str) -> &str {
     }
 }
 
-/// The lines of a part, up to the name of the next part or the final rule.
-fn part<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = &'t str> {
-    let from = text.lines().skip_while(move |line| line.trim_end() != name).skip(1);
-    from.take_while(|line| !is_structure(line))
+/// The lines of a part, up to the next part or the final rule.
+///
+/// Programs that do not escape content may write a line of a summary that looks like the name of a part. Parts have an order, and each
+/// follows a blank line; another such line is content.
+fn part<'t>(body: &'t str, name: &'t str) -> impl Iterator<Item = &'t str> {
+    let (mut current, mut follows_blank) = (None, true);
+    let lines = body.lines().take_while(|line| !line.starts_with(RULE));
+    lines.filter(move |line| {
+        let place = PARTS.iter().position(|part| *part == line.trim_end());
+        let is_name = follows_blank && place.is_some() && current < place;
+        if is_name {
+            current = place;
+        }
+        follows_blank = line.trim().is_empty();
+        !is_name && current.is_some_and(|place| PARTS[place] == name)
+    })
 }
 
 /// The entries of a part; a line that is indented by two spaces continues the entry before it.
-fn entries(text: &str, name: &str) -> Vec<String> {
+fn entries(body: &str, name: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
-    for line in part(text, name) {
+    for line in part(body, name) {
         match (after_mark(line), line.strip_prefix("  "), entries.last_mut()) {
             (Some(entry), ..) => entries.push(entry.trim_start().to_owned()),
             (None, Some(more), Some(last)) => last.extend(["\n", more]),
@@ -208,9 +243,9 @@ fn split_pair(entry: &str) -> (String, String) {
     (key.trim().to_owned(), value.trim().to_owned())
 }
 
-fn references(text: &str) -> Vec<(String, Vec<String>)> {
-    let pairs = entries(text, REFERENCES).into_iter().map(|entry| split_pair(&entry));
-    pairs.map(|(kind, ids)| (kind, split_ids(&ids))).collect()
+fn references(body: &str) -> Vec<(String, Vec<String>)> {
+    let pairs = entries(body, REFERENCES).into_iter().map(|entry| split_pair(&entry));
+    pairs.map(|(kind, ids)| (kind, split_ids(&ids))).filter(|(_, ids)| !ids.is_empty()).collect()
 }
 
 pub(crate) fn split_ids(text: &str) -> Vec<String> {
@@ -230,8 +265,9 @@ pub(crate) fn short_task_warning(content: &CrumbContent, text: &str) -> Option<S
 /// `todo`, `continue`, `pending`, or `unfinished`. A text without the published header, or in which the name of the part is more
 /// than once, has none: it may quote the tasks of another.
 pub(crate) fn tasks(text: &str) -> Vec<String> {
-    let count = text.lines().filter(|line| line.trim_end() == UNFINISHED).count();
-    if count == 1 && parse(text).is_some() { tasks_in(part(text, UNFINISHED)) } else { Vec::new() }
+    let Some((_, body)) = parse_header(text) else { return Vec::new() };
+    let count = body.lines().filter(|line| line.trim_end() == UNFINISHED).count();
+    if count == 1 { tasks_in(part(body, UNFINISHED)) } else { Vec::new() }
 }
 
 /// The tasks in a list. An entry that is indented below another belongs to it.
@@ -279,5 +315,6 @@ pub(crate) fn message_ids(text: &str) -> Vec<String> {
 
 /// The thread ids in the line `- thread_ids: …`.
 pub(crate) fn thread_ids(text: &str) -> Vec<String> {
-    references(text).into_iter().filter(|(kind, _)| kind == "thread_ids").flat_map(|(_, ids)| ids).collect()
+    let body = parse_header(text).map_or(text, |(_, body)| body);
+    references(body).into_iter().filter(|(kind, _)| kind == "thread_ids").flat_map(|(_, ids)| ids).collect()
 }

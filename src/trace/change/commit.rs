@@ -70,6 +70,9 @@ impl Trace<'_> {
         }
         let Draft { fields, body } = &mut item.draft;
         self.scan_for_secrets(fields, body, item.subject.as_mut())?;
+        if let Some(reason) = &mut item.reason {
+            self.scan_text_for_secrets(reason)?;
+        }
         let fields = &item.draft.fields;
         let level = item.priority.or_else(|| level_in_meta(fields));
         let in_force = match level {

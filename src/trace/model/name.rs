@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use percent_encoding::{CONTROLS, percent_decode_str, utf8_percent_encode};
 use thiserror::Error;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::base::error::Diagnostic;
 use crate::base::escape::is_unprintable;
@@ -98,7 +100,7 @@ impl TraceName {
     /// The forward crumbs of an agent: `refs/crumbs/<agent>`.
     #[must_use]
     pub fn of_agent(agent: &AgentName) -> Self {
-        Self { namespace: FORWARD_CRUMBS, name: agent.as_str().to_owned() }
+        Self { namespace: FORWARD_CRUMBS, name: agent.ref_component() }
     }
 
     fn trace(name: String) -> Self {
@@ -152,7 +154,10 @@ impl FromStr for TraceName {
     }
 }
 
-/// The name of an agent: 1 to 64 ASCII letters, digits, `.`, `_`, and `-`, valid as a component of a ref name.
+/// The name of an agent: 1 to 64 letters, digits, `.`, `_`, `-`, and characters beyond ASCII, in the normalization form NFC.
+///
+/// In its ref, each byte beyond ASCII is `%` and two hex digits. So no file system joins two names, or gives one back in another
+/// form, because of how it compares such letters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct AgentName(String);
 
@@ -162,11 +167,31 @@ pub struct BadAgentName(String);
 
 impl Diagnostic for BadAgentName {}
 
+/// The maximum length of a name in its ref. A file name has at most 255 bytes, and git adds `.lock`.
+const MAX_AGENT_REF_LEN: usize = 240;
+
 impl AgentName {
+    /// The agent whose forward crumbs are in a ref; `None` for any other ref.
+    pub(crate) fn of_ref(refname: &str) -> Option<Self> {
+        let component = refname.strip_prefix(FORWARD_CRUMBS)?;
+        let agent: Self = percent_decode_str(component).decode_utf8().ok()?.parse().ok()?;
+        (agent.ref_component() == component).then_some(agent)
+    }
+
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether a text is this name, regardless of case and normalization.
+    pub(crate) fn is_alike(&self, text: &str) -> bool {
+        let folded = |text: &str| text.to_lowercase().nfc().collect::<String>();
+        folded(&self.0) == folded(text)
+    }
+
+    fn ref_component(&self) -> String {
+        utf8_percent_encode(&self.0, CONTROLS).to_string()
     }
 }
 
@@ -180,10 +205,17 @@ impl FromStr for AgentName {
     type Err = BadAgentName;
 
     fn from_str(text: &str) -> Result<Self, BadAgentName> {
-        let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-        let fits = (1..=64).contains(&text.len()) && !text.starts_with('-');
-        if plain && fits && Repo::is_refname(&format!("{FORWARD_CRUMBS}{text}")) {
-            Ok(Self(text.to_owned()))
+        let is_valid = |c: char| {
+            c.is_ascii_alphanumeric()
+                || matches!(c, '.' | '_' | '-')
+                || !(c.is_ascii() || is_unprintable(c) || c.is_whitespace())
+        };
+        let agent = Self(text.nfc().collect());
+        let component = agent.ref_component();
+        let fits = (1..=64).contains(&agent.0.chars().count()) && component.len() <= MAX_AGENT_REF_LEN;
+        let is_plain = fits && !text.starts_with('-') && agent.0.chars().all(is_valid);
+        if is_plain && Repo::is_refname(&format!("{FORWARD_CRUMBS}{component}")) {
+            Ok(agent)
         } else {
             Err(BadAgentName(text.to_owned()))
         }

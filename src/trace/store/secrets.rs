@@ -36,7 +36,7 @@ impl fmt::Display for Found {
             Policy::Redact => write!(f, "{what} was taken out"),
             _ => write!(
                 f,
-                "warning: the item holds what looks like {what}; to remove it: git trace purge --text -; if it is none: \
+                "warning: the text holds what looks like {what}; to remove it: git trace purge --text -; if it is none: \
                  git config --add trace.allowSecret {fingerprint}"
             ),
         }
@@ -52,6 +52,14 @@ impl Trace<'_> {
         subject: Option<&mut String>,
     ) -> Result<(), TraceError> {
         for found in SecretScanner::new(self.repo(), Policy::Warn).scan(fields, body, subject)? {
+            self.warn(&found.to_string());
+        }
+        Ok(())
+    }
+
+    /// As [`Self::scan_for_secrets`], for a text that is no item.
+    pub(crate) fn scan_text_for_secrets(&self, text: &mut String) -> Result<(), TraceError> {
+        for found in SecretScanner::new(self.repo(), Policy::Warn).scan_text(text)? {
             self.warn(&found.to_string());
         }
         Ok(())
@@ -92,6 +100,13 @@ impl<'r> SecretScanner<'r> {
             Value::Object(members) => members.values_mut().try_for_each(|value| self.scan_value(value, found)),
             _ => Ok(()),
         }
+    }
+
+    /// Scans a text that is no item, such as the reason for a change.
+    pub(crate) fn scan_text(&self, text: &mut String) -> Result<Vec<Found>, TraceError> {
+        let mut found = Vec::new();
+        self.scan_string(text, &mut found)?;
+        Ok(found)
     }
 
     fn scan_string(&self, text: &mut String, found: &mut Vec<Found>) -> Result<(), TraceError> {

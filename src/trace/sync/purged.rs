@@ -132,7 +132,7 @@ pub(crate) fn replace(
 ) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
     let (mut outgoing, mut replaced) = (Vec::new(), Vec::new());
-    for (refname, oid) in repo.list_remote(remote)? {
+    for (refname, oid) in repo.list_remote(remote, &[])? {
         let refused = |summary: &str| PushedRef {
             refname: refname.clone(),
             fate: PushFate::Refused,

@@ -84,7 +84,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         };
         let mut answers = repo.push(remote, &refspecs)?;
         if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
-            refuse_nested(&repo.list_remote(remote)?, &mut answers);
+            refuse_nested(&repo.list_remote(remote, &[])?, &mut answers);
         }
         for pushed in answers {
             if pushed.fate != PushFate::Contended || attempt == TRIES {

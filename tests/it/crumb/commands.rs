@@ -228,7 +228,9 @@ fn compressing_follows_the_ranks_and_expanding_restores_everything() {
         assert_eq!(count("n @"), hot as usize, "at {now}: {text}");
         // The summary of the first two sessions is part of a line, or a separate line while it is recent.
         let alone = usize::from(now < 7);
-        assert_eq!(count("c @"), (warm + u32::from(now > 15)) as usize + alone, "at {now}: {text}");
+        // Later it overlaps the line of the first session, and both become one.
+        let joined = usize::from((7..=16).contains(&now));
+        assert_eq!(count("c @"), (warm + u32::from(now > 15)) as usize + alone - joined, "at {now}: {text}");
         assert_eq!((count("~ "), count("n no session"), count("> ")), (5, 1, 1), "at {now}: {text}");
         assert_eq!(place.ok(&["crumb", "compress", FILE]), "", "again at {now}");
         assert_eq!(place.read(FILE), text);
@@ -504,6 +506,41 @@ fn two_branches_that_both_compressed_merge_into_one_summary() {
     let expanded = place.read(FILE);
     let notes = expanded.lines().filter(|line| line.starts_with("n @")).count();
     assert_eq!((notes, expanded.lines().filter(|line| line.starts_with("c @")).count()), (16, 4), "{expanded}");
+}
+
+#[test]
+fn overlapping_summaries_are_compressed_again_from_their_originals() {
+    let mut place = started();
+    let file = |session: u32| {
+        let notes: String = (1..=20).map(|session| format!("n @{session} did {session}\n")).collect();
+        format!("∴CRUMB2 AGENT s{session}\n\n§volatile\n{notes}")
+    };
+    place.write(FILE, file(20));
+    place.commit("notes");
+    place.git(&["worktree", "add", "-q", "-b", "side", "../linked"]);
+    place.write(FILE, file(30));
+    place.ok(&["crumb", "compress", FILE]);
+    place.commit("compressed");
+    place.cd("linked");
+    // Somebody else summarized other sessions, and kept no originals.
+    let lines: Vec<String> = file(30).lines().map(str::to_owned).collect();
+    let (before, after) = (lines[..12].join("\n"), lines[21..].join("\n"));
+    place.write(FILE, format!("{before}\nc @10-18 hers\n{after}\n"));
+    place.commit("by hand");
+    place.cd("repo");
+    place.git(&["merge", "-q", "side"]);
+    assert!(place.trace(&["crumb", "validate", FILE]).contains("the summary of @10-18 overlaps that of @1-15"));
+    place.ok(&["crumb", "compress", FILE]);
+    let summaries = |place: &Playground| -> Vec<String> {
+        place.read(FILE).lines().filter(|line| line.starts_with("c @")).map(str::to_owned).collect()
+    };
+    insta::assert_snapshot!(summaries(&place)[0], @"c @1-18 did 1; did 2; did 3; did 4; did 5; did 6; did 7; did 8; did 9; did 10; did 11; did 12; did 13; did 14; did 15; did 16; did 17; hers; did 18");
+    assert_eq!(summaries(&place).len(), 3, "{:?}", summaries(&place));
+    assert!(!place.trace(&["crumb", "validate", "--strict", FILE]).contains("[exit"));
+    assert_eq!(place.ok(&["crumb", "compress", FILE]), "", "nothing is left to compress");
+    place.ok(&["crumb", "expand", FILE, "@1-18"]);
+    let notes = place.read(FILE).lines().filter(|line| line.starts_with("n @")).count();
+    assert_eq!((notes, summaries(&place).len()), (18, 3), "the originals are back: {}", place.read(FILE));
 }
 
 #[test]

@@ -423,4 +423,100 @@ fn names_of_agents_differ_by_more_than_case_and_are_suggested() {
     no forward crumbs of `azoht` found; did you mean `azoth`?
     [exit 0]
     ");
+    repo.text(&["forward", "leave", "--agent", "e\u{301}lodie", "--summary", "in either form"]);
+    let found = repo.text(&["forward", "get", "--agent", "\u{e9}lodie", "--oneline"]);
+    assert!(found.ends_with("in either form\n"), "{found}");
+    assert!(repo.refs().contains("refs/crumbs/%C3%A9lodie"), "{}", repo.refs());
+    insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "ÉLODIE", "--summary", "two"]), @"
+    --- stderr
+    error: agent `ÉLODIE` differs from `élodie` only by case
+    hint: name the agent with --agent élodie
+    [exit 2]
+    ");
+    assert!(repo.trace(&["forward", "get", "--agent", "élodi"]).contains("did you mean `élodie`?"));
+    assert_eq!(repo.text(&["fsck"]), "");
+}
+
+/// The text of a forward crumb of `agent` with this title and body, as the protocol's own program writes it.
+fn foreign(title: &str, agent: &str, body: &str) -> String {
+    let rule = "═".repeat(80);
+    format!(
+        "{rule}\n∴ FORWARD CRUMB ({title}) ∴\nFrom: {agent}_1\nTo: Future {agent} instances\nTimestamp: 2026-01-03T18:30:45\n{rule}\n\n{body}\n\n{rule}\n∴ End Forward Crumb ∴\n🎺⊙⟨∞⟩⊙🎺"
+    )
+}
+
+#[test]
+fn a_damaged_header_keeps_its_time_and_its_agent() {
+    let repo = TestRepo::new();
+    let write = |name: &str, text: String| std::fs::write(repo.folder().join(name), text).unwrap();
+    let body = "SESSION SUMMARY:\nSplit it.\n\nUNFINISHED BUSINESS:\n- write the docs";
+    write("urgent.txt", foreign("URGENT PRIORITY - TASK", "azoth", body));
+    write("other.txt", foreign("URGENT PRIORITY - TASK", "elysian", body));
+    let migrate = ["forward", "migrate", "--agent", "azoth", "urgent.txt", "other.txt"];
+    insta::assert_snapshot!(repo.trace(&migrate), @"
+    migrated urgent.txt: [ID]
+    passed over other.txt: it belongs to agent `elysian`
+    [exit 0]
+    ");
+    let all = ["forward", "get", "--agent", "azoth", "--all", "--lookback-hours", "999999"];
+    insta::assert_snapshot!(repo.trace(&[&all[..], &["--oneline"]].concat()), @"
+    [ID] 2026-01-03T18:30:45Z MEDIUM task active Split it.
+    [exit 0]
+    ");
+    assert_eq!(export(&repo)["unfinished_tasks"], json!(["write the docs"]));
+    let entry =
+        |text: String, priority: Option<&str>| json!({ "text": text, "metadata": { "crumb_priority": priority } });
+    let list = json!([
+        entry(foreign("URGENT PRIORITY - TASK", "azoth", body), None),
+        entry(foreign("URGENT PRIORITY - TASK", "azoth", "KEY DISCOVERIES:\n- only this"), Some("LOW")),
+    ]);
+    let list = list.to_string().into_bytes();
+    insta::assert_snapshot!(repo.trace_with(&["forward", "import", "--agent", "azoth", "-"], &list), @"
+    1 forward crumbs imported
+    --- stderr
+    warning: entry 1 of the input is skipped: header of the text: `URGENT` is not one of HIGH, MEDIUM, LOW
+    [exit 1]
+    ");
+    let listed = repo.text(&[&all[..], &["--oneline", "--importance", "low"]].concat());
+    assert!(listed.contains("2026-01-03T18:30:45Z LOW task active KEY DISCOVERIES: - only this"), "{listed}");
+    let brief = repo.text(&["brief", "--agent", "azoth"]);
+    assert!(!brief.contains('═'), "{brief}");
+}
+
+#[test]
+fn a_store_of_all_agents_gives_the_forward_crumbs_of_one() {
+    let repo = TestRepo::new();
+    let dump = json!({
+        "ids": ["1", "2", "3", "4"],
+        "embeddings": null,
+        "documents": ["a fact", foreign("HIGH PRIORITY - TASK", "elysian", "SESSION SUMMARY:\nhers"), "my note", "no time"],
+        "metadatas": [
+            { "category": "general", "agent_id": "azoth", "added_at": "2026-01-05T10:00:00" },
+            { "category": "forward_crumb", "agent_id": "elysian", "added_at": "2026-01-05T10:00:00" },
+            { "category": "forward_crumb", "agent_id": "azoth", "added_at": "2026-01-05T10:00:00", "confidence": 1.0 },
+            { "category": "forward_crumb", "agent_id": "azoth" },
+        ],
+    });
+    let dump = dump.to_string().into_bytes();
+    insta::assert_snapshot!(repo.trace_with(&["forward", "import", "--agent", "azoth", "-"], &dump), @"
+    1 forward crumbs imported
+    --- stderr
+    warning: entry 4 of the input is skipped: `timestamp` is missing, also in the header of the text
+    skipped entries of agent `elysian`: 1
+    skipped entries of category `general`: 1
+    [exit 1]
+    ");
+    let metadata = &export(&repo)["crumbs"][0]["metadata"];
+    assert_eq!((&metadata["crumb_priority"], &metadata["crumb_type"]), (&json!("MEDIUM"), &json!("orientation")));
+}
+
+#[test]
+fn invisible_characters_are_shown_to_models() {
+    let repo = TestRepo::new();
+    repo.text(&["forward", "leave", "--agent", "a", "--summary", "turned \u{202e}around\u{200b}"]);
+    let shown = repo.text(&["forward", "get", "--agent", "a"]);
+    assert!(shown.contains(r"turned \u202earound\u200b"), "{shown}");
+    repo.text(&["checkpoint", "new", "odd", "-c", "-p", "turned \u{202e}around"]);
+    let primed = repo.text(&["checkpoint", "prime"]);
+    assert!(primed.contains(r"turned \u202earound"), "{primed}");
 }

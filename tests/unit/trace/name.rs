@@ -1,5 +1,6 @@
 //! Names of traces and agents.
 
+use crate::git::Repo;
 use crate::trace::{AgentName, TraceName};
 
 #[test]
@@ -21,9 +22,41 @@ fn no_trace_name_leads_to_the_ref_of_an_agent() {
         assert_eq!(name.to_string(), name.refname());
         assert_ne!(name.to_string().parse::<TraceName>(), Ok(name));
     }
-    for bad in ["", "-x", "a/b", "..", ".", "a..b", "x.lock", "a b", "é", "a\n", "x".repeat(65).as_str()] {
+    for bad in [
+        "",
+        "-x",
+        "a/b",
+        "..",
+        ".",
+        "a..b",
+        "x.lock",
+        "a b",
+        "a\n",
+        "a\u{200b}",
+        "a\u{a0}b",
+        "é".repeat(64).as_str(),
+        "x".repeat(65).as_str(),
+    ] {
         assert!(bad.parse::<AgentName>().is_err(), "{bad}");
     }
+}
+
+#[test]
+fn names_of_agents_beyond_ascii_are_encoded_in_refs() {
+    let agent = |text: &str| text.parse::<AgentName>().unwrap();
+    let (composed, decomposed) = (agent("\u{c9}lodie"), agent("E\u{301}lodie"));
+    assert_eq!(composed, decomposed, "both are normalized");
+    assert_eq!(decomposed.as_str(), "\u{c9}lodie");
+    assert_eq!(TraceName::of_agent(&composed).refname(), "refs/crumbs/%C3%89lodie");
+    for name in ["Élodie", "élodie", "艾达", "ada", "SPARK.2", "नमस्ते", "🎺"] {
+        let refname = TraceName::of_agent(&agent(name)).refname();
+        assert!(refname.is_ascii() && Repo::is_refname(&refname), "{refname}");
+        assert_eq!(AgentName::of_ref(&refname), Some(agent(name)));
+    }
+    for foreign in ["refs/crumbs/É", "refs/crumbs/%41da", "refs/crumbs/%c3%89", "refs/crumbs/%FF", "refs/traces/ada"] {
+        assert_eq!(AgentName::of_ref(foreign), None, "{foreign}");
+    }
+    assert!(agent("ÉLODIE").is_alike("e\u{301}lodie") && !agent("Élodie").is_alike("Elodie"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::CheckpointContext;
 use crate::app::cli::flags::content::read;
 use crate::app::cli::{ExitStatus, Result, bail, escaped, json, one_line};
+use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::document::edit::{Completion, NewDelta};
 use crate::memory::checkpoint::folder::{checkpoints, find};
@@ -97,6 +98,9 @@ pub(crate) struct ArchiveArgs {
 
 impl NewArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        for text in [&self.name, &self.problem, &self.intent, &self.anchor] {
+            refuse_secret_text(Caller::Person, text)?;
+        }
         let new = NewCheckpoint {
             name: self.name.clone(),
             problem: self.problem.clone(),
@@ -156,6 +160,9 @@ impl DeltaArgs {
             artifacts: triples(&self.artifact),
             transitions: triples(&self.transition),
         };
+        for text in [&delta.what_changed].into_iter().chain(&self.artifact).chain(&self.transition) {
+            refuse_secret_text(Caller::Person, text)?;
+        }
         let (path, at) = add_delta(&context.folder, self.checkpoint.as_deref(), &delta, context.now())?;
         if self.json {
             return context.ui.json(&json!({ "path": path, "time": at.to_string() }));
@@ -175,6 +182,9 @@ fn what_changed(args: &DeltaArgs) -> Result<String> {
 
 impl ArchiveArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        for text in self.outcome.iter().chain(&self.learnings) {
+            refuse_secret_text(Caller::Person, text)?;
+        }
         let completion = self.outcome.clone().zip(self.learnings.clone());
         let completion = completion.map(|(outcome, learnings)| Completion { outcome, learnings });
         let archived =

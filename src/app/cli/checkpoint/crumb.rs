@@ -2,6 +2,7 @@
 
 use super::CheckpointContext;
 use crate::app::cli::{Error, Result, Ui, bail, escaped, json, one_line};
+use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::cost::{TokenCost, token_costs};
 use crate::memory::checkpoint::follow::{FollowContext, is_stale};
@@ -131,6 +132,7 @@ impl AddArgs {
             (None, Some(kind), Some(reference)) => (kind, reference.clone(), self.hint.clone()),
             _ => bail!("a type and a reference are needed"),
         };
+        [&reference, &hint].into_iter().try_for_each(|text| refuse_secret_text(Caller::Person, text))?;
         let (path, change) = add_breadcrumb(&context.folder, self.checkpoint.as_deref(), kind, &reference, &hint)?;
         if self.json {
             return context.ui.json(&json!({

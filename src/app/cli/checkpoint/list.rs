@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{CheckpointContext, day, state};
-use crate::app::cli::{BOLD, Result, Value, json, one_line};
+use crate::app::cli::{BOLD, Result, Value, escaped, json, one_line};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find, is_current};
 use crate::memory::checkpoint::tree::build_tree;
@@ -191,7 +191,8 @@ impl PrimeArgs {
                 value["text"] = one.document.text.into();
                 context.ui.json(&value)?;
             }
-            Ok(one) => context.ui.write_content(&one.file.bytes)?,
+            // A model reads it, also through a pipe.
+            Ok(one) => context.ui.write_content(&*escaped(&String::from_utf8_lossy(&one.file.bytes)))?,
             Err(CheckpointError::NoCurrent) if self.json => context.ui.json(&Value::Null)?,
             Err(CheckpointError::NoCurrent) => {}
             Err(error) => return Err(error.into()),

@@ -115,6 +115,7 @@ impl NewArgs {
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy().to_uppercase();
         self.facts.iter().try_for_each(|fact| refuse_secret_text(Caller::Person, fact))?;
         let identity = self.identity.as_deref().unwrap_or(&stem);
+        refuse_secret_text(Caller::Person, identity)?;
         context.git()?.check_checked_out(&self.file)?;
         crumb::create(&self.file, &crumb::new_file(identity, &self.facts)?)?;
         context.ui.write_content(format!("created {} for {identity}, session 1\n", self.file.display()))

@@ -15,9 +15,9 @@ use crate::trace::store::signature::Signature;
 /// Compress old notes
 ///
 /// Notes of the last five sessions stay; those of the ten sessions before become one line per session, and older ones a
-/// single line. The five most frequent failures stay. Removed lines are stored in `refs/crumb-archive/<identity>`, and
-/// `expand` restores them. A rule shortens the text, or the command in `trace.compressor`, which reads a prompt from
-/// stdin and prints the summary.
+/// single line. Summaries whose sessions overlap become one, made from their originals. The five most frequent failures stay.
+/// Removed lines are stored in `refs/crumb-archive/<identity>`, and `expand` restores them. A rule shortens the text, or the
+/// command in `trace.compressor`, which reads a prompt from stdin and prints the summary.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompressArgs {
     /// Crumb file
@@ -62,6 +62,10 @@ impl CompressArgs {
             let bytes = read(&self.file)?;
             let crumb = parse(&self.file, &bytes)?;
             let mut plan = crumb::plan(&crumb);
+            if let (Some(repo), Some(header)) = (repo, crumb.header()) {
+                let archive = Archive::open(repo, header.identity)?;
+                plan.groups.iter_mut().try_for_each(|group| group.use_originals(&archive))?;
+            }
             if self.dry_run {
                 return report(&plan, self, command.is_some(), ui);
             }

@@ -4,7 +4,9 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::app::cli::{Context, Error, Result, Values};
 use crate::base::when::When;
+use crate::secrets::Policy;
 use crate::trace::query::select::{Among, ItemFilter, select};
+use crate::trace::store::secrets::SecretScanner;
 use crate::trace::{ItemId, ItemType, Tip, TraceName};
 
 /// Names and filters of items.
@@ -106,11 +108,16 @@ pub(crate) struct ReasonArgs {
 }
 
 impl ReasonArgs {
-    pub(crate) fn get(&self, context: &Context) -> Option<&str> {
+    /// The reason, screened for secrets as the text of a commit is.
+    pub(crate) fn get(&self, context: &Context) -> Result<Option<String>> {
         if self.message.is_some() {
             context.ui.note("warning: `-m` is deprecated in this command; use `--reason`");
         }
-        self.reason.as_deref().or(self.message.as_deref())
+        let Some(mut reason) = self.reason.clone().or_else(|| self.message.clone()) else { return Ok(None) };
+        for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_text(&mut reason)? {
+            context.ui.note(found.to_string());
+        }
+        Ok(Some(reason))
     }
 
     pub(crate) fn is_given(&self) -> bool {

@@ -34,8 +34,8 @@ impl StatusArgs {
         let status = self.status.unwrap_or(before);
         let changed = match self.status {
             Some(status) => {
-                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, self.reason.get(context))?
-                    .is_some()
+                let reason = self.reason.get(context)?;
+                set_status(&context.open(&TraceName::of_agent(agent))?, crumb.id, status, reason.as_deref())?.is_some()
             }
             None => false,
         };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::ForwardContext;
-use crate::app::cli::{ExitStatus, Result};
+use crate::app::cli::{ExitStatus, Result, escaped};
 use crate::memory::forward::import::{ImportCounts, import};
 use crate::memory::forward::json::CrumbList;
 use crate::memory::forward::stats::stats;
@@ -38,6 +38,8 @@ impl ExportArgs {
 }
 
 /// Import forward crumbs from `export` or `get --json`; for existing ones, only a final status is imported
+///
+/// A dump of a vector database (`ids`, `documents`, `metadatas`) is read too; what is not a forward crumb of the agent is skipped.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImportArgs {
     /// File to read; `-` is stdin
@@ -56,6 +58,9 @@ impl ImportArgs {
         let imported = import(&context.open(&TraceName::of_agent(agent))?.with_warnings(&warn), agent, &bytes)?;
         for (number, cause) in &imported.skipped {
             context.ui.note(format!("warning: entry {number} of the input is skipped: {cause}"));
+        }
+        for (what, count) in &imported.others {
+            context.ui.note(format!("skipped entries of {}: {count}", escaped(what)));
         }
         let status = ExitStatus::of(imported.skipped.is_empty());
         if self.json {

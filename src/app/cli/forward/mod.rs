@@ -10,6 +10,7 @@ mod share;
 use std::ops::Deref;
 
 use crate::app::cli::{Context, DIM, ExitStatus, Result, escaped};
+use crate::memory::forward::text::gist;
 use crate::memory::forward::{CrumbType, DamagedCrumb, ForwardCrumb, ForwardError, Priority, reads, resolve_agent};
 use crate::trace::model::trailers::one_line;
 use crate::trace::{AgentName, Time};
@@ -83,6 +84,11 @@ impl ForwardContext<'_> {
     }
 }
 
+/// The end of a message that an agent has no forward crumbs.
+fn did_you_mean(agent: Option<AgentName>) -> String {
+    agent.map_or(String::new(), |agent| format!("; did you mean `{agent}`?"))
+}
+
 fn note_damaged(context: &Context, damaged: &[DamagedCrumb]) {
     for DamagedCrumb { path, cause, .. } in damaged {
         context.ui.note(format!("warning: forward crumb {path}: skipped: {cause}"));
@@ -99,8 +105,7 @@ fn crumb_type(text: &str) -> Result<CrumbType, String> {
 
 fn line(context: &Context, crumb: &ForwardCrumb) -> String {
     let metadata = &crumb.metadata;
-    let content = crate::memory::forward::text::parse(&crumb.text).map(|(_, content)| content);
-    let summary = one_line(content.as_ref().map_or(crumb.text.as_str(), |content| content.summary.as_str()));
+    let summary = one_line(&gist(&crumb.text));
     let summary: String = summary.chars().take(80).collect();
     let id = context.ui.id(crumb.id);
     let details =
@@ -123,7 +128,8 @@ fn print_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) ->
         let gap = if index == 0 { "" } else { "\n" };
         let id = context.ui.id(crumb.id);
         writeln!(context.ui, "{gap}forward crumb {id} ({})", crumb.metadata.status)?;
-        context.ui.write_content(crumb.text.as_bytes())?;
+        // A model reads it, also through a pipe; `show` and JSON have the exact text.
+        context.ui.write_content(&*escaped(&crumb.text))?;
         writeln!(context.ui)?;
     }
     Ok(())

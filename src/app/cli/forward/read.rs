@@ -1,6 +1,6 @@
 //! `git trace forward get`, `show` and `chain`.
 
-use super::{ForwardContext, crumb_type, note_damaged, print_crumbs, priority};
+use super::{ForwardContext, crumb_type, did_you_mean, note_damaged, print_crumbs, priority};
 use crate::app::cli::{Result, json};
 use crate::base::error::Diagnostic as _;
 use crate::memory::forward::json::{CrumbJson, CrumbList};
@@ -69,8 +69,7 @@ impl GetArgs {
         if self.json {
             context.ui.json_pretty(&CrumbList::new(agent, &crumbs, &damaged).with_sections())?;
         } else if crumbs.is_empty() {
-            let meant = similar_agent(context.repo()?, agent)?;
-            let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
+            let meant = did_you_mean(similar_agent(context.repo()?, agent)?);
             context.ui.note(format!("no forward crumbs of `{agent}` found{meant}"));
         } else {
             print_crumbs(context, &crumbs, self.oneline)?;

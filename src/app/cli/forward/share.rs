@@ -1,8 +1,11 @@
 //! `git trace forward push`, `fetch` and `pull`: the agent's forward crumbs, by their name.
 
-use super::ForwardContext;
-use crate::app::cli::{ExitStatus, Result, Values, remote};
+use super::{ForwardContext, did_you_mean};
+use crate::app::cli::{ExitStatus, Result, Values, bail, escaped, json, remote};
+use crate::memory::forward::query::{similar, similar_agent};
 use crate::trace::TraceName;
+use crate::trace::model::name::FORWARD_CRUMBS;
+use crate::trace::sync::fetched_private;
 
 /// Push the agent's forward crumbs, which no other push includes
 #[derive(clap::Args, Debug)]
@@ -38,29 +41,59 @@ struct ShareArgs {
 }
 
 impl ShareArgs {
-    /// The remote, the ref of the agent, and whether to print JSON.
-    fn read(&self, context: &ForwardContext<'_>) -> Result<(Option<String>, String, bool)> {
-        Ok((self.remote.clone(), TraceName::of_agent(context.agent()?).refname(), self.json))
+    fn refname(context: &ForwardContext<'_>) -> Result<String> {
+        Ok(TraceName::of_agent(context.agent()?).refname())
+    }
+
+    /// Whether the remote has forward crumbs of the agent; reports it if not. Git is only asked before the first fetch, because it
+    /// takes a connection.
+    fn is_there(&self, context: &ForwardContext<'_>) -> Result<bool> {
+        let (repo, agent) = (context.repo()?, context.agent()?);
+        let remote = remote::remote_of(context, self.remote.as_deref())?;
+        let refname = Self::refname(context)?;
+        if fetched_private(repo, &remote, &refname)?.is_some() {
+            return Ok(true);
+        }
+        let there = repo.list_remote(&remote, &[&format!("{FORWARD_CRUMBS}*")])?;
+        if there.iter().any(|(known, _)| *known == refname) {
+            return Ok(true);
+        }
+        let meant = did_you_mean(similar(agent, &there));
+        context.ui.note(format!("`{}` has no forward crumbs of agent `{agent}`{meant}", escaped(&remote)));
+        if self.json {
+            context.ui.json(&json!({ "remote": remote, "traces": [], "skipped": [] }))?;
+        }
+        Ok(false)
     }
 }
 
 impl PushArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<ExitStatus> {
-        let (remote, refname, json) = self.share.read(context)?;
-        remote::PushArgs::of_ref(remote, refname, json).run(context)
+        let (repo, agent) = (context.repo()?, context.agent()?);
+        let refname = ShareArgs::refname(context)?;
+        if repo.find_ref(&refname)?.is_none() {
+            bail!("agent `{agent}` has no forward crumbs{}", did_you_mean(similar_agent(repo, agent)?));
+        }
+        remote::PushArgs::of_ref(self.share.remote.clone(), refname, self.share.json).run(context)
     }
 }
 
 impl FetchArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<ExitStatus> {
-        let (remote, refname, json) = self.share.read(context)?;
-        remote::FetchArgs::of_ref(remote, refname, json).run(context)
+        if !self.share.is_there(context)? {
+            return Ok(ExitStatus::Success);
+        }
+        let refname = ShareArgs::refname(context)?;
+        remote::FetchArgs::of_ref(self.share.remote.clone(), refname, self.share.json).run(context)
     }
 }
 
 impl PullArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<ExitStatus> {
-        let (remote, refname, json) = self.share.read(context)?;
-        remote::PullArgs::of_ref(remote, refname, json).run(context)
+        if !self.share.is_there(context)? {
+            return Ok(ExitStatus::Success);
+        }
+        let refname = ShareArgs::refname(context)?;
+        remote::PullArgs::of_ref(self.share.remote.clone(), refname, self.share.json).run(context)
     }
 }

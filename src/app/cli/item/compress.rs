@@ -215,7 +215,7 @@ impl ExpandArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let (repo, name, view) = context.view(None, None)?;
         let summary = items::select_one(repo, &name, &view.tip, &self.item)?;
-        let outcome = context.open(&name)?.expand(summary, self.reason.get(context))?;
+        let outcome = context.open(&name)?.expand(summary, self.reason.get(context)?.as_deref())?;
         pick::print(context, &name, &outcome, "nothing to restore: every item is live", self.json)
     }
 }

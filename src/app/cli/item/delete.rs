@@ -49,7 +49,7 @@ impl DeleteArgs {
         let mut ids = self.items.select(context, &name, &tip, Among::Live)?;
         let results = other_results(repo, &tip, &ids)?;
         ids.extend(&results);
-        let deleted = context.open(&name)?.delete_all(&ids, self.reason.get(context))?;
+        let deleted = context.open(&name)?.delete_all(&ids, self.reason.get(context)?.as_deref())?;
         print(context, &name, &deleted, results.len(), self.json)
     }
 }
@@ -61,7 +61,8 @@ impl RestoreArgs {
             [_, word] if self.revision.is_none() && is_revision(word) => (&self.items.names[..1], word.parse().ok()),
             names => (names, self.revision),
         };
-        let reason = self.reason.get(context);
+        let reason = self.reason.get(context)?;
+        let reason = reason.as_deref();
         let ids = self.items.select_named(context, &name, &tip, names, Among::RemovedOrNamed)?;
         let trace = context.open(&name)?;
         let restored = match (ids.as_slice(), revision) {

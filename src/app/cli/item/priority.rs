@@ -26,7 +26,7 @@ macro_rules! level_command {
 
         impl $name {
             pub(crate) fn run(&self, context: &Context) -> Result<()> {
-                set(context, $level, self.reason.get(context), |name, tip| {
+                set(context, $level, self.reason.get(context)?.as_deref(), |name, tip| {
                     self.items.select(context, name, tip, Among::LiveOrNamed)
                 })
             }
@@ -79,7 +79,7 @@ impl PriorityArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         match (&self.item, self.level) {
             (_, None) if self.reason.is_given() => bail!("a reason belongs to a level, which is missing"),
-            (Some(item), Some(level)) => set(context, level, self.reason.get(context), |name, tip| {
+            (Some(item), Some(level)) => set(context, level, self.reason.get(context)?.as_deref(), |name, tip| {
                 let (names, filter) = (std::slice::from_ref(item), ItemFilter::default());
                 Ok(select(context.repo()?, name, tip, names, &filter, Among::LiveOrNamed)?)
             }),

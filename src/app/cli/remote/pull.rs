@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{bad_json, remote_of, report_bad};
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
-use crate::app::cli::{Context, ExitStatus, Result, Value, Values, error, escaped, json};
+use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
 use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
@@ -19,7 +19,7 @@ use crate::trace::sync::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
     refuse_fetched,
 };
-use crate::trace::{Tip, TraceName};
+use crate::trace::{AgentName, Tip, TraceName};
 
 /// How many items a line names.
 const MAX_CHANGED: usize = 20;
@@ -73,8 +73,14 @@ impl PullArgs {
         let mut archives = Vec::new();
         for refname in self.traces.iter().filter(|name| is_private(name)) {
             let Some(tip) = fetched_private(repo, &remote, refname)? else { continue };
-            match refname.strip_prefix(FORWARD_CRUMBS) {
-                Some(agent) => traces.push(Arrival { name: TraceName::of_agent(&agent.parse()?), tip }),
+            match AgentName::of_ref(refname) {
+                Some(agent) => {
+                    forward::query::refuse_other_case(repo, &agent)?;
+                    traces.push(Arrival { name: TraceName::of_agent(&agent), tip });
+                }
+                None if refname.starts_with(FORWARD_CRUMBS) => {
+                    bail!("no agent can have the ref `{}`", escaped(refname))
+                }
                 None => archives.push((refname, tip)),
             }
         }

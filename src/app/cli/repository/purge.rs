@@ -117,7 +117,8 @@ impl PurgeArgs {
         }
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
         let needle = Needle::new(text.as_deref(), pattern);
-        let Some(target) = Target::new(self.ids(context)?, needle, self.reason.get(context).unwrap_or("secret")) else {
+        let reason = self.reason.get(context)?;
+        let Some(target) = Target::new(self.ids(context)?, needle, reason.as_deref().unwrap_or("secret")) else {
             bail!("the reason must be one line without quotes, backslashes, and control characters");
         };
         let marker = &target.marker;

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::app::cli::{Context, Result};
+use crate::app::install::Mode;
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::doctor::Diagnosis;
-use crate::app::install::{Mode, config};
+use crate::base::escape::shell_word;
 use crate::git::Repo;
 use crate::trace::Time;
 use crate::trace::store::trace_index::TraceIndex;
@@ -43,8 +44,7 @@ fn places(context: &Context, agent: &'static Agent, root: Option<&Path>) -> Vec<
     let project = root.map(|root| SettingsOwner::Project { root: root.to_owned(), common_dir: PathBuf::new() });
     let user = home.clone().map(|home| SettingsOwner::User { home, data: PathBuf::new() });
     // Only the name of the program counts here.
-    let program =
-        current_exe().map_or_else(|_| "git-trace".to_owned(), |path| config::shell_word(&path.display().to_string()));
+    let program = current_exe().map_or_else(|_| "git-trace".to_owned(), |path| shell_word(&path.display().to_string()));
     let owners = project.into_iter().chain(user);
     let setups =
         owners.map(|owner| AgentSetup { agent, brief: false, owner, program: program.clone(), mode: Mode::DryRun });

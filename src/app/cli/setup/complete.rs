@@ -201,7 +201,11 @@ impl Completer {
                 let remotes = context.git()?.line(&["remote"])?;
                 described(remotes.lines().map(str::to_owned).collect(), "remote")
             }
-            Values::Agents => described(refs(FORWARD_CRUMBS)?, ""),
+            Values::Agents => {
+                let refs = context.repo()?.list_refs(FORWARD_CRUMBS)?;
+                let agents = refs.iter().filter_map(|(refname, _)| AgentName::of_ref(refname));
+                described(agents.map(|agent| agent.to_string()).collect(), "")
+            }
             Values::Keys => {
                 let store = context.breadcrumbs(&context.root()?)?;
                 let listing = store.list(&Query { prefix: word.to_owned(), ..Query::default() }, context.now())?;

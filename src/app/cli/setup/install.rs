@@ -11,6 +11,7 @@ use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
+use crate::base::escape::shell_word;
 use crate::git::{Env, Git, GitError, worktree_root};
 use crate::transcript::format::Format;
 
@@ -116,7 +117,7 @@ impl TargetArgs {
     }
 
     fn agent_setup(&self, context: &Context, agent: &'static Agent, brief: bool) -> Result<AgentSetup> {
-        let program = install::config::shell_word(&program(&context.env)?);
+        let program = shell_word(&program(&context.env)?);
         let owner = if self.global { of_user(&context.env, agent)? } else { of_project(context)? };
         Ok(AgentSetup { agent, brief, owner, program, mode: self.mode() })
     }

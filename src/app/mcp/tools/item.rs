@@ -67,7 +67,7 @@ fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     if body.is_none() && fields.is_empty() {
         bail!("arguments `text` and `fields` are both missing: nothing to change");
     }
-    let patch = Patch { body, fields, subject: None, reason: arguments.text("reason")?.map(str::to_owned) };
+    let patch = Patch { body, fields, subject: None, reason: arguments.reason(context)? };
     let (budget, warnings) = (context.budget(None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let edited = context.open(&name)?.with_budget(budget).with_warnings(&warn).edit(id, patch)?;
@@ -78,14 +78,15 @@ fn trace_delete(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> 
     let (repo, name, tip) = arguments.tip(context)?;
     let mut ids = arguments.items(context, &name, &tip, Among::Live)?;
     ids.extend(other_results(repo, &tip, &ids)?);
-    let deleted = context.open(&name)?.delete_all(&ids, arguments.text("reason")?)?;
+    let deleted = context.open(&name)?.delete_all(&ids, arguments.reason(context)?.as_deref())?;
     Ok(committed(&deleted))
 }
 
 fn trace_restore(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let (_, name, tip) = arguments.tip(context)?;
     let ids = arguments.items(context, &name, &tip, Among::RemovedOrNamed)?;
-    let (revision, reason) = (arguments.integer("revision", 1)?, arguments.text("reason")?);
+    let (revision, reason) = (arguments.integer("revision", 1)?, arguments.reason(context)?);
+    let reason = reason.as_deref();
     let trace = context.open(&name)?;
     let restored = match (ids.as_slice(), revision) {
         ([id], revision) => vec![trace.restore(*id, revision, reason)?],
@@ -112,7 +113,7 @@ fn trace_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     if level == Level::Skip {
         ids.extend(other_results(repo, &tip, &ids)?);
     }
-    let requests = priority::requests(repo, &tip, &signature, &ids, (level, arguments.text("reason")?))?;
+    let requests = priority::requests(repo, &tip, &signature, &ids, (level, arguments.reason(context)?.as_deref()))?;
     priority::set(repo, &signature, &requests)?;
     let (item, seq) = requests.first().map(|request| (request.item.to_string(), request.seq)).unwrap_or_default();
     let mut value = json!({ "id": item, "level": level.as_str(), "seq": seq });

@@ -127,8 +127,8 @@ fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
         return Ok(json!({ "items": 0 }).into());
     }
     let summary = Draft::dialogue(summary.as_bytes().to_vec());
-    let reason = arguments.text("reason")?;
-    let done = context.open(&name)?.compress(&selection, summary, None, reason)?;
+    let reason = arguments.reason(context)?;
+    let done = context.open(&name)?.compress(&selection, summary, None, reason.as_deref())?;
     Ok(compress::to_json(&name, &selection, &done).into())
 }
 

@@ -1,8 +1,9 @@
 //! Compression: older notes are summarized, and the least important failures are archived.
 //!
 //! Notes and summaries are grouped by section and agent. Hot ones stay, warm ones become one line per session, and cold ones
-//! become one line. A range has the age of its later end. An entry without a session stays. A group that is already one
-//! summary line stays too, so compressing again changes nothing.
+//! become one line. A range has the age of its later end. An entry without a session stays. Groups whose sessions overlap become one,
+//! as after a merge of two branches that compressed differently. A group that is already one summary line stays, so compressing again
+//! changes nothing.
 
 pub(crate) mod archive;
 pub(crate) mod expand;
@@ -10,11 +11,13 @@ pub(crate) mod score;
 pub(crate) mod shorten;
 pub(crate) mod tier;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::memory::crumb::check::{FAILURE_LIMIT, FAILURES};
+use crate::memory::crumb::compress::archive::Archive;
 use crate::memory::crumb::compress::shorten::{limit, prompt, shorten};
 use crate::memory::crumb::compress::tier::Tier;
+use crate::memory::crumb::error::CrumbError;
 use crate::memory::crumb::grammar::document::{CrumbFile, Line, is_same_section};
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
@@ -32,6 +35,8 @@ pub(crate) struct Group {
     pub agent: Option<char>,
     pub reference: SessionRange,
     pub members: Vec<Member>,
+    /// The lines that are summarized: those of the members, or their originals.
+    lines: Vec<String>,
     /// The text of the new line: shortened by rule, unless a compressor replaced it.
     pub text: String,
 }
@@ -65,8 +70,28 @@ impl Group {
     }
 
     pub(crate) fn prompt(&self) -> String {
-        let lines: Vec<&str> = self.members.iter().map(|member| member.line.as_str()).collect();
+        let lines: Vec<&str> = self.lines.iter().map(String::as_str).collect();
         prompt(&self.reference.to_string(), &lines, self.tier)
+    }
+
+    /// Summarizes the originals of summaries that overlap, because these say the same twice. One without originals is kept as it is.
+    pub(crate) fn use_originals(&mut self, archive: &Archive<'_>) -> Result<(), CrumbError> {
+        let mut ranges: Vec<_> = self.members.iter().filter(|member| member.is_summary).collect();
+        ranges.sort_by_key(|member| member.reference.bounds());
+        if !ranges.windows(2).any(|pair| pair[0].reference.overlaps(&pair[1].reference)) {
+            return Ok(());
+        }
+        let (mut lines, mut seen) = (Vec::new(), HashSet::new());
+        for member in &self.members {
+            let originals = if member.is_summary { archive.originals(&member.line)? } else { None };
+            let originals = originals.unwrap_or_else(|| vec![member.line.clone()]);
+            lines.extend(originals.into_iter().filter(|line| seen.insert(line.clone())));
+        }
+        lines.sort_by_key(|line| Entry::parse(line).and_then(|entry| entry.latest()));
+        let texts: Vec<&str> = lines.iter().filter_map(|line| Some(Entry::parse(line)?.content)).collect();
+        self.text = shorten(&texts, limit(self.tier));
+        self.lines = lines;
+        Ok(())
     }
 }
 
@@ -100,13 +125,13 @@ type GroupKey = (usize, Option<char>, Option<u64>);
 pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
     let Some(header) = crumb.header() else { return CompressionPlan::default() };
     let sections = crumb.sections();
-    // Whether a group is already one summary line, and its entries.
-    let mut members_by_key: BTreeMap<GroupKey, (bool, Vec<Member>)> = BTreeMap::new();
+    let mut members_by_key: BTreeMap<GroupKey, Vec<Member>> = BTreeMap::new();
     for (index, _, entry) in crumb.entries() {
         let section = sections.partition_point(|section| section.start < index).checked_sub(1);
         let (Some(section), Some(reference), true) = (section, entry.reference, entry.kind.is_dated()) else {
             continue;
         };
+        let is_summary = entry.kind == EntryKind::Summary;
         let latest = reference.later().latest();
         let session = match Tier::of(latest, header.session) {
             Tier::Hot => continue,
@@ -114,18 +139,37 @@ pub(crate) fn plan(crumb: &CrumbFile<'_>) -> CompressionPlan {
             Tier::Cold => None,
         };
         let (line, content) = (crumb.lines[index].text.to_string(), entry.content.to_owned());
-        let member = Member { index, line, content, reference, is_summary: entry.kind == EntryKind::Summary };
-        let (is_done, members) = members_by_key.entry((section, entry.agent, session)).or_default();
-        *is_done = members.is_empty() && entry.kind == EntryKind::Summary;
-        members.push(member);
+        let member = Member { index, line, content, reference, is_summary };
+        members_by_key.entry((section, entry.agent, session)).or_default().push(member);
     }
-    let groups =
-        members_by_key.into_iter().filter(|(_, (is_done, _))| !is_done).map(|((_, agent, session), (_, members))| {
+    let is_done = |members: &[Member]| matches!(members, [Member { is_summary: true, .. }]);
+    let groups = joined(members_by_key).into_iter().filter(|(_, members)| !is_done(members));
+    let mut groups: Vec<Group> = groups
+        .map(|((_, agent, session), members)| {
             group(if session.is_some() { Tier::Warm } else { Tier::Cold }, agent, members)
-        });
-    let mut groups: Vec<Group> = groups.collect();
+        })
+        .collect();
     groups.sort_by_key(|group| group.members.first().map(|member| member.index));
     CompressionPlan { groups, evicted: evicted(crumb) }
+}
+
+/// Joins the groups of a section and agent whose sessions overlap.
+fn joined(members_by_key: BTreeMap<GroupKey, Vec<Member>>) -> Vec<(GroupKey, Vec<Member>)> {
+    let mut groups: Vec<(GroupKey, Vec<Member>)> = members_by_key.into_iter().collect();
+    groups.sort_by_key(|((section, agent, _), members)| (*section, *agent, span(members).bounds()));
+    let mut all: Vec<(GroupKey, Vec<Member>)> = Vec::new();
+    for (key, members) in groups {
+        match all.last_mut() {
+            Some((last, known)) if (last.0, last.1) == (key.0, key.1) && span(known).overlaps(&span(&members)) => {
+                // The limit of the text is that of the oldest entry.
+                last.2 = last.2.and(key.2);
+                known.extend(members);
+                known.sort_by_key(|member| member.index);
+            }
+            _ => all.push((key, members)),
+        }
+    }
+    all
 }
 
 fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
@@ -143,7 +187,8 @@ fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
     let texts: Vec<&str> = texts.map(|(_, member)| member.content.as_str()).collect();
     let text = shorten(&texts, limit(tier));
     let reference = if let [only] = &members[..] { only.reference } else { span(&members) };
-    Group { tier, agent, reference, members, text }
+    let lines = members.iter().map(|member| member.line.clone()).collect();
+    Group { tier, agent, reference, members, lines, text }
 }
 
 fn span(members: &[Member]) -> SessionRange {
