@@ -1,23 +1,92 @@
-//! Progress bars, with the time that is left.
+//! Progress on a terminal: one line on stderr that is written over itself, with the time that is left.
 
-use std::fmt;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::cell::{Cell, RefCell};
+use std::io::{self, Write as _};
+use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
+use ratatui::crossterm::terminal::size;
 
-/// A bar of `length` or, without it, a counter. In the template, `{left}` is the time that is left.
-pub(crate) fn bar(template: &str, length: Option<u64>) -> Option<ProgressBar> {
-    // An import that continues starts at a later position.
-    let start = Arc::new(OnceLock::new());
-    let show = move |state: &ProgressState, out: &mut dyn fmt::Write| {
-        let start = *start.get_or_init(|| state.pos());
-        if let Some(left) = left(state.elapsed(), start, state.pos(), state.len().unwrap_or_default()) {
-            let _ = write!(out, "{} left", HumanDuration(left));
+/// How often the line changes, and how long a command must take before it appears.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The characters of a bar.
+const WIDTH: usize = 20;
+
+pub(crate) struct Progress {
+    begun: Instant,
+    /// The number of bytes to read; `None` counts commits, whose number is not known.
+    length: Option<u64>,
+    /// The first position: an import that continues starts later in its file.
+    start: Cell<Option<u64>>,
+    position: Cell<u64>,
+    message: RefCell<String>,
+    /// When the line was written last.
+    drawn: Cell<Instant>,
+}
+
+impl Progress {
+    pub(crate) fn new(length: Option<u64>) -> Self {
+        let begun = Instant::now();
+        let (start, position, message) = (Cell::default(), Cell::default(), RefCell::default());
+        Self { begun, length, start, position, message, drawn: Cell::new(begun) }
+    }
+
+    pub(crate) fn set_position(&self, position: u64) {
+        self.position.set(position);
+        if self.start.get().is_none() {
+            self.start.set(Some(position));
         }
-    };
-    let style = ProgressStyle::with_template(template).ok()?.with_key("left", show);
-    Some(length.map_or_else(ProgressBar::no_length, ProgressBar::new).with_style(style))
+        if self.drawn.get().elapsed() >= PAUSE {
+            self.drawn.set(Instant::now());
+            let columns = size().map_or(80, |(columns, _)| usize::from(columns));
+            let line: String = self.line(self.begun.elapsed()).chars().take(columns.saturating_sub(1)).collect();
+            let _ = write!(io::stderr(), "\r{line}\x1b[K");
+        }
+    }
+
+    pub(crate) fn set_message(&self, message: String) {
+        self.message.replace(message);
+    }
+
+    /// Lets `print` write to the terminal; the line appears again below.
+    pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.clear();
+        print()
+    }
+
+    pub(crate) fn clear(&self) {
+        if self.drawn.get() == self.begun {
+            return;
+        }
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+
+    fn line(&self, elapsed: Duration) -> String {
+        let position = self.position.get();
+        let Some(length) = self.length else {
+            let speed = u128::from(position) * 1000 / elapsed.as_millis().max(1);
+            return format!("checking: {position} commits, {speed}/s");
+        };
+        let left = left(elapsed, self.start.get().unwrap_or_default(), position, length);
+        let left = left.map_or_else(String::new, |left| format!(" {} left", rounded(left)));
+        let share = u128::from(position.min(length)) * WIDTH as u128 / u128::from(length.max(1));
+        let full = usize::try_from(share).unwrap_or(WIDTH);
+        let bar = "█".repeat(full) + &"░".repeat(WIDTH - full);
+        let message = self.message.borrow();
+        format!("{bar} {}/{} MB{left} {message}", megabytes(position), megabytes(length)).trim_end().to_owned()
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{}", bytes / 1_000_000, bytes / 100_000 % 10)
+}
+
+fn rounded(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
 }
 
 /// At the average speed since the start, so that it falls steadily. A recent speed differs with each batch of records. None in the
@@ -46,6 +115,33 @@ mod tests {
                 prop_assert_eq!(left, Some(Duration::from_secs(seconds - second)));
             }
         }
+    }
+
+    #[test]
+    fn the_line_says_how_much_is_done() {
+        let line = |length, start, position| {
+            let progress = Progress::new(length);
+            progress.start.set(Some(start));
+            progress.position.set(position);
+            progress.set_message("session 2 of 3".to_owned());
+            progress.line(Duration::from_secs(10))
+        };
+        let lines = [
+            line(Some(4_000_000), 0, 1_000_000),
+            line(Some(4_000_000), 4_000_000, 4_000_000),
+            line(Some(0), 0, 0),
+            line(None, 0, 1234),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        █████░░░░░░░░░░░░░░░ 1.0/4.0 MB 30 s left session 2 of 3
+        ████████████████████ 4.0/4.0 MB session 2 of 3
+        ░░░░░░░░░░░░░░░░░░░░ 0.0/0.0 MB session 2 of 3
+        checking: 1234 commits, 123/s
+        ");
+        assert_eq!(
+            [119, 120, 7199, 7200].map(|seconds| rounded(Duration::from_secs(seconds))),
+            ["119 s", "2 min", "119 min", "2 h"]
+        );
     }
 
     #[test]

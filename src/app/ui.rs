@@ -1,6 +1,6 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
-use super::progress;
+use super::progress::Progress;
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
 pub(crate) use crate::base::escape::escaped;
@@ -14,7 +14,6 @@ use std::process::Child;
 use std::rc::Rc;
 
 use anstyle::{AnsiColor, Style};
-use indicatif::ProgressBar;
 use ratatui::crossterm::terminal::size;
 use ratatui::text::Line;
 use serde::Serialize;
@@ -278,8 +277,8 @@ impl Ui {
     }
 
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
-    pub(crate) fn progress(&self, template: &str, length: Option<u64>) -> Option<ProgressBar> {
-        io::stderr().is_terminal().then(|| progress::bar(template, length)).flatten()
+    pub(crate) fn progress(&self, length: Option<u64>) -> Option<Progress> {
+        io::stderr().is_terminal().then(|| Progress::new(length))
     }
 
     /// Writes what is buffered and waits for the pager.

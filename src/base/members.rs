@@ -5,11 +5,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-/// An empty document is an empty mapping.
 pub(crate) struct Members<K, V>(pub(crate) Vec<(K, V)>);
-
-/// The error of a value that is not a mapping contains this text.
-pub(crate) const EXPECTED: &str = "a mapping of keys";
 
 impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Members<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -23,18 +19,10 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for MembersVisi
     type Value = Members<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(EXPECTED)
+        f.write_str("a mapping of keys")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         std::iter::from_fn(|| map.next_entry().transpose()).collect::<Result<_, _>>().map(Members)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Members(Vec::new()))
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Members(Vec::new()))
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Cleaned {
     pub(crate) commit: Oid,
     /// The summaries, with the number of items that each replaced.
     pub(crate) summaries: Vec<(usize, ItemId)>,
+    /// Whether an earlier clean of the same state had this result already, so that nothing was written.
+    pub(crate) is_known: bool,
 }
 
 /// The name of a new branch for a cleaned trace: `<name>.clean`, then `<name>.clean-2`.
@@ -93,7 +95,32 @@ impl Plan {
             self.summaries.iter().map(replace).collect::<Result<Vec<_>, TraceError>>()
         })?;
         let commit = commit.ok_or_else(|| trace.missing())?;
-        Ok(Some(Cleaned { name: trace.name().clone(), commit, summaries }))
+        Ok(Some(Cleaned { name: trace.name().clone(), commit, summaries, is_known: false }))
+    }
+
+    /// The branch of an earlier clean of `tip` with the same result, which nothing has changed since. A result with summaries is new,
+    /// because a model may have written them.
+    pub(crate) fn earlier(&self, repo: &Repo, name: &TraceName, tip: &Tip) -> Result<Option<Cleaned>> {
+        let mut items: Vec<ItemId> = self.changed().map(|row| row.entry.slot.id).collect();
+        items.sort();
+        for candidate in branch_names(name) {
+            let candidate = candidate?;
+            let Some(found) = Tip::find(repo, &candidate)? else { break };
+            let Tip { commit, trailers, .. } = &found;
+            let mut cut: Vec<ItemId> = trailers.item.iter().chain(&trailers.more_items).copied().collect();
+            cut.sort();
+            if self.summaries.is_empty()
+                && trailers.op == Some(Op::Clean)
+                && commit.parents == [tip.commit.oid]
+                && trailers.reason.as_deref() == Some(&*self.reason())
+                && commit.subject() == self.subject(items.len())
+                && cut == items
+            {
+                let commit = commit.oid;
+                return Ok(Some(Cleaned { name: candidate, commit, summaries: Vec::new(), is_known: true }));
+            }
+        }
+        Ok(None)
     }
 
     fn subject(&self, items: usize) -> String {

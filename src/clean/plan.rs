@@ -162,11 +162,9 @@ impl Plan {
         format!("note: this{little} drops the provider's prompt cache from turn {turn} on, which {pays}")
     }
 
-    /// The size of the context afterwards. Thinking that is deleted is not saved: providers drop that of earlier turns anyway.
+    /// The size of the context afterwards, as `status` computes it for the result.
     pub(crate) fn size_after(&self, size: &ContextSize) -> u64 {
-        let is_dropped_anyway = |row: &&Row| size.is_reported() && row.entry.slot.item_type.as_str() == "reasoning";
-        let dropped: u64 = self.changed().filter(is_dropped_anyway).map(Row::saved).sum();
-        size.size.tokens.saturating_sub(self.saved().saturating_sub(dropped))
+        size.size.tokens.saturating_sub(self.saved())
     }
 
     /// The rows that are not kept.

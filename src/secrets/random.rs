@@ -139,7 +139,25 @@ fn entropy(value: &[u8]) -> f64 {
     for b in value {
         counts[usize::from(*b)] += 1;
     }
-    let total = f64::from(counts.iter().sum::<u32>());
-    let shares = counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / total);
-    shares.map(|share| -share * share.log2()).sum()
+    let total = counts.iter().sum();
+    let repeated = counts.iter().filter(|count| **count > 1).map(|count| f64::from(*count) * log2(*count));
+    log2(total) - repeated.sum::<f64>() / f64::from(total)
+}
+
+/// The binary logarithm, bit by bit; 0 of 0. `f64::log2` is the C library's: its result depends on the system, and to load `libm`
+/// would take a twentieth of a small command.
+fn log2(number: u32) -> f64 {
+    let Some(whole) = number.checked_ilog2() else { return 0.0 };
+    let mut rest = f64::from(number) / f64::from(1_u32 << whole);
+    let mut log = f64::from(whole);
+    let mut bit = 0.5;
+    while rest > 1.0 && bit > f64::EPSILON {
+        rest *= rest;
+        if rest >= 2.0 {
+            rest /= 2.0;
+            log += bit;
+        }
+        bit /= 2.0;
+    }
+    log
 }

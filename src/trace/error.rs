@@ -303,7 +303,7 @@ impl Diagnostic for TraceError {
                 "`git trace op log` lists what moved it since; undo that first, or use `git trace reset`"
             }
             Self::MovedSince { revert: Some(commit), .. } => {
-                return Some(format!("`git trace revert {commit}` takes that commit back and keeps the later ones"));
+                return Some(format!("`git trace revert {commit}` reverses that commit and keeps the later ones"));
             }
             Self::SetSince { item, .. } => {
                 return Some(format!(

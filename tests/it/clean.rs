@@ -302,9 +302,9 @@ fn each_preset_leaves_its_stub() {
      edited-reads       1      243      202
      old-results        1    2,403    2,368
      old-reads          1      303      265
-     before 5,349  after 1,869  saved 3,480 (65%)   back: git trace undo
+     before 5,349  after 1,869  saved 3,480 (65%)   undo: git trace undo
     [main.clean] 388e571
-    `main` stays as it was; `git trace diff main main.clean` shows what was cut
+    `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
     note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 6 requests
@@ -458,9 +458,9 @@ fn the_list_in_the_editor_decides() {
      failures           1      253      206
      old-results        1    2,403    2,368
      by hand            2      312      312
-     before 5,349  after 2,463  saved 2,886 (54%)   back: git trace undo
+     before 5,349  after 2,463  saved 2,886 (54%)   undo: git trace undo
     [main.clean] 6253eac
-    `main` stays as it was; `git trace diff main main.clean` shows what was cut
+    `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
     note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 3 requests
@@ -495,7 +495,7 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
      thinking           1        7        7
      edited-reads       1      243      202
      old-results        1    2,403    2,368
-     before 5,349  after 2,134  saved 3,215 (60%)   back: git trace undo
+     before 5,349  after 2,134  saved 3,215 (60%)   undo: git trace undo
     [main] c4ebddc
     --- stderr
     note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 7 requests

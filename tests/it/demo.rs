@@ -32,9 +32,9 @@ fn the_demo_cleans_a_session() {
      thinking           8      832      832
      old-results        5    5,425    5,215
      oversize           1    2,623    1,610
-     before 12,827 [≈ 26%]  after 5,170 [≈ 23%]  saved 7,657 (60%)   back: git trace undo
+     before 12,827 [≈ 26%]  after 5,170 [≈ 22%]  saved 7,657 (60%)   undo: git trace undo
     [work.clean] 4c142ad
-    `work` stays as it was; `git trace diff work work.clean` shows what was cut
+    `work` is unchanged; `git trace diff work work.clean` shows what was cut
     `git trace resume work.clean` continues with the result
 
     # Print the messages for a model, before and after.
@@ -49,7 +49,7 @@ fn the_demo_cleans_a_session() {
 
     # Undo any of this.
     $ git trace undo
-    `git trace redo` takes this back
+    `git trace redo` reverses this
     Undid `edit`
     [work.clean] is now at clean 14 items: 12827 → 5170 tokens 4c142ad
 

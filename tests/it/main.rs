@@ -37,6 +37,7 @@ mod mcp;
 mod merge_driver;
 mod merging;
 mod mistakes;
+mod newcomers;
 mod operations;
 mod packages;
 

@@ -312,7 +312,7 @@ fn a_tool_that_fails_after_it_recorded_something_says_so() {
     let failed = result(&repo, "trace_commit", json!({ "text": "Hello." }));
     let said = content(&failed).concat();
     assert!(said.contains("ended without an answer"), "{said}");
-    assert_eq!(said.lines().last(), Some("note: what it had recorded before is kept; trace_undo takes it back"));
+    assert_eq!(said.lines().last(), Some("note: what it had recorded before is kept; trace_undo reverses it"));
     assert_eq!((&failed["isError"], repo.bodies("main")), (&json!(true), vec!["Hello.".to_owned()]));
     // The next call fails before it.
     let failed = result(&repo, "trace_show", json!({ "item": "#9" }));

@@ -66,3 +66,38 @@ fn the_skill_is_short_and_the_same_for_each_agent() {
     let tokens: u32 = count.split_whitespace().next().unwrap().parse().unwrap();
     assert!(tokens < 500, "{tokens} tokens");
 }
+
+/// The names in a table of dependencies of `Cargo.toml`.
+fn dependencies(manifest: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let tables = manifest.split("\n[").filter(|table| is_wanted(table.split(']').next().unwrap_or_default()));
+    let lines = tables.flat_map(|table| table.lines().skip(1));
+    let names =
+        lines.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" = ")?.0.to_owned()));
+    names.filter(|name| name != "git-trace").collect()
+}
+
+#[test]
+fn every_direct_dependency_has_a_complete_row() {
+    let (manifest, page) = (read("Cargo.toml"), read("docs/dependencies.md"));
+    let sections: Vec<&str> = page.split("\n## ").collect();
+    for (section, columns, tables) in [
+        ("In the binary", 8, &["dependencies", "target.'cfg(unix)'.dependencies"][..]),
+        ("Build script", 8, &["build-dependencies"]),
+        ("Tests and benchmarks", 4, &["dev-dependencies"]),
+    ] {
+        let section = sections.iter().find(|text| text.starts_with(section)).unwrap();
+        let mut rows: Vec<String> = Vec::new();
+        for row in section.lines().filter(|line| line.starts_with("| `")) {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), columns, "{row}");
+            // The size of most crates was not measured.
+            let is_needed = |column: usize| columns == 4 || column != 5;
+            assert!(cells.iter().enumerate().all(|(column, cell)| !cell.is_empty() || !is_needed(column)), "{row}");
+            rows.push(cells[0].trim_matches('`').to_owned());
+        }
+        rows.sort();
+        let mut wanted = dependencies(&manifest, |table| tables.contains(&table));
+        wanted.sort();
+        assert_eq!(rows, wanted);
+    }
+}

@@ -161,7 +161,7 @@ fn compress_cuts_by_presets_before_it_asks_a_model() {
       `git trace revert [SHORT]` restores them
     --- stderr
     error: cannot compress with the command in `trace.compressor`: `exit 3` ended with exit status: 3
-    note: what it had recorded before is kept; `git trace undo [ID]` takes it back
+    note: what it had recorded before is kept; `git trace undo [ID]` reverses it
     [exit 1]
     ");
     repo.text(&["undo"]);

@@ -93,7 +93,7 @@ fn undo_goes_back_one_command_at_a_time() {
     Undid `skip`
     [ID] is normal now
     --- stderr
-    `git trace redo` takes this back
+    `git trace redo` reverses this
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["undo", "-n", "2"]), @"
@@ -102,7 +102,7 @@ fn undo_goes_back_one_command_at_a_time() {
     [main] is now at dialogue user: two [SHORT]
     [ID] is normal now
     --- stderr
-    `git trace redo` takes this back
+    `git trace redo` reverses this
     [exit 0]
     ");
     repo.text(&["redo"]);
@@ -126,7 +126,7 @@ fn undo_goes_back_one_command_at_a_time() {
     [main] does not exist now
     [ID] is normal now
     --- stderr
-    `git trace redo` takes this back
+    `git trace redo` reverses this
     [exit 0]
     ");
     insta::assert_snapshot!(repo.refused(&["undo"]), @"
@@ -159,7 +159,7 @@ fn the_first_commit_of_a_trace_can_be_undone() {
     The current trace is `main`
     [main] does not exist now
     --- stderr
-    `git trace redo` takes this back
+    `git trace redo` reverses this
     [exit 0]
     ");
     assert_eq!((repo.git(&["for-each-ref", "refs/traces"]), repo.trace_head()), (String::new(), String::new()));
@@ -193,7 +193,7 @@ fn an_operation_that_something_was_built_on_stays() {
     insta::assert_snapshot!(repo.refused(&["undo", &edit]), @"
     --- stderr
     error: cannot reverse operation [ID] (edit): `refs/traces/main` has moved since
-    hint: `git trace revert [SHORT]` takes that commit back and keeps the later ones
+    hint: `git trace revert [SHORT]` reverses that commit and keeps the later ones
     [exit 2]
     ");
     repo.text(&["reset", "TRACE_HEAD~3"]);

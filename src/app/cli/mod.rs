@@ -330,7 +330,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
             drop(context);
             error::print(&error);
             let Some(operation) = recorded else { return error.exit_status() };
-            note(&format!("note: what it had recorded before is kept; `git trace undo {operation}` takes it back"));
+            note(&format!("note: what it had recorded before is kept; `git trace undo {operation}` reverses it"));
             1
         }
     }

@@ -59,10 +59,10 @@ impl Diagnosis {
     }
 }
 
-/// Examines the setup that git sees in its folder; `root` is that of the working tree, if there is one. `records`: sessions are
-/// recorded here, which needs no merge driver.
-pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, records: bool) -> Result<Vec<Diagnosis>, GitError> {
-    let merges = !records || setting(git, "merge.trace.driver")?.is_some() || root.is_some_and(has_memory_files);
+/// Examines the setup that git sees in its folder; `root` is that of the working tree, if there is one. `is_used`: there
+/// are traces or recorded sessions, which need no merge driver.
+pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, is_used: bool) -> Result<Vec<Diagnosis>, GitError> {
+    let merges = !is_used || setting(git, "merge.trace.driver")?.is_some() || root.is_some_and(has_memory_files);
     let mut found = vec![version(git)?];
     if merges {
         found.extend([driver(git)?, recursive(git)?, attributes(git)?]);

@@ -44,7 +44,11 @@ pub struct TraceName {
 #[error("invalid trace name `{}`: git's rules for branch names apply", .0.escape_debug())]
 pub struct BadTraceName(pub(crate) String);
 
-impl Diagnostic for BadTraceName {}
+impl Diagnostic for BadTraceName {
+    fn hint(&self) -> Option<String> {
+        self.0.starts_with('#').then(|| "`#3` names an item; begin the name with a letter".to_owned())
+    }
+}
 
 impl TraceName {
     /// The default trace, `main`.
@@ -145,7 +149,8 @@ impl FromStr for TraceName {
         // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default. Git admits characters that
         // a terminal obeys, and names are printed everywhere.
         let is_head = matches!(name, "HEAD" | TRACE_HEAD | PREVIOUS);
-        let is_plain = !name.starts_with('-') && !is_head && name.len() <= 240 && !name.contains(is_unprintable);
+        // `#3` is an item.
+        let is_plain = !name.starts_with(['-', '#']) && !is_head && name.len() <= 240 && !name.contains(is_unprintable);
         if is_plain && Repo::is_refname(&format!("{TRACES}{name}")) {
             Ok(Self::trace(name.to_owned()))
         } else {

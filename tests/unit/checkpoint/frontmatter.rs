@@ -45,3 +45,26 @@ fn errors_have_positions() {
         assert!(span.start >= place && !message.contains('\n'), "{span:?} {message}");
     }
 }
+
+#[test]
+fn values_are_what_yaml_says() {
+    let text = "---\na: ~\nb: true\nc: 3\nd: -0.5\ne: '3'\nf: !!str 3\ng: 2025-12-17T14:00:00Z\nh: [x, {y: z}]\ni:\n  - j\nk: >\n  two\n  lines\n---\n";
+    let front = Frontmatter::parse(text, 0).unwrap();
+    let values: Vec<Value> = front.entries.into_iter().map(|entry| entry.value).collect();
+    insta::assert_snapshot!(Value::Array(values), @r#"[null,true,3,-0.5,"3","3","2025-12-17T14:00:00Z",["x",{"y":"z"}],["j"],"two lines\n"]"#);
+}
+
+#[test]
+fn what_is_not_one_mapping_without_aliases_is_refused() {
+    for (yaml, refusal) in [
+        ("a: &x [1]\nb: *x\n", "aliases are not supported; write the value itself"),
+        ("a: {b: 1, b: 2}\n", "the key `b` occurs twice"),
+        ("? [a]\n: b\n", "a key is not a text"),
+        ("a: b\n...\nc: d\n", "there is more than one document"),
+    ] {
+        let error = Frontmatter::parse(&format!("---\n{yaml}---\n"), 0).unwrap_err();
+        assert_eq!(error.message, format!("the frontmatter is not YAML: {refusal}"));
+    }
+    let deep = format!("---\na: {}\n---\n", "[".repeat(100_000));
+    assert_eq!(Frontmatter::parse(&deep, 0).unwrap_err().code, "bad-yaml");
+}

@@ -117,7 +117,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     (
         "delete",
         "-f|-r|-y|--cached|--force|--yes",
-        "no option is needed: `git trace delete ITEM`; `git trace undo` takes it back",
+        "no option is needed: `git trace delete ITEM`; `git trace undo` reverses it",
     ),
     ("diff", "--cached|--staged", "nothing is staged: `git trace diff STATE` compares with a state"),
     ("diff", "-p|-u|--patch", "no option is needed: `git trace diff STATE` prints the lines"),
@@ -153,7 +153,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
         "-G|-L|-S|--abbrev|--date|--decorate|--first-parent|--format|--merges|--name-|--no-|--pretty|--reverse|--skip",
         "`git log OPTION TRACE_HEAD` works",
     ),
-    ("merge", "--abort|--continue", "a merge is never left half done; `git trace undo` takes it back"),
+    ("merge", "--abort|--continue", "a merge is never left half done; `git trace undo` reverses it"),
     (
         "merge",
         "--squash",
@@ -172,7 +172,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     (
         "reset",
         "--hard|--keep|--merge|--mixed",
-        "no option is needed: `git trace reset TRACE_HEAD~1`; `git trace undo` takes it back",
+        "no option is needed: `git trace reset TRACE_HEAD~1`; `git trace undo` reverses it",
     ),
     ("reset", "--soft", "`git trace reset STATE` moves the trace; `git trace compress` makes one item of several"),
     (

@@ -1,8 +1,7 @@
 //! `git trace fsck`: whether the stored data is intact.
 
-use indicatif::ProgressBar;
-
 use crate::app::cli::{Context, ExitStatus, Result, Value, json};
+use crate::app::progress::Progress;
 use crate::base::escape::Plain;
 use crate::base::finding::Weight;
 use crate::check::fsck::{self, Problem, Repaired, Report};
@@ -78,10 +77,10 @@ impl FsckArgs {
 }
 
 fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
-    let bar = if args.quiet { None } else { context.ui.progress("checking: {pos} commits, {per_sec}", None) };
+    let bar = if args.quiet { None } else { context.ui.progress(None) };
     let watch = |commits| bar.iter().for_each(|bar| bar.set_position(commits as u64));
     let report = fsck::check(context.repo()?, &args.traces, context.now(), &watch);
-    bar.iter().for_each(ProgressBar::finish_and_clear);
+    bar.iter().for_each(Progress::clear);
     Ok(report?)
 }
 

@@ -120,7 +120,7 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()
     writeln!(context.ui, "{} items written to {}", exported.items, escaped(&path.to_string_lossy()))?;
     if args.output.is_none() {
         context.ui.flush()?;
-        context.ui.note(format!("`{resume}` resumes the session; trace `{name}` continues it"));
+        context.ui.note(format!("`{resume}` resumes the session, and its new items are recorded in trace `{name}`"));
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::base::escape::shell_word;
 use crate::git::{Env, Git, GitError, worktree_root};
+use crate::trace::model::name::TRACES;
 use crate::transcript::format::Format;
 
 /// Set up merges of memory files, and recording with --agent
@@ -374,7 +375,9 @@ impl DoctorArgs {
         };
         // Without a repository, nothing is recorded.
         let recorded = context.repo().map_or_else(|_| Ok(Vec::new()), |_| agents::examine(context, root.as_deref()))?;
-        let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now(), !recorded.is_empty())?;
+        let has_traces = context.repo().is_ok_and(|repo| repo.list_refs(TRACES).is_ok_and(|traces| !traces.is_empty()));
+        let is_used = has_traces || !recorded.is_empty();
+        let mut found = doctor::examine(&context.git()?, root.as_deref(), context.now(), is_used)?;
         found.extend(recorded);
         // Unusable settings are another finding.
         if let Some(folder) = root.and_then(|root| checkpoint_folder(context, root).ok()) {

@@ -1,5 +1,7 @@
 //! `git trace branch`, `switch` and `init`.
 
+use std::collections::BTreeMap;
+
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
@@ -187,8 +189,30 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
         writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
         is_damaged |= content.is_err();
     }
+    note_fetched(context)?;
     if is_damaged {
         context.ui.note("`git trace fsck` reports what is damaged and what helps");
+    }
+    Ok(())
+}
+
+/// Says which remotes have traces that are not here.
+fn note_fetched(context: &Context) -> Result<()> {
+    let repo = context.repo()?;
+    let mut missing: BTreeMap<String, usize> = BTreeMap::new();
+    for (refname, _) in repo.list_refs("refs/trace-remotes/")? {
+        let Some((remote, name)) = refname["refs/trace-remotes/".len()..].split_once('/') else { continue };
+        let name: Result<TraceName, _> = name.parse();
+        if let Ok(name) = name
+            && repo.find_ref(&name.refname())?.is_none()
+        {
+            *missing.entry(remote.to_owned()).or_default() += 1;
+        }
+    }
+    for (remote, count) in missing {
+        let remote = escaped(&remote);
+        let traces = if count == 1 { "1 trace that is".to_owned() } else { format!("{count} traces that are") };
+        context.ui.note(format!("hint: `{remote}` has {traces} not here: `git trace pull {remote}`"));
     }
     Ok(())
 }

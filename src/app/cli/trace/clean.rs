@@ -16,7 +16,7 @@ use crate::trace::store::settings::cache_prices;
 ///
 /// Presets select items, such as old results and reads of files that were edited later, and put stubs in their place. What the
 /// user and the model said, instructions, pinned items, unresolved errors, and the newest steps stay. The result is one commit
-/// on the new trace `<trace>.clean`, and `git trace undo` takes it back.
+/// on the new trace `<trace>.clean`, and `git trace undo` reverses it.
 ///
 /// On a terminal, a full-screen view opens to change the selection: `?` lists its keys. Elsewhere nothing is written unless
 /// --yes is given.
@@ -75,8 +75,11 @@ impl CleanArgs {
         let has_changes = plan.changed().next().is_some();
         let mut done = None;
         if is_wanted && has_changes {
-            let target = if self.in_place { name.clone() } else { branch_name(repo, &name)? };
-            done = plan.apply(&context.open(&target)?, (!self.in_place).then_some(&view.tip))?;
+            done = if self.in_place { None } else { plan.earlier(repo, &name, &view.tip)? };
+            if done.is_none() {
+                let target = if self.in_place { name.clone() } else { branch_name(repo, &name)? };
+                done = plan.apply(&context.open(&target)?, (!self.in_place).then_some(&view.tip))?;
+            }
         }
         if self.json {
             return context.ui.json(&plan.to_json(&size, done.as_ref()));
@@ -133,7 +136,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_wanted: bo
         let (before, saves) = (grouped(share.before), grouped(share.before.saturating_sub(share.after)));
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
-    let back = if is_wanted { "   back: git trace undo" } else { "" };
+    let back = if is_wanted { "   undo: git trace undo" } else { "" };
     writeln!(ui, " {}{back}", screen::totals(plan, size, usize::MAX))?;
     ui.note(plan.note(cache_prices(context.repo()?)?));
     Ok(())
@@ -141,12 +144,16 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_wanted: bo
 
 fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()> {
     let ui = &context.ui;
-    writeln!(ui, "[{}] {}", done.name, ui.oid(done.commit))?;
+    if done.is_known {
+        writeln!(ui, "`{}` already has this result, so nothing was written", done.name)?;
+    } else {
+        writeln!(ui, "[{}] {}", done.name, ui.oid(done.commit))?;
+    }
     for (items, summary) in &done.summaries {
         writeln!(ui, "{items} items became one summary; `git trace expand {}` brings them back", ui.id(*summary))?;
     }
     if done.name != *name {
-        writeln!(ui, "`{name}` stays as it was; `git trace diff {name} {}` shows what was cut", done.name)?;
+        writeln!(ui, "`{name}` is unchanged; `git trace diff {name} {}` shows what was cut", done.name)?;
         writeln!(ui, "`git trace resume {}` continues with the result", done.name)?;
     }
     Ok(())

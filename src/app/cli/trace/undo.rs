@@ -165,7 +165,7 @@ fn report(context: &Context, originals: &[&Operation], reversed: &[Reversed], ve
         ui.note("the remote keeps what was pushed");
     }
     if verb == "undo" {
-        ui.note("`git trace redo` takes this back");
+        ui.note("`git trace redo` reverses this");
     }
     Ok(())
 }

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use serde_saphyr::{Location, Spanned};
 
 use super::markdown::lines;
-use crate::base::members::{EXPECTED, Members};
+use super::yaml::{self, Key, YamlError};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Frontmatter {
@@ -45,17 +44,12 @@ impl Frontmatter {
     pub(crate) fn parse(text: &str, from: usize) -> Result<Self, FrontmatterError> {
         let (span, end) = fences(text, from)?;
         let yaml = &text[span.clone()];
-        let mut options = serde_saphyr::Options::default();
-        options.with_snippet = false;
-        let Members(pairs) = serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
-            let problem = error.without_snippet().to_string();
-            if problem.contains(EXPECTED) {
+        let members = yaml::members(yaml).map_err(|error| {
+            let YamlError::Invalid { at, message } = error else {
                 let (message, remedy) = ("the frontmatter is not a mapping", "write one `key: value` per line");
                 return FrontmatterError::new(span.start..span.start, "not-a-mapping", message, remedy);
-            }
-            if let Some(at) =
-                unclosed_quote(yaml, error.location().map_or(yaml.len(), |location| offset(yaml, location)))
-            {
+            };
+            if let Some(at) = unclosed_quote(yaml, at) {
                 let at = span.start + at;
                 return FrontmatterError::new(
                     at..at + 1,
@@ -64,19 +58,19 @@ impl Frontmatter {
                     "close it on this line",
                 );
             }
-            let at = span.start + error.location().map_or(0, |location| offset(yaml, location));
-            let message = format!("the frontmatter is not YAML: {}", without_position(&problem));
-            FrontmatterError::new(at..at, "bad-yaml", message, "correct the line")
+            let at = span.start + at;
+            FrontmatterError::new(
+                at..at,
+                "bad-yaml",
+                format!("the frontmatter is not YAML: {message}"),
+                "correct the line",
+            )
         })?;
-        let entry = |(key, value): (Spanned<String>, Value)| {
-            let start = key.referenced.span().byte_offset().and_then(|start| usize::try_from(start).ok());
-            let start = span.start + start.unwrap_or_else(|| offset(yaml, key.referenced));
-            let line_end = text[start..].find('\n').map_or(text.len(), |end| start + end);
-            let end = start + key.value.len();
-            let end = if end <= line_end && text.is_char_boundary(end) { end } else { line_end };
-            Entry { key: key.value, value, span: start..end }
+        let entry = |(key, value): (Key, Value)| {
+            let within = span.start + key.span.start..span.start + key.span.end;
+            Entry { key: key.text, value, span: within }
         };
-        let entries = pairs.into_iter().map(entry).collect();
+        let entries = members.into_iter().map(entry).collect();
         Ok(Self { span, end, entries })
     }
 
@@ -99,23 +93,6 @@ fn unclosed_quote(yaml: &str, end: usize) -> Option<usize> {
         let is_open = !value[1..].replace("\\\"", "").contains(quote);
         is_open.then(|| start + line.len() - value.len())
     })
-}
-
-/// The first line of a YAML error without the position, which the finding states already.
-fn without_position(problem: &str) -> &str {
-    let problem = problem.lines().next().unwrap_or_default();
-    let problem = problem.find(" at line ").map_or(problem, |cut| &problem[..cut]);
-    let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-    let cut = problem.find(": ").filter(|_| problem.starts_with("line "));
-    cut.map_or(problem, |cut| &problem[cut + 2..])
-}
-
-/// The offset of a location, whose line and column count from 1. Errors have no byte offset.
-fn offset(yaml: &str, location: Location) -> usize {
-    let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-    let Some((start, line)) = lines(yaml, 0..yaml.len()).nth(index(location.line())) else { return yaml.len() };
-    let line = line.trim_end_matches('\n');
-    start + line.char_indices().nth(index(location.column())).map_or(line.len(), |(at, _)| at)
 }
 
 /// The span between the fences, and the start of the text after them.

@@ -4,6 +4,7 @@ pub(crate) mod edit;
 pub(crate) mod frontmatter;
 pub(crate) mod markdown;
 mod timestamp;
+mod yaml;
 
 use std::ops::Range;
 

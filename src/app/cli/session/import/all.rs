@@ -6,11 +6,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use indicatif::ProgressBar;
-
 use super::transcript::{compactions, print_tally, to_json};
 use super::{ImportArgs, print_report};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, error, escaped, json};
+use crate::app::progress::Progress;
 use crate::git::Repo;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::store::signature::Signature;
@@ -33,7 +32,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let repos: Vec<&Repo> = if args.all_folders { other.iter().collect() } else { vec![context.repo()?] };
     let length = |file: &PathBuf| fs::metadata(file).map_or(0, |file| file.len());
     let total = files.iter().map(|(.., file)| length(file)).sum();
-    let bar = context.ui.progress("{bar:30} {bytes}/{total_bytes} {left} {msg}", Some(total));
+    let bar = context.ui.progress(Some(total));
     let mut last = None;
     let mut signature = None;
     let (mut read, mut grown, mut recorded, mut failed, mut dropped) = (0, 0, 0, 0, 0);
@@ -98,7 +97,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
             above(bar.as_ref(), || print_imported(context, &imported))?;
         }
     }
-    bar.iter().for_each(ProgressBar::finish_and_clear);
+    bar.iter().for_each(Progress::clear);
     let done = Done { sessions: files.len(), imported: grown, failed, recorded };
     print_done(context, args, &done, &answers, args.all_folders.then_some(&skipped))?;
     Ok(ExitStatus::of(failed == 0 && dropped == 0))
@@ -167,7 +166,7 @@ fn agents(args: &ImportArgs) -> Result<Vec<Format>> {
 }
 
 /// Prints above the progress.
-fn above<T>(bar: Option<&ProgressBar>, print: impl FnOnce() -> T) -> T {
+fn above<T>(bar: Option<&Progress>, print: impl FnOnce() -> T) -> T {
     match bar {
         Some(bar) => bar.suspend(print),
         None => print(),

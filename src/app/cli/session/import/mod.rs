@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, escaped, json};
 use crate::base::bounded;
+use crate::base::changes::most_alike;
 use crate::message::Api;
 use crate::secrets::Policy;
 use crate::trace::TraceName;
@@ -18,7 +19,7 @@ use crate::trace::change::jsonl;
 use crate::trace::store::secrets::Found;
 use crate::trace::store::{head, settings};
 use crate::transcript::api_request;
-use crate::transcript::format::{self, InputFormat};
+use crate::transcript::format::{self, Format, InputFormat};
 
 /// Import a session or a file into a trace
 ///
@@ -69,7 +70,7 @@ impl ImportArgs {
         if self.all || self.all_folders {
             return all::run(context, self);
         }
-        let request = self.request()?;
+        let request = self.request(context)?;
         if self.split && !matches!(request.format, InputFormat::Provider(_)) {
             let message = format!("`--split` is for requests of an API, and this is `{}`", request.format.name());
             return Err(Error::with_hint(message, "omit the option"));
@@ -86,7 +87,7 @@ impl ImportArgs {
     }
 
     /// The format and the file: both given, the format alone, or a file whose content tells its format.
-    fn request(&self) -> Result<ImportRequest<'_>> {
+    fn request(&self, context: &Context) -> Result<ImportRequest<'_>> {
         let Some(first) = &self.first else {
             let hint = "git trace import claude-code, or git trace import FILE";
             return Err(Error::with_hint("no format and no file were given", hint));
@@ -101,7 +102,11 @@ impl ImportArgs {
             let is_path = self.file.is_none()
                 && (first.exists() || first.extension().is_some() || first.components().count() > 1);
             if !is_path {
-                return Err(unknown(format!("`{}` is neither a format nor a file", first.display())));
+                let message = format!("`{}` is neither a format nor a file", first.display());
+                return Err(match meant(context, &first.to_string_lossy())? {
+                    Some(hint) => Error::with_hint(message, hint),
+                    None => unknown(message),
+                });
             }
             let problem = if first.is_dir() { "is a folder" } else { "does not exist" };
             let hint = "name the file of a session; `git trace import claude-code` finds the newest one of this folder";
@@ -128,6 +133,31 @@ impl ImportArgs {
             }
         }
     }
+}
+
+/// The command that may be meant by a word that is neither a format nor a file.
+fn meant(context: &Context, word: &str) -> Result<Option<String>> {
+    let names = || InputFormat::all().map(InputFormat::name);
+    let format = names().find(|name| name.starts_with(word)).or_else(|| most_alike(word, names()));
+    if let Some(format) = format {
+        return Ok(Some(format!("did you mean `git trace import {format}`?")));
+    }
+    // Shorter words are parts of many ids.
+    let is_id = word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !is_id {
+        return Ok(None);
+    }
+    for format in Format::all() {
+        let Some(home) = format.home(context.repo()?.env()) else { continue };
+        for folder in context.session_folders()? {
+            let mut files = format.own_sessions(&home, &folder).into_iter().flatten();
+            let is_meant = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(word));
+            if let Some(file) = files.find(is_meant) {
+                return Ok(Some(format!("did you mean `git trace import {}`?", escaped(&file.to_string_lossy()))));
+            }
+        }
+    }
+    Ok(Some("no session of this folder has this id; `git trace import claude-code` imports the newest one".to_owned()))
 }
 
 fn given<'a>(request: &ImportRequest<'a>) -> Result<&'a Path> {

@@ -4,10 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use indicatif::ProgressBar;
-
 use super::{ImportArgs, ImportRequest, print_report, report_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
+use crate::app::progress::Progress;
 use crate::git::Repo;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
@@ -33,10 +32,10 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
         import::transcript(writing, format, destination, input).context("cannot import `-`")?
     } else {
         let length = fs::metadata(&file).ok().map(|file| file.len());
-        let bar = length.and_then(|length| context.ui.progress("{bar:30} {bytes}/{total_bytes} {left}", Some(length)));
+        let bar = length.and_then(|length| context.ui.progress(Some(length)));
         let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(bytes));
         let imported = session::import(writing, format, destination, &file, &watch);
-        bar.iter().for_each(ProgressBar::finish_and_clear);
+        bar.iter().for_each(Progress::clear);
         imported?
     };
     if imported.tally.is_foreign() {

@@ -1,0 +1,117 @@
+//! What stopped people who were new to git-trace.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::recording::{claude_folder, said};
+use crate::repo::TestRepo;
+
+/// A repository with the sample session as trace `work`.
+fn sample() -> TestRepo {
+    let repo = TestRepo::new();
+    let session = repo.bytes(&["demo", "--session"]);
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "work"], &session);
+    repo
+}
+
+#[test]
+fn a_second_clean_with_the_same_result_creates_no_branch() {
+    let repo = sample();
+    repo.text(&["clean", "work", "--yes"]);
+    let before = repo.refs();
+    let again = repo.text(&["clean", "work", "--yes"]);
+    insta::assert_snapshot!(again.lines().skip(5).collect::<Vec<_>>().join("\n"), @"
+    `work.clean` already has this result, so nothing was written
+    `work` is unchanged; `git trace diff work work.clean` shows what was cut
+    `git trace resume work.clean` continues with the result
+    ");
+    let json = repo.json(&["clean", "work", "--yes", "--json"]);
+    assert_eq!(json["commit"], repo.git(&["rev-parse", "refs/traces/work.clean"]).trim());
+    assert_eq!(repo.refs(), before);
+    // Another selection is another result.
+    repo.text(&["clean", "work", "--yes", "--preset", "thinking"]);
+    assert!(repo.text(&["branch"]).contains("work.clean-2"));
+    repo.text(&["clean", "work", "--yes", "--preset", "thinking"]);
+    assert!(!repo.text(&["branch"]).contains("work.clean-3"));
+}
+
+#[test]
+fn clean_and_status_give_the_same_percentage() {
+    let repo = sample();
+    for preset in ["thinking", "safe", "default", "aggressive"] {
+        let cleaned = repo.json(&["clean", "work", "--yes", "--json", "--preset", preset]);
+        let status = repo.json(&["--trace", "work", "status", "--json"]);
+        assert_eq!(cleaned["percent_before"], status["tokens"]["percent"]);
+        let branch = repo.git(&[
+            "for-each-ref",
+            "--format=%(refname:lstrip=2)",
+            "--points-at",
+            cleaned["commit"].as_str().unwrap(),
+            "refs/traces",
+        ]);
+        let status = repo.json(&["--trace", branch.trim(), "status", "--json"]);
+        assert!(status["tokens"]["percent"].is_u64());
+        assert_eq!(cleaned["percent_after_at_most"], status["tokens"]["percent"], "{preset}");
+    }
+}
+
+#[test]
+fn import_suggests_the_format_or_the_file_of_an_id() {
+    let repo = TestRepo::new();
+    fs::write(claude_folder(&repo).join("6b2e1f0a-0001.jsonl"), said("6b2e1f0a-0001", &["hello"])).unwrap();
+    let hint = |word: &str| {
+        let answer = repo.refused(&["import", word]).replace(repo.home().to_str().unwrap(), "[HOME]");
+        answer.lines().find(|line| line.starts_with("hint: ")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(hint("claude"), "hint: did you mean `git trace import claude-code`?");
+    assert_eq!(hint("codx"), "hint: did you mean `git trace import codex`?");
+    let found = hint("6b2e1f0a");
+    assert!(
+        found.starts_with("hint: did you mean `git trace import [HOME]") && found.contains("6b2e1f0a-0001.jsonl`?"),
+        "{found}"
+    );
+    insta::assert_snapshot!(hint("dead-beef"), @"hint: no session of this folder has this id; `git trace import claude-code` imports the newest one");
+}
+
+#[test]
+fn traces_of_a_remote_that_are_not_here_are_mentioned() {
+    let (repo, other) = (TestRepo::new(), TestRepo::new());
+    repo.git(&["remote", "add", "origin", &other.folder().to_string_lossy()]);
+    repo.say("hello");
+    repo.text(&["branch", "idea"]);
+    repo.text(&["push", "origin", "main", "idea"]);
+    let hint = || String::from_utf8(repo.run(&["branch"], b"").stderr).unwrap();
+    assert_eq!(hint(), "");
+    repo.text(&["branch", "-D", "idea"]);
+    insta::assert_snapshot!(hint(), @"hint: `origin` has 1 trace that is not here: `git trace pull origin`");
+    repo.text(&["pull", "origin"]);
+    assert_eq!(hint(), "");
+}
+
+#[test]
+fn traces_alone_need_no_merge_driver() {
+    let repo = TestRepo::new();
+    let health = || {
+        let found: Value = serde_json::from_slice(&repo.run(&["doctor", "--json"], b"").stdout).unwrap();
+        let driver = found.as_array().unwrap().iter().find(|found| found["code"] == "merge-driver").unwrap();
+        driver["health"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(health(), "error");
+    repo.say("hello");
+    assert_eq!(health(), "good");
+    repo.text(&["breadcrumb", "set", "auth.method", "JWT"]);
+    assert_eq!(health(), "error");
+}
+
+#[test]
+fn a_trace_is_not_named_like_an_item() {
+    let repo = TestRepo::new();
+    repo.say("hello");
+    insta::assert_snapshot!(repo.refused(&["branch", "#3"]), @"
+    --- stderr
+    error: invalid trace name `#3`: git's rules for branch names apply
+    hint: `#3` names an item; begin the name with a letter
+    [exit 2]
+    ");
+}
