@@ -1,6 +1,7 @@
 //! The state of all checkpoints together: what no single file shows.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -9,8 +10,8 @@ use super::error::CheckpointError;
 use super::folder::{Checkpoint, File, Folder, checkpoints};
 use super::follow::{FollowContext, is_stale};
 use super::index::Index;
-use super::index::edit::{IndexEntry, add, remove};
-use super::lifecycle::{edit_index, lock, read_if_exists};
+use super::index::edit::{IndexEntry, add, empty, remove};
+use super::lifecycle::{edit_index, list_of, lock, read_if_exists, write};
 use super::validate::{completion_field, has_learnings, validate_set};
 use crate::base::escape::Plain;
 use crate::base::merge::FileKind;
@@ -47,6 +48,19 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
             report(&file.path, "row-without-file", format!("the row `{name}` has no file"), FIX);
         }
     }
+    if let Some(list) = missing_list(folder, &known) {
+        let active = folder.shown(list.parent().unwrap_or(&list));
+        if list.parent().is_some_and(std::path::Path::is_dir) {
+            report(
+                &folder.shown(&list),
+                "missing-index",
+                "the list of active checkpoints does not exist".to_owned(),
+                FIX,
+            );
+        } else {
+            report(&active, "missing-folder", "the folder of active checkpoints does not exist".to_owned(), FIX);
+        }
+    }
     for one in known.iter().filter(|one| is_unlisted(&files, one)) {
         report(&one.file.path, "file-without-row", "INDEX.md does not list it".to_owned(), FIX);
     }
@@ -69,7 +83,8 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
     for one in known.iter().filter(|one| one.file.is_archived()) {
         let section = one.document.section("Completion");
         let learnings = section.and_then(|section| completion_field(&one.document, &section, "Learnings"));
-        if learnings.is_some_and(|learnings| has_learnings(learnings) && !learned.contains(learnings)) {
+        let is_learned = |learnings: &str| learned.contains(learnings) || learned.contains(&list_of(learnings));
+        if learnings.is_some_and(|learnings| has_learnings(learnings) && !is_learned(learnings)) {
             let remedy = "add them, or write `None noted`";
             report(&one.file.path, "learnings", "LEARNINGS.md does not contain its learnings".to_owned(), remedy);
         }
@@ -79,12 +94,28 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
 
 const FIX: &str = "fix it with `git trace checkpoint doctor --fix`";
 
-/// Removes rows without a file from the lists, and adds rows for active checkpoints without one. Returns the paths of changed lists.
+/// The list of active checkpoints if it, or the folder that it is in, should exist: if there is no checkpoint yet, or an archive, or if
+/// the folder has checkpoints.
+fn missing_list(folder: &Folder, known: &[Checkpoint<'_>]) -> Option<PathBuf> {
+    let active = folder.top().join("active");
+    let list = active.join("INDEX.md");
+    let has_active = known.iter().any(|one| one.file.location.parent() == Some(&active));
+    let is_needed = has_active || !active.exists() && (known.is_empty() || folder.top().join("archive").is_dir());
+    (is_needed && !list.exists()).then_some(list)
+}
+
+/// Writes a list that is missing, removes rows without a file from the lists, and adds rows for active checkpoints without one. Returns
+/// the paths of changed lists.
 pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointError> {
+    let mut changed = Vec::new();
+    if let Some(list) = missing_list(folder, &checkpoints(&folder.files()?)) {
+        // Creates the folder, which the lock needs.
+        write(folder, &list, None, empty().as_bytes())?;
+        changed.push(folder.shown(&list));
+    }
     let _lock = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
-    let mut changed = Vec::new();
     for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {
         let (Ok(text), Some(parent)) = (file.text(), file.location.parent()) else { continue };
         let mut fixed = text.to_owned();
@@ -101,6 +132,7 @@ pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointE
         if fixed != text {
             edit_index(folder, parent, |_| Some(fixed))?;
             changed.push(file.path.clone());
+            changed.dedup();
         }
     }
     Ok(changed)

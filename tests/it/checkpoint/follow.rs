@@ -33,7 +33,9 @@ fn breadcrumbs_resolve_to_their_targets() {
         assert_eq!(place.trace(&["checkpoint", "follow", breadcrumb]), answer, "{breadcrumb}");
     }
     assert_eq!(place.ok(&["checkpoint", "follow", "src/a.rs"]), place.read("src/a.rs"));
-    assert_eq!(place.ok(&["checkpoint", "follow", "-t", "file", "src/a.rs:3"]), place.read("src/a.rs"));
+    for reference in ["src/a.rs:3", "src/a.rs:3:6", "src/a.rs#L3"] {
+        assert_eq!(place.ok(&["checkpoint", "follow", "-t", "file", reference]), "impl Reader {\n", "{reference}");
+    }
     for reference in ["src/a.rs:4-6", "src/a.rs#L4-L6"] {
         let lines = place.ok(&["checkpoint", "follow", "-t", "file", reference]);
         assert_eq!(lines, "    /// Reads.\n    fn read(&self) -> u8 {\n        1\n", "{reference}");
@@ -152,4 +154,29 @@ fn doctor_examines_the_checkpoints_together_and_fixes_lists() {
     the checkpoints are in order
     ");
     assert!(place.trace(&["doctor"]).contains("ok       checkpoints: lists and breadcrumbs are in order"));
+}
+
+#[test]
+fn doctor_finds_missing_folders_and_lists_and_writes_them() {
+    let place = Playground::new();
+    let missing = "checkpoints/active: missing-folder: the folder of active checkpoints does not exist; fix it with \
+         `git trace checkpoint doctor --fix`\n[exit 1]\n";
+    assert_eq!(place.trace(&["checkpoint", "doctor"]), missing);
+    assert!(!place.trace(&["doctor"]).contains("missing-folder"), "most repositories have no checkpoints");
+    place.write("checkpoints/archive/chk-a.md", sound("", "## Completion\n\n- **Status**: done\n- **Outcome**: It works.\n- **Learnings**: None noted\n- **Date**: 2026-01-01\n"));
+    assert_eq!(place.trace(&["checkpoint", "doctor"]), missing);
+    let fixed = "--- stderr\nchanged checkpoints/active/INDEX.md\nthe checkpoints are in order\n";
+    assert_eq!(place.trace(&["checkpoint", "doctor", "--fix"]), fixed);
+    let list = "# Active Checkpoints\n\n| Checkpoint | Description | Last Updated |\n|------------|-------------|--------------|\n\n\
+         _No active checkpoints._\n";
+    assert_eq!(place.read("checkpoints/active/INDEX.md"), list);
+    std::fs::remove_file(place.at.join("checkpoints/active/INDEX.md")).unwrap();
+    place.write("checkpoints/active/chk-b.md", sound("", "").replace("chk-a", "chk-b"));
+    assert_eq!(
+        place.trace(&["checkpoint", "doctor"]),
+        "checkpoints/active/INDEX.md: missing-index: the list of active checkpoints does not exist; fix it with \
+         `git trace checkpoint doctor --fix`\n[exit 1]\n"
+    );
+    assert_eq!(place.trace(&["checkpoint", "doctor", "--fix"]), fixed);
+    assert!(place.read("checkpoints/active/INDEX.md").contains("| chk-b |"));
 }

@@ -4,12 +4,12 @@ use super::CheckpointContext;
 use crate::app::cli::{ExitStatus, Result, json};
 use crate::memory::checkpoint::doctor::{examine, fix};
 
-/// Examine the checkpoints together: lists, learnings, statuses, and breadcrumbs that lead nowhere
+/// Examine the checkpoints together: folders, lists, learnings, statuses, and breadcrumbs that lead nowhere
 ///
 /// The exit status is 1 if there is a problem. `validate` checks each file in detail.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Fix the lists: remove rows without a file, and add rows for files without one
+    /// Fix the lists: write a missing one, remove rows without a file, and add rows for files without one
     #[arg(long)]
     fix: bool,
     /// Print a JSON array

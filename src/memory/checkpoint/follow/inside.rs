@@ -48,14 +48,18 @@ pub(crate) fn locate(root: &Path, reference: &str) -> Result<Option<(PathBuf, Me
     }
 }
 
-/// The path in `src/a.rs:12`, `src/a.rs:12-20`, or `src/a.rs#L12-L20`, and the first and the last of several lines.
+/// The path in `src/a.rs:12`, `src/a.rs:12:5`, `src/a.rs:12-20`, or `src/a.rs#L12-L20`, and the first and the last line.
 fn split_lines(reference: &str) -> (&str, Option<(usize, usize)>) {
     let is_line =
         |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b':' | b'L'));
     let split = reference.rsplit_once("#L").or_else(|| reference.split_once(':'));
     let Some((path, lines)) = split.filter(|(_, lines)| is_line(lines)) else { return (reference, None) };
     let number = |text: &str| text.trim_start_matches('L').parse().ok();
-    let range = lines.split_once('-').and_then(|(first, last)| Some((number(first)?, number(last)?)));
+    let (first, last) = lines.split_once('-').unwrap_or_else(|| {
+        let line = lines.split(':').next().unwrap_or_default();
+        (line, line)
+    });
+    let range = number(first).zip(number(last));
     (path, range.filter(|(first, last)| 1 <= *first && first <= last))
 }
 

@@ -15,8 +15,20 @@ pub(crate) struct IndexEntry<'a> {
     pub(crate) status: &'a str,
 }
 
+/// Follows a table without rows.
+const NOTE: &str = "\n\n_No active checkpoints._\n";
+
 fn format_date(at: Time) -> String {
     at.to_string()[..10].to_owned()
+}
+
+/// An index without checkpoints.
+pub(crate) fn empty() -> String {
+    format!("{}{NOTE}", head().trim_end())
+}
+
+fn head() -> String {
+    format!("# {TITLE}\n\n{}", render_table(COLUMNS, &[]))
 }
 
 /// Adds or replaces a checkpoint; creates the index if there is none. Returns `None` if the index has no table.
@@ -27,8 +39,7 @@ pub(crate) fn add(text: Option<&str>, entry: &IndexEntry<'_>, at: Time) -> Optio
             let line = one_line(text);
             if line.is_empty() { "to be written".to_owned() } else { line }
         });
-    let empty = format!("# {TITLE}\n\n{}", render_table(COLUMNS, &[]));
-    let text = &text.map_or(empty, |text| remove(text, name));
+    let text = &text.map_or_else(head, |text| remove(text, name));
     let markdown = Index::parse(text).markdown;
     let table = markdown.tables.first()?;
     let end = table.end(text);
@@ -73,7 +84,7 @@ pub(crate) fn remove(text: &str, name: &str) -> String {
         return kept;
     }
     let head = kept.trim_end_matches(['\n', '\r']).len();
-    splice(&kept, head..kept.len(), "\n\n_No active checkpoints._\n")
+    splice(&kept, head..kept.len(), NOTE)
 }
 
 pub(crate) fn set_date(text: &str, name: &str, at: Time) -> String {

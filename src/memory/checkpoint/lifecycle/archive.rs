@@ -119,7 +119,22 @@ fn archive_folder(location: &Path) -> (PathBuf, PathBuf) {
     (top.join("archive"), top.to_owned())
 }
 
-/// Adds learnings to LEARNINGS.md, unless it contains them already under any date.
+/// Learnings as LEARNINGS.md has them: a list.
+pub(crate) fn list_of(learnings: &str) -> String {
+    let is_item = |line: &str| {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
+            || rest.len() < line.len() && rest.starts_with(". ")
+    };
+    if is_item(learnings) { learnings.to_owned() } else { format!("- {}", learnings.replace('\n', "\n  ")) }
+}
+
+/// Adds learnings to LEARNINGS.md, unless it contains them already under any date:
+///
+/// ```text
+/// ## 2025-12-27 — chk-auth
+/// - Start small.
+/// ```
 fn collect_learnings(
     folder: &Folder,
     path: &Path,
@@ -129,10 +144,11 @@ fn collect_learnings(
 ) -> Result<(), CheckpointError> {
     let before = read_if_exists(folder, path)?;
     let mut text = before.clone().unwrap_or_else(|| b"# Learnings\n".to_vec());
-    let (head, body) = (format!("\n## {id} ("), format!(")\n\n{learnings}\n"));
-    let is_known = String::from_utf8_lossy(&text).split(&head).skip(1).any(|part| {
-        let after_date = part.get("2026-01-01".len()..);
-        after_date.is_some_and(|rest| rest.starts_with(&body))
+    let list = list_of(learnings);
+    let is_known = String::from_utf8_lossy(&text).split("\n## ").skip(1).any(|part| {
+        let (head, body) = part.split_once('\n').unwrap_or((part, ""));
+        // Version 0.1 wrote `## chk-auth (2025-12-27)`, and the learnings as they are.
+        head.split([' ', '(']).any(|word| word == id) && [&list, learnings].contains(&body.trim())
     });
     if is_known {
         return Ok(());
@@ -140,6 +156,6 @@ fn collect_learnings(
     if !text.ends_with(b"\n") {
         text.push(b'\n');
     }
-    text.extend([head.as_str(), &now.to_string()[..10], &body].concat().as_bytes());
+    text.extend(format!("\n## {} — {id}\n{list}\n", &now.to_string()[..10]).bytes());
     write(folder, path, before.as_deref(), &text)
 }

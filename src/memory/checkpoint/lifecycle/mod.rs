@@ -17,10 +17,10 @@ use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
 use crate::base::replace;
 use crate::base::worktree_path::resolve;
 use crate::trace::Time;
-pub(super) use write::lock;
-use write::write;
+pub(super) use write::{lock, write};
 
 pub(crate) use archive::archive;
+pub(super) use archive::list_of;
 pub(crate) use create::{NewCheckpoint, create};
 pub(crate) use update::{add_breadcrumb, add_delta, clear_current, remove_breadcrumb, set_current};
 
