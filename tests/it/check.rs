@@ -1,6 +1,6 @@
 //! `git trace check`, on commits and on the index.
 
-use crate::playground::{Playground, STORE, line};
+use crate::playground::{Playground, STORE, fixture, line};
 
 #[test]
 fn check_reports_findings_by_line() {
@@ -169,4 +169,24 @@ fn stale_breadcrumbs_and_mixed_line_endings_are_warnings() {
     assert!(place.trace(&["check", "--staged"]).contains(
         ":1:1: stale: `api.a` was last set at 2025-01-01T00:00:00Z; set it again if it still holds, or delete it"
     ));
+}
+
+/// The files of the formats' own repositories, which were written without git-trace.
+#[test]
+fn the_repositories_of_the_formats_authors_pass() {
+    let place = Playground::new();
+    place.write("checkpoints/active/INDEX.md", fixture("checkpoints/INDEX-empty.md"));
+    place.write("checkpoints/archive/INDEX.md", fixture("checkpoints/INDEX-archive.md"));
+    for name in ["chk-checkpoint-branches-plan.md", "chk-dialectic-audit.md"] {
+        place.write(&format!("checkpoints/archive/{name}"), fixture(&format!("checkpoints/{name}")));
+    }
+    place.write(STORE, fixture("breadcrumbs/upstream-repository.jsonl"));
+    place.commit("as they are");
+    assert!(place.trace(&["check", "HEAD"]).ends_with("files checked: 5, errors: 0, warnings: 8\n"));
+    for store in ["design-document.jsonl", "written-by-synapse-1.0.7.jsonl"] {
+        place.write(STORE, fixture(&format!("breadcrumbs/{store}")));
+        place.commit(store);
+        let answer = place.trace(&["check", "HEAD"]);
+        assert!(answer.contains("errors: 0") && !answer.contains("[exit"), "{store}: {answer}");
+    }
 }

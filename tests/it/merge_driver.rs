@@ -116,6 +116,44 @@ fn linked_worktrees_and_merge_tree_use_the_driver() {
 
 /// Two histories that were merged into each other both ways, so that a merge has two bases. Each side has settled the same
 /// two changes; `main` then takes one of them back.
+/// Git does not call drivers for a merge of several branches.
+#[test]
+fn an_octopus_merge_merges_lines_and_check_reports_what_it_leaves() {
+    let place = Playground::installed();
+    let base = line("api.a", "0", 0);
+    place.write(STORE, &base);
+    place.commit("base");
+    for (branch, text) in [("one", line("api.b", "1", 1)), ("two", line("api.a", "0", 0) + &line("api.c", "2", 2))] {
+        place.git(&["checkout", "-q", "-b", branch, "main"]);
+        place.write(STORE, base.clone() + &text);
+        place.commit(branch);
+    }
+    place.git(&["checkout", "-q", "main"]);
+    // Two branches that add a line after the same line: git refuses, and nothing is lost.
+    let refused = place.try_git(&["merge", "-q", "one", "two"]);
+    assert!(refused.contains("[exit"), "{refused}");
+    place.git(&["reset", "-q", "--hard", "main"]);
+    // Where the changes are apart, lines merge, and the key that is there twice is found.
+    place.write(STORE, base.clone() + &line("api.m", "0", 0) + &line("api.x", "0", 0) + &line("api.z", "0", 0));
+    place.commit("more");
+    for (branch, before) in [("three", false), ("four", true)] {
+        place.git(&["checkout", "-q", "-b", branch, "main"]);
+        let twice = line("api.k", branch, if before { 1 } else { 2 });
+        let text = place.read(STORE);
+        place.write(STORE, if before { twice + &text } else { text + &twice });
+        place.commit(branch);
+    }
+    place.git(&["checkout", "-q", "main"]);
+    place.git(&["merge", "-q", "three", "four"]);
+    insta::assert_snapshot!(place.trace(&["check", "HEAD"]), @"
+    .synapse/breadcrumbs.jsonl:2:1: unsorted: `api.a` follows a greater key; sort the lines by key; any `breadcrumb set` does that
+    .synapse/breadcrumbs.jsonl:6:1: duplicate-key: `api.k` is already on line 1; keep the correct line
+    --- stderr
+    files checked: 1, errors: 2, warnings: 0
+    [exit 1]
+    ");
+}
+
 #[test]
 fn a_criss_cross_merge_has_a_base_of_records() {
     let place = Playground::installed();
