@@ -98,7 +98,7 @@ impl Context {
 
     /// The real path of the root of the working tree.
     pub(crate) fn root(&self) -> Result<PathBuf> {
-        let root = worktree_root(&self.folder()?, self.env.clone())?;
+        let root = worktree_root(&self.folder()?, self.repo())?;
         Ok(root.canonicalize().unwrap_or(root))
     }
 
@@ -266,6 +266,17 @@ impl Context {
     /// The breadcrumb store that serves the folder, in a working tree with this root.
     pub(crate) fn breadcrumbs(&self, root: &Path) -> Result<Store> {
         let store = Store::find(&self.folder()?, root);
+        let store = match self.repo() {
+            Ok(repo) => {
+                let store = store.with_notes(repo.common_dir().join("trace").join("cache"));
+                // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout.
+                if !repo.git_dir().join("info").join("sparse-checkout").exists() {
+                    return Ok(store);
+                }
+                store
+            }
+            Err(_) => store,
+        };
         // Who reads would be told that there is no breadcrumb, and who writes would start a new file.
         let missing = StoreFile::ALL.map(|file| store.real_path(file).ok().filter(|path| !path.exists()));
         for path in missing.iter().flatten() {

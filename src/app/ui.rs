@@ -256,16 +256,21 @@ impl Ui {
     }
 
     pub(crate) fn table<const N: usize>(&self, rows: &[[String; N]]) -> Result<()> {
+        // ASCII is counted without looking up each character: a table may have half a million cells.
+        let width_of = |cell: &str| if cell.is_ascii() { cell.len() } else { Line::raw(cell).width() };
         let mut widths = [0; N];
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(Line::raw(cell).width());
+                *width = (*width).max(width_of(cell));
             }
         }
+        let mut line = String::new();
         for row in rows {
-            let pad = |cell: &String, width: &usize| cell.clone() + &" ".repeat(width - Line::raw(cell).width());
-            let cells = row.iter().zip(&widths).map(|(cell, width)| pad(cell, width));
-            let line = cells.collect::<Vec<_>>().join("  ");
+            line.clear();
+            for (cell, width) in row.iter().zip(&widths) {
+                line.push_str(cell);
+                line.extend(std::iter::repeat_n(' ', width - width_of(cell) + 2));
+            }
             writeln!(self, "{}", line.trim_end())?;
         }
         Ok(())

@@ -2,11 +2,11 @@
 //!
 //! Nothing here asks libgit2, so sparse indexes and repositories of later versions work.
 
+use std::borrow::Borrow;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, text_of};
@@ -154,9 +154,9 @@ fn ended(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, format!("it ended before the end of `{name}`"))
 }
 
-pub(crate) fn worktree_root(folder: &Path, env: Env) -> Result<PathBuf, GitError> {
-    match Repo::open_from_env(env) {
-        Ok(repo) => repo.worktree().ok_or(GitError::NoWorktree),
+pub(crate) fn worktree_root(folder: &Path, opened: Result<impl Borrow<Repo>, GitError>) -> Result<PathBuf, GitError> {
+    match opened {
+        Ok(repo) => repo.borrow().worktree().ok_or(GitError::NoWorktree),
         // Refs and extensions do not matter here, so git may know better.
         Err(GitError::UnknownExtension { .. }) => {
             Git::in_folder(folder).line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from)

@@ -10,4 +10,5 @@ mod lines;
 mod merge;
 mod namespace;
 mod record;
+mod sorted;
 mod store;

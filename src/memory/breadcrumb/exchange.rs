@@ -52,13 +52,27 @@ pub(crate) enum ImportError {
 
 impl Diagnostic for ImportError {}
 
+/// How many bytes are written at once.
+const BLOCK: usize = 64 * 1024;
+
 pub(crate) fn export(records: &[Record<'_>], format: Format, out: &mut impl Write) -> io::Result<()> {
     match format {
         Format::Json => {
             serde_json::to_writer_pretty(&mut *out, records)?;
             out.write_all(b"\n")
         }
-        Format::Jsonl => records.iter().try_for_each(|record| writeln!(out, "{}", record.render())),
+        Format::Jsonl => {
+            let mut lines = Vec::new();
+            for record in records {
+                serde_json::to_writer(&mut lines, record)?;
+                lines.push(b'\n');
+                if lines.len() >= BLOCK {
+                    out.write_all(&lines)?;
+                    lines.clear();
+                }
+            }
+            out.write_all(&lines)
+        }
     }
 }
 

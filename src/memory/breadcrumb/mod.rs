@@ -10,7 +10,7 @@
 //! - Times are compared as instants, never as text. Times that we write are in UTC, and `updated_at` never moves back.
 //! - An invalid line blocks writes but not reads. The error names the line, and the line is kept.
 //! - Of several lines with the same key, the one with the latest `updated_at` wins.
-//! - The sorted file is its own index. No other index exists that could become stale.
+//! - The sorted file is its own index. Whether a large one is sorted is noted, see [`store::sorted`]; no other index exists.
 //! - Keys in the namespace `secret` are in `.synapse/breadcrumbs-secret.jsonl`, which git must ignore.
 
 pub(crate) mod check;

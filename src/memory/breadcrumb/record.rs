@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
+use jiff::civil::DateTime;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde_json::value::RawValue;
@@ -52,8 +53,11 @@ impl<'a> Record<'a> {
 
     /// Parses one line, with or without its line ending.
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, LineError> {
-        let record = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str::<Self>(text).ok());
-        match record {
+        let text = std::str::from_utf8(line).ok();
+        if let Some(record) = text.and_then(parse_plain) {
+            return Ok(record);
+        }
+        match text.and_then(|text| serde_json::from_str::<Self>(text).ok()) {
             Some(record) if record.unknown.iter().all(|(_, raw)| depth(raw.get()) < MAX_DEPTH) => Ok(record),
             _ => Err(diagnose(line)),
         }
@@ -140,7 +144,40 @@ impl<'a> Record<'a> {
     }
 }
 
-pub(crate) fn keep_winners(records: &mut Vec<Record<'static>>) {
+/// Parses a line with our members, in our order and spelling, as we and Synapse write them. This takes a tenth of the time of parsing
+/// any JSON; `None` means nothing.
+pub(crate) fn parse_plain(line: &str) -> Option<Record<'_>> {
+    let (key, rest) = plain_text(line.strip_prefix("{\"key\":\"")?)?;
+    let (value, mut rest) = plain_text(rest.strip_prefix(",\"value\":\"")?)?;
+    let mut record = Record::new(key, value);
+    if let Some(number) = rest.strip_prefix(",\"task_id\":") {
+        let (digits, after) = number.split_at(number.bytes().position(|b| !b.is_ascii_digit())?);
+        record.task_id = Some(digits.parse().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?);
+        rest = after;
+    }
+    let times = [
+        (",\"created_at\":\"", &mut record.created_at),
+        (",\"updated_at\":\"", &mut record.updated_at),
+        (",\"expires_at\":\"", &mut record.expires_at),
+    ];
+    for (name, time) in times {
+        if let Some(text) = rest.strip_prefix(name) {
+            let (text, after) = plain_text(text)?;
+            *time = Some(text.into());
+            rest = after;
+        }
+    }
+    matches!(rest, "}" | "}\n" | "}\r" | "}\r\n").then_some(record)
+}
+
+/// Splits a text after its first quote, before which there is no escape and no control character.
+fn plain_text(text: &str) -> Option<(&str, &str)> {
+    let end = memchr::memchr2(b'"', b'\\', text.as_bytes())?;
+    let is_plain = text.as_bytes()[end] == b'"' && text.as_bytes()[..end].iter().all(|b| *b >= 0x20);
+    is_plain.then(|| (&text[..end], &text[end + 1..]))
+}
+
+pub(crate) fn keep_winners(records: &mut Vec<Record<'_>>) {
     if records.is_sorted_by(|a, b| a.key < b.key) {
         return;
     }
@@ -150,6 +187,9 @@ pub(crate) fn keep_winners(records: &mut Vec<Record<'static>>) {
 
 /// Parses RFC 3339 with date, time, and zone, and any number of fractional digits. Digits after the ninth are ignored.
 pub(crate) fn parse_time(text: &str) -> Option<Time> {
+    if let Some(time) = parse_utc(text) {
+        return Some(time);
+    }
     let (date, rest) = text.split_at_checked(19)?;
     let (fraction, zone) = match rest.strip_prefix('.') {
         Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).filter(|len| *len > 0)?),
@@ -159,12 +199,32 @@ pub(crate) fn parse_time(text: &str) -> Option<Time> {
     if !has_shape(date, "0000-00-00T00:00:00") || !has_zone {
         return None;
     }
-    let time: Time = match fraction.get(..9) {
-        Some(fraction) => format!("{date}.{fraction}{zone}").parse().ok()?,
-        None => text.parse().ok()?,
+    let time: Time = match fraction.split_at_checked(9) {
+        Some((kept, cut)) if !cut.is_empty() => format!("{date}.{kept}{zone}").parse().ok()?,
+        _ => text.parse().ok()?,
     };
     // In UTC, the first day of year 0 may be in year -1, which RFC 3339 cannot express.
     (time.as_second() >= START_OF_YEAR_0).then_some(time)
+}
+
+/// Parses a time as we and Synapse write it, in a tenth of the time that any other takes.
+fn parse_utc(text: &str) -> Option<Time> {
+    let (date, fraction) = text.strip_suffix('Z')?.split_at_checked(19)?;
+    let digits = fraction.strip_prefix('.').filter(|digits| (1..=9).contains(&digits.len()));
+    if !has_shape(date, "0000-00-00T00:00:00") || digits.is_none() && !fraction.is_empty() {
+        return None;
+    }
+    let nanoseconds = match digits {
+        Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            digits.parse::<i32>().ok()? * 10_i32.pow(9 - u32::try_from(digits.len()).ok()?)
+        }
+        Some(_) => return None,
+        None => 0,
+    };
+    let number = |at: usize| date.get(at..at + 2)?.parse::<i8>().ok();
+    let year = date.get(..4)?.parse().ok()?;
+    let civil = DateTime::new(year, number(5)?, number(8)?, number(11)?, number(14)?, number(17)?, nanoseconds).ok()?;
+    Time::of_civil(civil)
 }
 
 /// Whether a text has a digit for each `0`, a sign for each `+`, and the other characters of the shape.

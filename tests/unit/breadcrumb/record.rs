@@ -2,8 +2,12 @@
 
 use std::cmp::Ordering;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample;
+
 use crate::memory::breadcrumb::Record;
-use crate::memory::breadcrumb::record::parse_time;
+use crate::memory::breadcrumb::record::{parse_plain, parse_time};
 
 fn parse(line: &str) -> Record<'_> {
     Record::parse(line.as_bytes()).unwrap()
@@ -75,4 +79,58 @@ fn the_later_instant_wins_and_then_the_greater_text() {
     assert_eq!(later_as_text.precedence(&unreadable), Ordering::Greater);
     assert_eq!(unreadable.precedence(&none), unreadable.canonical().cmp(&none.canonical()));
     assert_eq!(none.precedence(&none), Ordering::Equal);
+}
+
+/// Lines near those that the fast parser knows.
+fn near_plain() -> impl Strategy<Value = String> {
+    let text = || prop_oneof![6 => "[a-z._ é]{0,5}", 1 => Just("a\\\"b".to_owned()), 1 => Just("\t".to_owned()), 1 => "\\PC{0,3}"];
+    let number = prop_oneof![
+        Just("0"),
+        Just("7"),
+        Just("-3"),
+        Just("007"),
+        Just("1.5"),
+        Just("99999999999999999999"),
+        Just("null")
+    ];
+    let member = prop_oneof![
+        number.prop_map(|number| format!(",\"task_id\":{number}")),
+        (sample::select(vec!["created_at", "updated_at", "expires_at", "Key", "n"]), text())
+            .prop_map(|(name, text)| format!(",\"{name}\":\"{text}\"")),
+        Just(",\"created_at\":null".to_owned()),
+        Just(" ".to_owned()),
+    ];
+    let end = sample::select(vec!["}", "}\n", "}\r", "}\r\n", "} ", "", "}x", ",}"]);
+    (text(), text(), vec(member, 0..4), end).prop_map(|(key, value, members, end)| {
+        format!("{{\"key\":\"{key}\",\"value\":\"{value}\"{}{end}", members.concat())
+    })
+}
+
+proptest! {
+    /// The fast parser answers only what the parser of JSON does.
+    #[test]
+    fn plain_lines_are_parsed_as_json(line in near_plain()) {
+        if let Some(plain) = parse_plain(&line) {
+            prop_assert_eq!(format!("{plain:?}"), format!("{:?}", serde_json::from_str::<Record<'_>>(&line).unwrap()));
+        }
+    }
+
+    /// The zone keeps the second parser from being used.
+    #[test]
+    fn times_in_utc_are_those_with_a_zone(
+        date in "(000[01]|1969|2000|2025|9999)-[01][0-9]-[0-3][0-9]", time in "[0-2][0-9]:[0-6][0-9]:[0-6][0-9]", fraction in "(\\.[0-9]{0,11})?",
+    ) {
+        prop_assert_eq!(parse_time(&format!("{date}T{time}{fraction}Z")), parse_time(&format!("{date}T{time}{fraction}+00:00")));
+    }
+
+    #[test]
+    fn what_we_write_is_plain(
+        key in "[a-z._]{1,8}", value in "[a-z é:/?=]{0,8}", task_id in proptest::option::of(0..i64::MAX), expires in any::<bool>(),
+    ) {
+        let time = || Some("2025-12-21T10:00:00.948003136Z".into());
+        let expires_at = if expires { time() } else { None };
+        let record = Record { task_id, created_at: time(), updated_at: time(), expires_at, ..Record::new(key, value) };
+        let line = record.render();
+        prop_assert_eq!(format!("{:?}", parse_plain(&line)), format!("{:?}", Some(record)));
+    }
 }

@@ -126,7 +126,8 @@ impl RenameArgs {
         if let Some(record) = context.store.lookup(&self.from, context.now())?.record {
             refuse_secret_breadcrumb(Caller::Person, self.to.as_str(), &record.value)?;
         }
-        context.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, context.now())?))?;
+        let record = context.write(|writer| Ok(writer.rename(&self.from, &self.to, self.force, context.now())?))?;
+        context.warn_bad_times([&record]);
         context.ui.write_content(format!("{} -> {}\n", self.from, self.to.as_str()))?;
         warn(context, self.to.as_str());
         Ok(())

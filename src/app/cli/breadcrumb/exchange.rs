@@ -63,7 +63,8 @@ impl ImportArgs {
 impl ExportArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let query = Query { prefix: self.prefix.clone(), expired: Expired::Shown, ..Query::default() };
-        let mut listing = context.store.list(&query, context.now())?;
+        let texts = context.store.texts(context.now())?;
+        let mut listing = texts.list(&query, context.now());
         context.warn_skipped_lines(&listing.skipped_lines);
         if !self.secrets {
             listing.records.retain(|record| StoreFile::of_key(&record.key) == StoreFile::Shared);

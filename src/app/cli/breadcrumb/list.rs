@@ -105,7 +105,8 @@ impl ListArgs {
             order: self.order,
             limit: self.limit,
         };
-        let listing = context.store.list(&query, now)?;
+        let texts = context.store.texts(now)?;
+        let listing = texts.list(&query, now);
         context.warn_skipped_lines(&listing.skipped_lines);
         context.warn_bad_times(&listing.records);
         match self.format.as_str() {
@@ -123,6 +124,8 @@ fn print_table(context: &BreadcrumbContext<'_>, records: &[Record<'_>]) -> Resul
     }
     // `?` is a time that cannot be read, `-` a missing one.
     let shown_time = |text: Option<&str>, time: Option<Time>| match (text, time) {
+        // The text is the time in UTC already.
+        (Some(text), Some(_)) if text.ends_with('Z') => format!("{} {}", &text[..10], &text[11..16]),
         (_, Some(time)) => minute(time),
         (None, _) => "-".to_owned(),
         _ => "?".to_owned(),

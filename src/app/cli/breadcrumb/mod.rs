@@ -110,6 +110,9 @@ fn shown_value(record: &Record<'_>, width: usize) -> String {
 
 /// At most `max_chars` characters of a text on one line, with control characters as escapes.
 fn shown_text(text: &str, max_chars: usize) -> String {
+    if text.len() <= max_chars && text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+        return text.to_owned();
+    }
     let mut line = String::new();
     for c in text.chars().take(max_chars) {
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }

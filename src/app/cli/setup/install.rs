@@ -12,7 +12,7 @@ use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::base::escape::shell_word;
-use crate::git::{Env, Git, GitError, worktree_root};
+use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::trace::model::name::TRACES;
 use crate::transcript::format::Format;
 
@@ -311,7 +311,7 @@ fn data_folder(env: &Env) -> Result<PathBuf> {
 
 /// The root of the working tree, where agents and clients look for their settings.
 fn root(context: &Context) -> Result<PathBuf> {
-    Ok(worktree_root(&context.folder()?, context.env.clone())?)
+    Ok(worktree_root(&context.folder()?, context.repo())?)
 }
 
 fn of_project(context: &Context) -> Result<SettingsOwner> {
@@ -327,7 +327,7 @@ fn of_user(env: &Env, agent: &Agent) -> Result<SettingsOwner> {
 }
 
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {
-    match worktree_root(git.folder(), env.clone()) {
+    match worktree_root(git.folder(), Repo::open_from_env(env.clone())) {
         Ok(root) if !private => Ok(root.join(".gitattributes")),
         Ok(_) | Err(GitError::NoWorktree) => {
             let path = git.line(&["rev-parse", "--git-path", "info/attributes"])?;
@@ -368,7 +368,7 @@ fn program(env: &Env) -> Result<String> {
 impl DoctorArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let ui = &context.ui;
-        let root = match worktree_root(&context.folder()?, context.env.clone()) {
+        let root = match worktree_root(&context.folder()?, context.repo()) {
             Ok(root) => Some(root),
             Err(GitError::NoWorktree) => None,
             Err(error) => return Err(error.into()),

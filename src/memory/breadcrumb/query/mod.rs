@@ -52,7 +52,7 @@ impl Query {
     }
 
     /// Applies order and limit to records that are sorted by key.
-    pub(crate) fn sort_and_truncate(&self, records: &mut Vec<Record<'static>>) {
+    pub(crate) fn sort_and_truncate(&self, records: &mut Vec<Record<'_>>) {
         let time = |record: &Record<'_>| if self.sort == Sort::Created { record.created() } else { record.updated() };
         match (self.sort, self.order) {
             (Sort::Key, Order::Ascending) => {}

@@ -1,9 +1,8 @@
 //! Editing a file's text in memory: parsing every line, and replacing the selected records.
 
 use std::collections::{HashMap, HashSet};
-use std::thread;
 
-use super::lines::{BOM, KeyedLine, Lines, order_keys};
+use super::lines::{BOM, KeyedLine, Lines, order_keys, parse_all};
 use crate::memory::breadcrumb::{InvalidLine, Record};
 
 /// A text without invalid lines, in which some records are selected.
@@ -19,38 +18,19 @@ struct SelectedRecord {
     record: Record<'static>,
 }
 
-/// The fewest lines for which a thread pays off.
-const PART_LEN: usize = 5000;
-
-/// Parses every line, on several threads if there are many, because parsing takes most of the time of a write. Returns the
-/// selected records and the invalid lines.
+/// Parses every line; returns the selected records and the invalid lines.
 fn parse(
     lines: &[KeyedLine<'_>],
     is_selected: &(impl Fn(&Record<'_>) -> bool + Sync),
 ) -> Vec<Result<SelectedRecord, InvalidLine>> {
-    let parse_line = |line: &KeyedLine<'_>| match Record::parse(line.text) {
+    let parts = parse_all(lines, |line| match Record::parse(line.text) {
         Ok(record) => is_selected(&record).then(|| {
             let is_crlf = line.text.ends_with(b"\r");
             Ok(SelectedRecord { line_number: line.number, is_crlf, record: record.into_owned() })
         }),
         Err(reason) => Some(Err(InvalidLine { line: line.number, reason })),
-    };
-    let parse_part = |part: &[KeyedLine<'_>]| part.iter().filter_map(parse_line).collect::<Vec<_>>();
-    if lines.len() < 2 * PART_LEN {
-        return parse_part(lines);
-    }
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
-    let parts = lines.chunks(lines.len().div_ceil(threads));
-    thread::scope(|scope| {
-        let start = |part| (part, thread::Builder::new().spawn_scoped(scope, move || parse_part(part)));
-        let running: Vec<_> = parts.map(start).collect();
-        let result = |(part, running): (_, std::io::Result<thread::ScopedJoinHandle<'_, _>>)| match running {
-            Ok(running) => running.join().expect("parsing a line never panics"),
-            // There is no memory for another thread.
-            Err(_) => parse_part(part),
-        };
-        running.into_iter().flat_map(result).collect()
-    })
+    });
+    parts.into_iter().flatten().collect()
 }
 
 impl<'a> Selection<'a> {
@@ -66,7 +46,9 @@ impl<'a> Selection<'a> {
             return Err((first.clone(), invalid.len()));
         }
         let selected = selected.into_iter().flatten().collect();
-        lines.lines.sort_by(KeyedLine::order);
+        if !lines.is_sorted {
+            lines.lines.sort_by(KeyedLine::order);
+        }
         Ok(Self { text, lines, selected })
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::thread;
 
 use crate::memory::breadcrumb::Record;
 
@@ -85,9 +86,37 @@ pub(crate) fn numbered(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines.filter(|(_, line)| !is_blank(line))
 }
 
-fn is_blank(line: &[u8]) -> bool {
+pub(crate) fn is_blank(line: &[u8]) -> bool {
     // Check for a brace first: nearly every line starts with one, and this is called for every line.
     line.first() != Some(&b'{') && line.trim_ascii().is_empty()
+}
+
+/// The fewest lines for which a thread pays off.
+const PART_LEN: usize = 5000;
+
+/// Calls `parse` for each line, on several threads if there are many; returns the results in order, in one part per thread.
+pub(crate) fn parse_all<L: Sync, T: Send>(lines: &[L], parse: impl Fn(&L) -> Option<T> + Sync) -> Vec<Vec<T>> {
+    let parse_part = |part: &[L]| {
+        // Growing would move the results, which are larger than most lines.
+        let mut results = Vec::with_capacity(part.len());
+        results.extend(part.iter().filter_map(&parse));
+        results
+    };
+    if lines.len() < 2 * PART_LEN {
+        return vec![parse_part(lines)];
+    }
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
+    let parts = lines.chunks(lines.len().div_ceil(threads));
+    thread::scope(|scope| {
+        let start = |part| (part, thread::Builder::new().spawn_scoped(scope, move || parse_part(part)));
+        let running: Vec<_> = parts.map(start).collect();
+        let result = |(part, running): (_, std::io::Result<thread::ScopedJoinHandle<'_, _>>)| match running {
+            Ok(running) => running.join().expect("parsing a line never panics"),
+            // There is no memory for another thread.
+            Err(_) => parse_part(part),
+        };
+        running.into_iter().map(result).collect()
+    })
 }
 
 /// The key of a line. Only a line that does not start with a plain key is parsed.
@@ -102,10 +131,10 @@ pub(crate) fn find_key(line: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// The key of a line that starts with its key and spells it without escapes, as we and Synapse write it.
-fn plain_key(line: &[u8]) -> Option<&[u8]> {
+pub(crate) fn plain_key(line: &[u8]) -> Option<&[u8]> {
     let rest = line.strip_prefix(b"{\"key\":").map(|rest| rest.strip_prefix(b" ").unwrap_or(rest))?;
     let rest = rest.strip_prefix(b"\"")?;
-    let end = rest.iter().position(|b| matches!(b, b'"' | b'\\'))?;
+    let end = memchr::memchr2(b'"', b'\\', rest)?;
     (rest[end] == b'"').then_some(&rest[..end])
 }
 

@@ -5,6 +5,7 @@ mod error;
 pub(crate) mod fix;
 pub(crate) mod lines;
 mod read;
+pub(crate) mod sorted;
 pub(crate) mod write;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use error::StoreError;
 pub(crate) use read::SkippedLine;
 
+use self::sorted::Notes;
 use super::Namespaces;
 use super::key::is_secret;
 use crate::base::bounded;
@@ -31,6 +33,8 @@ pub(crate) struct Store {
     folder: PathBuf,
     /// The work tree that links in the folder must not leave.
     root: PathBuf,
+    /// `None` scans always.
+    sorted: Option<Notes>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -70,7 +74,7 @@ impl fmt::Display for StoreFile {
 impl Store {
     pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        Self { root: folder.clone(), folder }
+        Self { root: folder.clone(), folder, sorted: None }
     }
 
     /// The nearest `.synapse` from `start` up to the worktree root `top`, or else the one that `top` will have.
@@ -81,7 +85,13 @@ impl Store {
         let (start, top) = (canonical(start), canonical(top));
         let within = start.ancestors().take_while(|folder| folder.starts_with(&top));
         let found = within.map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());
-        Self { folder: found.unwrap_or_else(|| top.join(FOLDER)), root: top }
+        Self { folder: found.unwrap_or_else(|| top.join(FOLDER)), root: top, sorted: None }
+    }
+
+    /// Notes in a folder which large files are sorted.
+    #[must_use]
+    pub(crate) fn with_notes(self, folder: PathBuf) -> Self {
+        Self { sorted: Some(Notes { folder }), ..self }
     }
 
     #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Reading: looking up one key, and listing.
 //!
-//! Both scan the file. Reading it costs little compared with parsing it, so a file of up to 1 MiB is parsed completely, and
-//! every invalid line is reported. In a larger file, only lines with the requested keys are parsed.
+//! Both scan the file. A file of up to 1 MiB is parsed completely, and every invalid line is reported. In a larger file, only lines
+//! with the requested keys are parsed, and one key is found without a scan while the file is known to be sorted; see [`super::sorted`].
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io;
 
-use super::lines::{find_key, looks_valid, numbered};
+use super::lines::{find_key, looks_valid, numbered, parse_all};
 use super::{LARGE_FILE_LEN, Store, StoreError, StoreFile};
 use crate::base::bounded;
 use crate::base::replace::FileError;
@@ -38,19 +39,35 @@ pub(crate) struct Lookup {
 }
 
 #[derive(Debug)]
-pub(crate) struct Listing {
+pub(crate) struct Listing<'t> {
     /// In the order and up to the limit of the query.
-    pub records: Vec<Record<'static>>,
+    pub records: Vec<Record<'t>>,
     pub total: usize,
     pub skipped_lines: Vec<SkippedLine>,
 }
+
+/// The text of a file; empty if there is none.
+struct StoreText {
+    file: StoreFile,
+    text: Vec<u8>,
+}
+
+/// The texts of both files, from which listings borrow: copies of a hundred thousand records would take longer than parsing them.
+pub(crate) struct Texts([StoreText; 2]);
 
 impl Store {
     pub(crate) fn lookup(&self, key: &str, now: Time) -> Result<Lookup, StoreError> {
         let (mut records, mut skipped_lines) = (Vec::new(), Vec::new());
         // A person may have put the record into the wrong file, so look into both.
         for file in [StoreFile::of_key(key), StoreFile::of_key(key).other()] {
-            self.scan(file, |found| found == key.as_bytes(), &mut records, &mut skipped_lines)?;
+            if let Some(found) = self.find_sorted(file, key) {
+                records.extend(found);
+            } else {
+                let text = self.read(file, now)?;
+                let mut found = Vec::new();
+                text.scan(|found| found == key.as_bytes(), &mut found, &mut skipped_lines);
+                records.extend(found.into_iter().map(Record::into_owned));
+            }
             if !records.is_empty() {
                 break;
             }
@@ -59,46 +76,89 @@ impl Store {
         Ok(Lookup { record: records.pop().filter(|record| !record.is_expired(now)), skipped_lines })
     }
 
-    pub(crate) fn list(&self, query: &Query, now: Time) -> Result<Listing, StoreError> {
+    pub(crate) fn list(&self, query: &Query, now: Time) -> Result<Listing<'static>, StoreError> {
+        let texts = self.texts(now)?;
+        let Listing { records, total, skipped_lines } = texts.list(query, now);
+        Ok(Listing { records: records.into_iter().map(Record::into_owned).collect(), total, skipped_lines })
+    }
+
+    pub(crate) fn texts(&self, now: Time) -> Result<Texts, StoreError> {
+        let [first, second] = StoreFile::ALL;
+        Ok(Texts([self.read(first, now)?, self.read(second, now)?]))
+    }
+
+    /// The records of a key in a file that is known to be sorted. If one cannot be read, the file is scanned for its line number.
+    fn find_sorted(&self, file: StoreFile, key: &str) -> Option<Vec<Record<'static>>> {
+        let lines = self.sorted.as_ref()?.find(&self.real_path(file).ok()?, key.as_bytes())?;
+        lines.iter().map(|line| Record::parse(line).ok().map(Record::into_owned)).collect()
+    }
+
+    fn read(&self, file: StoreFile, now: Time) -> Result<StoreText, StoreError> {
+        let read = || -> io::Result<_> {
+            let real = self.real_path(file)?;
+            let opened = File::open(&real)?;
+            Ok((real, opened.metadata()?, bounded::read_opened(&opened)?))
+        };
+        let text = match read() {
+            Ok((real, before, text)) => {
+                if let Some(sorted) = self.sorted.as_ref().filter(|_| is_large(&text)) {
+                    sorted.note(&real, &before, &text, now);
+                }
+                text
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(FileError::Read { path: self.path(file), source }.into()),
+        };
+        Ok(StoreText { file, text })
+    }
+}
+
+fn is_large(text: &[u8]) -> bool {
+    text.len() as u64 > LARGE_FILE_LEN
+}
+
+impl Texts {
+    pub(crate) fn list(&self, query: &Query, now: Time) -> Listing<'_> {
         let (mut records, mut skipped_lines) = (Vec::new(), Vec::new());
-        for file in StoreFile::ALL {
-            self.scan(file, |key| key.starts_with(query.prefix.as_bytes()), &mut records, &mut skipped_lines)?;
+        let is_requested = |key: &[u8]| key.starts_with(query.prefix.as_bytes());
+        for text in &self.0 {
+            text.scan(is_requested, &mut records, &mut skipped_lines);
         }
         keep_winners(&mut records);
         records.retain(|record| query.matches(record, now));
         let total = records.len();
         query.sort_and_truncate(&mut records);
-        Ok(Listing { records, total, skipped_lines })
+        Listing { records, total, skipped_lines }
     }
+}
 
+impl StoreText {
     /// Reads the records whose key `is_requested`.
-    fn scan(
-        &self,
-        file: StoreFile,
-        is_requested: impl Fn(&[u8]) -> bool,
-        records: &mut Vec<Record<'static>>,
+    fn scan<'t>(
+        &'t self,
+        is_requested: impl Fn(&[u8]) -> bool + Sync,
+        records: &mut Vec<Record<'t>>,
         skipped_lines: &mut Vec<SkippedLine>,
-    ) -> Result<(), StoreError> {
-        let path = self.path(file);
-        let text = match self.real_path(file).and_then(|real| bounded::read_file(&real)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            text => text.map_err(|source| FileError::Read { path, source })?,
+    ) {
+        let is_large = is_large(&self.text);
+        let is_needed = |(_, line): &(_, &[u8])| {
+            !is_large || !looks_valid(line) || find_key(line).is_some_and(|key| is_requested(&key))
         };
-        let is_large = text.len() as u64 > LARGE_FILE_LEN;
-        for (number, line) in numbered(&text) {
-            if is_large && looks_valid(line) && !find_key(line).is_some_and(|key| is_requested(&key)) {
-                continue;
-            }
-            match Record::parse(line) {
-                Ok(record) if is_requested(record.key.as_bytes()) => records.push(record.into_owned()),
-                Ok(_) => {}
-                Err(reason) => skipped_lines.push(SkippedLine {
-                    file,
-                    invalid: InvalidLine { line: number, reason },
-                    key: find_key(line).map(Cow::into_owned),
-                }),
+        let lines: Vec<_> = numbered(&self.text).filter(is_needed).collect();
+        let parsed = parse_all(&lines, |(number, line)| match Record::parse(line) {
+            Ok(record) => is_requested(record.key.as_bytes()).then_some(Ok(record)),
+            Err(reason) => Some(Err(SkippedLine {
+                file: self.file,
+                invalid: InvalidLine { line: *number, reason },
+                key: find_key(line).map(Cow::into_owned),
+            })),
+        });
+        records.reserve(parsed.iter().map(Vec::len).sum());
+        for line in parsed.into_iter().flatten() {
+            match line {
+                Ok(record) => records.push(record),
+                Err(skipped) => skipped_lines.push(skipped),
             }
         }
-        Ok(())
     }
 }
