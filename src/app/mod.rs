@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod install;
 pub(crate) mod mcp;
 mod progress;
+mod recall;
 pub(crate) mod screen;
 pub(crate) mod secrets;
 pub(crate) mod ui;

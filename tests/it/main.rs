@@ -48,6 +48,7 @@ mod plain_git;
 mod playground;
 mod purge;
 mod purge_sharing;
+mod recall;
 mod recording;
 mod reftable;
 mod refusals;

@@ -566,3 +566,25 @@ fn a_reason_with_a_secret_is_refused() {
     }
     assert_eq!(repo.refs(), refs);
 }
+
+#[test]
+fn recall_answers_the_best_hits_of_all_memories() {
+    let repo = TestRepo::new();
+    repo.text(&["breadcrumb", "set", "auth.method", "JWT in a cookie"]);
+    repo.text(&["breadcrumb", "set", "auth.ttl", "15 minutes for each JWT, or for the cookie that has it"]);
+    repo.say("Cookies are fine.");
+    let hits = |arguments| result(&repo, "recall", arguments)["structuredContent"]["hits"].take();
+    let best = hits(json!({ "query": "cookies", "limit": 1 }));
+    let members =
+        ["kind", "place", "id", "agent", "key", "section", "snippet", "command"].map(|name| best[0][name].clone());
+    let command = "git trace breadcrumb get auth.method";
+    let place = ".synapse/breadcrumbs.jsonl";
+    let right = json!(["breadcrumb", place, "auth.method", null, "auth.method", null, "JWT in a cookie", command]);
+    assert_eq!(json!(members), right);
+    assert!(
+        best[0]["score"].as_f64() > Some(0.0) && best[0]["time"].is_string() && best.as_array().unwrap().len() == 1
+    );
+    assert_eq!(hits(json!({ "query": "cookies", "traces": true })).as_array().unwrap().len(), 3);
+    assert_eq!(hits(json!({ "query": "cookies", "since": "2030-01-01" })), json!([]));
+    assert!(content(&result(&repo, "recall", json!({ "query": "kind:x" })))[0].contains("unknown kind `x`"));
+}

@@ -118,6 +118,7 @@ FILES = [
     Call("checkpoint_follow", {"breadcrumb": "arxiv:2509.13313"}, {"found": "external"}),
     Call("checkpoint_follow", {"breadcrumb": "#2"}, {"found": None, "stale~": "colorQuantizer"}),
     Call("brief", {"breadcrumbs": ["auth."]}, {"text~": "azoth", "lines~": "auth.zone"}),
+    Call("recall", {"query": "kind:crumb hanging", "limit": 1}, {"hits#": 1, "hits.0.key": "test:flaky"}),
 ]
 
 SESSION = [*TRACE, *BREADCRUMBS, *FORWARD, *FILES]
@@ -196,6 +197,8 @@ BAD = [
     ("checkpoint_follow", "checkpoint", {"breadcrumb": "#1", "checkpoint": "chk-404"}),
     ("brief", "budget", {"budget": 0}),
     ("brief", "budget", {"budget": "much"}),
+    ("recall", "query", {"query": "?"}),
+    ("recall", "since", {"query": "x", "since": "some day"}),
 ]
 
 

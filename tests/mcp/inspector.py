@@ -48,7 +48,7 @@ def lists(inspector):
         assert len(few) == 12 and "trace_commit" in few, few
         # Strict: a schema that some client may not understand is an error.
         tools = inspector.ask("tools/list", "--strict", era=era)["tools"]
-        assert len(tools) == 30 and few < {tool["name"] for tool in tools}
+        assert len(tools) == 31 and few < {tool["name"] for tool in tools}
         for tool in tools:
             Draft202012Validator.check_schema(tool["inputSchema"])
             Draft202012Validator.check_schema(tool.get("outputSchema", {}))

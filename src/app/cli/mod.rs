@@ -64,6 +64,7 @@ mod forward;
 mod help;
 mod hook;
 mod item;
+mod recall;
 mod remote;
 mod repository;
 mod session;
@@ -84,7 +85,7 @@ use crate::trace::TraceName;
 
 // What most commands need; they import it from here.
 use crate::app::context::Context;
-use crate::app::ui::{BOLD, DIM, ID, Ui, escaped, minute, note, one_line};
+use crate::app::ui::{BOLD, DIM, ID, MATCH, Ui, escaped, minute, note, one_line};
 use crate::base::error::{Context as ErrorContext, Error, Result, bail, failure};
 use serde_json::{Value, json};
 use setup::complete::Values;
@@ -206,6 +207,7 @@ table! {
     Checkpoint(checkpoint::CheckpointArgs),
     Forward(forward::ForwardArgs),
     Brief(brief::BriefArgs),
+    Recall(recall::RecallArgs),
 
     // Repository
     Check(repository::check::CheckArgs),

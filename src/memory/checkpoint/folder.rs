@@ -74,6 +74,11 @@ impl Checkpoint<'_> {
 impl Folder {
     /// The checkpoints and indexes, sorted by path. Symbolic links are not followed.
     pub(crate) fn files(&self) -> Result<Vec<File>, CheckpointError> {
+        self.paths()?.into_iter().map(|(path, location, kind)| File::read(&location, path, kind)).collect()
+    }
+
+    /// The paths of these files below the root, and where they are.
+    pub(crate) fn paths(&self) -> Result<Vec<(String, PathBuf, FileKind)>, CheckpointError> {
         let mut files = Vec::new();
         let top = self.top();
         resolve(&self.root, &top).map_err(read_error(&top))?;
@@ -82,7 +87,7 @@ impl Folder {
             Ok(metadata) if metadata.is_dir() => self.collect(&top, &mut files)?,
             _ => {}
         }
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         Ok(files)
     }
 
@@ -91,7 +96,7 @@ impl Folder {
         self.root.join(self.pathspec.folder())
     }
 
-    fn collect(&self, folder: &Path, files: &mut Vec<File>) -> Result<(), CheckpointError> {
+    fn collect(&self, folder: &Path, files: &mut Vec<(String, PathBuf, FileKind)>) -> Result<(), CheckpointError> {
         for entry in fs::read_dir(folder).map_err(read_error(folder))? {
             let entry = entry.map_err(read_error(folder))?;
             let file_type = entry.file_type().map_err(read_error(folder))?;
@@ -103,7 +108,7 @@ impl Folder {
             } else if file_type.is_file() {
                 let path = self.shown(&location);
                 if let Some(kind) = self.pathspec.kind(path.as_bytes()) {
-                    files.push(File::read(&location, path, kind)?);
+                    files.push((path, location, kind));
                 }
             }
         }

@@ -32,7 +32,11 @@ const GROUPS: [Group; 9] = [
     Group { job: "Use", commands: &["resume", "materialize", "export"], others: &["bisect"] },
     Group { job: "Branch", commands: &["branch", "switch", "merge", "cherry-pick", "reset"], others: &["rebase"] },
     Group { job: "Share", commands: &["push", "pull"], others: &["fetch", "remote"] },
-    Group { job: "Memory", commands: &["brief", "breadcrumb", "crumb", "checkpoint", "forward"], others: &["check"] },
+    Group {
+        job: "Memory",
+        commands: &["brief", "recall", "breadcrumb", "crumb", "checkpoint", "forward"],
+        others: &["check"],
+    },
     Group {
         job: "Set-up",
         commands: &["install", "uninstall", "doctor"],

@@ -2,14 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use anstyle::{AnsiColor, Style};
-
-use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, Result, Ui, escaped};
+use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Ui, escaped};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
 use crate::trace::{ItemType, Tip};
-
-const MATCH: Style = AnsiColor::Red.on_default().bold();
 
 /// Search the content of items, line by line
 ///

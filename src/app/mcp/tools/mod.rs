@@ -23,14 +23,16 @@ mod forward;
 mod history;
 mod item;
 mod line;
+mod recall;
 mod search;
 mod trace;
 
 use super::tool::{Group, Groups, Tool};
 
 /// The tools in the order in which they are listed, with their group; whether they are for daily use, and so offered by default.
-const TABLES: [(Group, bool, &[Tool]); 10] = [
+const TABLES: [(Group, bool, &[Tool]); 11] = [
     (Group::Brief, true, brief::TOOLS),
+    (Group::Brief, false, recall::TOOLS),
     (Group::Breadcrumb, true, breadcrumb::TOOLS),
     (Group::Forward, true, forward::TOOLS),
     (Group::Trace, true, trace::TOOLS),
