@@ -141,7 +141,7 @@ fn words_are_found_in_any_form_and_as_parts_of_identifiers() {
         assert_eq!(found(&repo, &["kind:crumb", word])[..], ["crumb api:rate-limit"], "{word}");
     }
     for word in ["maxretries", "maxRetries", "max"] {
-        assert_eq!(found(&repo, &[word]), ["checkpoint login"], "{word}");
+        assert_eq!(found(&repo, &["kind:checkpoint", word]), ["checkpoint login"], "{word}");
     }
     for word in ["payment", "payment_timeout", "HttpClient", "client", "http", "net/HttpClient.rs"] {
         assert_eq!(found(&repo, &["kind:trace", word]), ["trace dialogue"], "{word}");
@@ -180,7 +180,7 @@ fn the_index_follows_every_change() {
     let mut all = found(&repo, &["--traces", "zebra"]);
     all.sort();
     assert_eq!(all, ["breadcrumb x.y", "crumb volatile", "forward orientation", "trace dialogue"]);
-    repo.text(&["breadcrumb", "delete", "x.y"]);
+    repo.text(&["breadcrumb", "delete", "x.y", "--confirm"]);
     repo.text(&["delete", "#1"]);
     fs::remove_file(repo.folder().join("SPARK.crumb")).unwrap();
     assert_eq!(found(&repo, &["--traces", "zebra"]), ["forward orientation"]);
@@ -284,7 +284,7 @@ fn secrets_are_not_indexed_and_a_purge_removes_the_index() {
         index_files(&repo).iter().any(|file| String::from_utf8_lossy(&fs::read(file).unwrap()).contains(text))
     };
     assert!(has("walrus") && !has("hunter"));
-    repo.text(&["breadcrumb", "delete", "x.y"]);
+    repo.text(&["breadcrumb", "delete", "x.y", "--confirm"]);
     repo.run(&["purge", "--pattern", "walrus", "--yes"], b"");
     assert!(!repo.git_dir().join("trace/cache").exists());
 }
