@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::install::config::shell_word;
+use crate::base::escape::shell_word;
 use crate::memory::recall::{Entry, Hit};
 use crate::trace::Time;
 use crate::trace::model::trailers::one_line;
