@@ -236,6 +236,44 @@ proptest! {
 }
 
 #[test]
+fn diff_shows_what_the_prompt_cache_costs() {
+    let repo = session();
+    let exact = |args: &[&str]| repo.exact(&repo.run(args, b""));
+    repo.text(&["clean", "--yes", "--preset", "aggressive", "--keep", "10"]);
+    insta::assert_snapshot!(exact(&["diff", "--cache", "main", "main.clean"]), @"
+                 before      after      equal
+    tokens        5,346      1,869        304
+    bytes        12,088      4,777        830
+    the requests differ from #1 on
+    the next request costs 1,987 instead of 535, each later one 187 (tokens of uncached input; cached ones cost 0.1 to read, 1.25 to write)
+    the change pays off after 6 requests
+    [exit 0]
+    ");
+    insta::assert_snapshot!(exact(&["diff", "--cache", "main.clean", "main", "--json"]), @r#"
+    {"bytes":{"after":12088,"before":4777,"equal":830},"cost":{"first":6333,"later":535,"unchanged":187},"first":"af4b362339e04c03","pays_after":null,"prices":{"read":0.1,"write":1.25},"tokens":{"after":5346,"before":1869,"equal":304}}
+    [exit 0]
+    "#);
+    insta::assert_snapshot!(exact(&["diff", "--cache", "--exit-code", "main", "main"]), @"
+                 before      after      equal
+    tokens        5,346      5,346      5,346
+    bytes        12,088     12,088     12,088
+    the requests are equal
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.refused(&["diff", "--cache", "#1"]), @"
+    --- stderr
+    error: --cache compares two states: an item's revisions are not requests
+    [exit 2]
+    ");
+    repo.git(&["config", "trace.cachePrices", "cheap"]);
+    insta::assert_snapshot!(repo.refused(&["diff", "--cache", "main.clean"]), @"
+    --- stderr
+    error: git config `trace.cachePrices` is `cheap`, which is not two prices, such as 0.1,1.25
+    [exit 2]
+    ");
+}
+
+#[test]
 fn each_preset_leaves_its_stub() {
     let repo = session();
     let exact = |args: &[&str]| repo.exact(&repo.run(args, b""));
@@ -310,38 +348,6 @@ fn each_preset_leaves_its_stub() {
     note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 6 requests
     [exit 0]
     ");
-    insta::assert_snapshot!(exact(&["diff", "--cache", "main", "main.clean"]), @"
-                 before      after      equal
-    tokens        5,346      1,869        304
-    bytes        12,088      4,777        830
-    the requests differ from #1 on
-    the next request costs 1,987 instead of 535, each later one 187 (tokens of uncached input; cached ones cost 0.1 to read, 1.25 to write)
-    the change pays off after 6 requests
-    [exit 0]
-    ");
-    insta::assert_snapshot!(exact(&["diff", "--cache", "main.clean", "main", "--json"]), @r#"
-    {"bytes":{"after":12088,"before":4777,"equal":830},"cost":{"first":6333,"later":535,"unchanged":187},"first":"af4b362339e04c03","pays_after":null,"prices":{"read":0.1,"write":1.25},"tokens":{"after":5346,"before":1869,"equal":304}}
-    [exit 0]
-    "#);
-    insta::assert_snapshot!(exact(&["diff", "--cache", "--exit-code", "main", "main"]), @"
-                 before      after      equal
-    tokens        5,346      5,346      5,346
-    bytes        12,088     12,088     12,088
-    the requests are equal
-    [exit 0]
-    ");
-    insta::assert_snapshot!(repo.refused(&["diff", "--cache", "#1"]), @"
-    --- stderr
-    error: --cache compares two states: an item's revisions are not requests
-    [exit 2]
-    ");
-    repo.git(&["config", "trace.cachePrices", "cheap"]);
-    insta::assert_snapshot!(repo.refused(&["diff", "--cache", "main.clean"]), @"
-    --- stderr
-    error: git config `trace.cachePrices` is `cheap`, which is not two prices, such as 0.1,1.25
-    [exit 2]
-    ");
-    repo.git(&["config", "--unset", "trace.cachePrices"]);
     let cut = repo.text(&["materialize", "main.clean", "--format", "text"]);
     let cut: String = cut.lines().filter(|line| line.contains("[git-")).flat_map(|line| [line, "\n"]).collect();
     insta::assert_snapshot!(cut, @"

@@ -79,7 +79,9 @@ fn every_sample_has_its_items_and_adds_none_again() {
         let bytes = fixture(name);
         let (growing, items) = import(format, &bytes);
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        items.iter().for_each(|item| *counts.entry(kind(item)).or_default() += 1);
+        for item in &items {
+            *counts.entry(kind(item)).or_default() += 1;
+        }
         let counts: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         writeln!(page, "{name}: {}", counts.join(", ")).unwrap();
         let again = growing.import(format, &bytes);
@@ -256,7 +258,7 @@ fn logs_and_source_code_are_no_sessions() {
     ];
     for text in logs {
         let detected = InputFormat::detect(text.as_bytes());
-        assert!(detected.is_err(), "{detected:?} for {:.60}", text);
+        assert!(detected.is_err(), "{detected:?} for {text:.60}");
     }
 }
 

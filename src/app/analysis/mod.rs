@@ -5,7 +5,7 @@
 //! DIR/git-trace-export.json                                    {"version":1,"families":{<name>:{"tips":…,"partition":…}}}
 //! ```
 //!
-//! The folders are partitions as DuckDB, Spark, BigQuery, and ClickHouse read them. A family of traces is in one partition, and
+//! The folders are partitions as `DuckDB`, Spark, `BigQuery`, and `ClickHouse` read them. A family of traces is in one partition, and
 //! each line begins with its name. If a tip of a family changed since the last export, the files of its partition are written
 //! again: the lines of other families are copied, and only the changed family is read from the repository.
 

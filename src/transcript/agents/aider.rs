@@ -134,9 +134,10 @@ impl<R: Read> Blocks<R> {
             self.add("aider", told.get(1..).unwrap_or_default().trim_end());
         } else if text.starts_with("<thinking-content-") || text.trim() == "► **THINKING**" {
             self.flush("thinking");
-        } else if text.starts_with("</thinking-content-") || text.trim() == "► **ANSWER**" {
-            self.flush("assistant");
-        } else if text.trim().is_empty() && self.role == "user" {
+        } else if text.starts_with("</thinking-content-")
+            || text.trim() == "► **ANSWER**"
+            || (text.trim().is_empty() && self.role == "user")
+        {
             self.flush("assistant");
         } else if !text.trim().is_empty() || matches!(self.role, "assistant" | "thinking") {
             self.add(if self.role == "thinking" { "thinking" } else { "assistant" }, text);

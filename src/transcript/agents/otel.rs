@@ -1,4 +1,4 @@
-//! Telemetry of models and agents: the JSON form of OTLP, with the attributes of OpenTelemetry's conventions for GenAI.
+//! Telemetry of models and agents: the JSON form of OTLP, with the attributes of OpenTelemetry's conventions for `GenAI`.
 //!
 //! ```text
 //! {"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"ddd4","spanId":"d4b4","startTimeUnixNano":"1781296601000000000",

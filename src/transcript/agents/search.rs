@@ -61,7 +61,7 @@ pub(super) fn matching(root: &Path, patterns: Patterns<'_>) -> io::Result<Vec<Pa
             for folder in found {
                 match name.strip_prefix('*') {
                     Some(suffix) => {
-                        next.extend(list_folder(&folder)?.into_iter().filter(|path| ends_with(path, suffix)))
+                        next.extend(list_folder(&folder)?.into_iter().filter(|path| ends_with(path, suffix)));
                     }
                     None => next.push(folder.join(name)),
                 }

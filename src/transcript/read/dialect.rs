@@ -75,6 +75,7 @@ impl Default for Functions {
 
 /// What is remembered of a session between its records.
 #[derive(Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Session {
     #[serde(skip)]
     functions: Functions,

@@ -89,7 +89,6 @@ impl<R> DocumentLines<R> {
         match self.state {
             State::Start if blank || matches!(byte, 0xef | 0xbb | 0xbf) => State::Start,
             State::Start if byte == b'{' => State::Members,
-            State::Start if byte == b'[' => State::Elements,
             State::Members if blank || byte == b',' => State::Members,
             State::Members if byte == b'"' => {
                 self.name.clear();
@@ -107,7 +106,7 @@ impl<R> DocumentLines<R> {
             State::Colon if blank => State::Colon,
             State::Colon if byte == b':' => State::Value,
             State::Value if blank => State::Value,
-            State::Value if byte == b'[' => State::Elements,
+            State::Start | State::Value if byte == b'[' => State::Elements,
             State::Value => self.begin(byte, false),
             State::Elements if blank || byte == b',' => State::Elements,
             State::Elements if byte == b']' => State::Members,

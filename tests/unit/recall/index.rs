@@ -46,8 +46,10 @@ fn stem(word: &str) -> String {
     found
 }
 
+type Postings = BTreeMap<&'static str, Vec<(u64, u32, u32)>>;
+
 /// What a query can see: the numbers, and the live entries of each word.
-fn content(index: &Index) -> (u64, u64, BTreeMap<&'static str, Vec<(u64, u32, u32)>>) {
+fn content(index: &Index) -> (u64, u64, Postings) {
     let mut found: BTreeMap<&str, Vec<(u64, u32, u32)>> = BTreeMap::new();
     for word in ["alpha", "beta", "gamma", "delta", "epsilon"] {
         for part in &index.parts {

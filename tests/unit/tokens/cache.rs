@@ -8,10 +8,10 @@ proptest! {
     fn a_change_pays_after_the_first_number_of_requests_that_cost_less(
         before in 0..50_000_u64,
         after in 0..50_000_u64,
-        equal in 0.0..=1.0,
+        equal in 0..=100_u64,
         write in 0.0..3.0,
     ) {
-        let equal = (before.min(after) as f64 * equal) as u64;
+        let equal = before.min(after) * equal / 100;
         let (change, prices) = (CacheChange { before, after, equal }, CachePrices { read: 0.1, write });
         let sum = |count: u64| change.first(prices) + (count - 1) * change.later(prices);
         let is_less = |count: u64| sum(count) < count * change.unchanged(prices);

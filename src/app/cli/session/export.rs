@@ -41,7 +41,7 @@ pub(crate) struct ExportArgs {
     items: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
-    /// Bring tables of all traces, items, and calls in the folder -o up to date, for DuckDB and other engines
+    /// Bring tables of all traces, items, and calls in the folder -o up to date, for analysis engines
     #[arg(long, requires = "output", conflicts_with_all = ["first", "name", "items", "json"])]
     all: bool,
     /// File or folder to write; `-` is stdout [default for a session: where the agent finds it]

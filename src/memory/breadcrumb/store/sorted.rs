@@ -69,6 +69,7 @@ impl Notes {
 }
 
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no version")]
 fn version(file: &Metadata) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
     let times = [file.mtime(), file.mtime_nsec(), file.ctime(), file.ctime_nsec()].map(|time| time.to_string());

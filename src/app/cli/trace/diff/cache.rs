@@ -29,7 +29,7 @@ pub(super) fn show(context: &Context, before: Option<State>, after: State, as_js
     };
     let mut slots = after.slots.iter().chain(before.iter().flat_map(|view| &view.slots));
     let place = slots.find(|slot| slot.id == first).map(|slot| slot.seq);
-    let place = place.map_or_else(|| context.ui.id(first).to_string(), |seq| format!("#{seq}"));
+    let place = place.map_or_else(|| context.ui.id(first), |seq| format!("#{seq}"));
     writeln!(context.ui, "the requests differ from {place} on")?;
     let [unchanged, next, later] = [tokens.unchanged(prices), tokens.first(prices), tokens.later(prices)].map(grouped);
     let unit = format!("tokens of uncached input; cached ones cost {} to read, {} to write", prices.read, prices.write);
