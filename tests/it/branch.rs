@@ -41,6 +41,8 @@ fn a_branch_starts_at_a_tip_commit_item_or_time() {
       f         2 items       [N] tokens  dialogue user: two [SHORT]
       idea      3 items       [N] tokens  dialogue user: three [SHORT]
     * main      3 items       [N] tokens  dialogue user: three [SHORT]
+    --- stderr
+    hint: `origin` has 1 trace that is not here: `git trace pull origin`
     [exit 0]
     ");
     for line in repo.lines(&["branch", "--json"]) {

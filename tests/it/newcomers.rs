@@ -68,7 +68,7 @@ fn import_suggests_the_format_or_the_file_of_an_id() {
     assert_eq!(hint("codx"), "hint: did you mean `git trace import codex`?");
     let found = hint("6b2e1f0a");
     assert!(
-        found.starts_with("hint: did you mean `git trace import [HOME]") && found.contains("6b2e1f0a-0001.jsonl`?"),
+        found.starts_with("hint: did you mean `git trace import [HOME]") && found.ends_with("-0001.jsonl`?"),
         "{found}"
     );
     insta::assert_snapshot!(hint("dead-beef"), @"hint: no session of this folder has this id; `git trace import claude-code` imports the newest one");
