@@ -172,9 +172,12 @@ fn independent_conversations_are_told_apart() {
     let count = |requests: &[&[&str]]| {
         let text: Vec<String> = requests.iter().map(|texts| request(texts)).collect();
         let items = api_request::items(Api::OpenAi, &text.join("\n"), &UsageReader::default());
-        items.conversations.iter().map(|conversation| conversation.incoming.len()).collect::<Vec<_>>()
+        let ids = |one: &api_request::Conversation| {
+            one.incoming.iter().map(|incoming| incoming.item.id).collect::<std::collections::HashSet<_>>().len()
+        };
+        items.conversations.iter().map(ids).collect::<Vec<_>>()
     };
-    // A longer request, one that dropped the first messages, and the other conversation again.
+    // A longer request, another conversation, one that shares a single message, and the other conversation again.
     assert_eq!(
         count(&[&["a"], &["a", "b", "c"], &["x", "y", "z"], &["c", "d"], &["x", "y", "z", "w", "v"]]),
         [4, 6, 3]
