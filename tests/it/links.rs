@@ -410,7 +410,7 @@ fn no_examination_waits_for_a_fifo_or_reads_outside_of_the_work_tree() {
     }
     fifo(&repo.folder().join("lefthook.yml"));
     symlink("/dev/zero", repo.folder().join("lefthook.toml")).unwrap();
-    assert!(prompt(&repo, &["doctor"], b"").contains("is not ours"));
+    assert!(prompt(&repo, &["doctor"], b"").contains("does not call git-trace"));
     repo.git(&["config", "core.hooksPath", ".githooks"]);
     fifo(&repo.folder().join(".githooks/pre-commit.legacy"));
     for command in ["doctor", "install", "uninstall"] {

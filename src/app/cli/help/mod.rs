@@ -26,8 +26,8 @@ const GROUPS: [Group; 9] = [
     },
     Group {
         job: "Change",
-        commands: &["clean", "edit", "delete", "restore", "pin", "skip", "unpin", "compress", "expand", "undo"],
-        others: &["redo", "revert", "purge"],
+        commands: &["clean", "edit", "delete", "restore", "pin", "skip", "unpin", "compress", "undo"],
+        others: &["expand", "redo", "revert", "purge"],
     },
     Group { job: "Use", commands: &["resume", "materialize", "export"], others: &["bisect"] },
     Group { job: "Branch", commands: &["branch", "switch", "merge", "cherry-pick", "reset"], others: &["rebase"] },
