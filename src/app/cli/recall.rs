@@ -5,7 +5,7 @@ use crate::app::recall::{command, label, to_json};
 use crate::base::when::When;
 use crate::memory::recall::{Hit, Kind, Query, search};
 
-/// Search breadcrumbs, crumb files, forward crumbs, archives, and checkpoints by words, the best match first
+/// Search all memory files by words, best match first
 ///
 /// Any of the words may match, in any form: `retry` finds `retries`. Entries with more and rarer words, and words in keys and
 /// sections, rank higher. `agent:WORD`, `kind:WORD`, `key:WORD`, and `section:WORD` must match. The index is in the git
