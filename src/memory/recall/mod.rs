@@ -175,8 +175,9 @@ fn rank(repo: &Repo, indexes: &[Index], query: &Query, now: Time) -> io::Result<
 
 /// Roughly the binary logarithm of a positive number: right for powers of two, and linear between them. `f32::log2` would load another
 /// library at each start of the program.
+#[expect(clippy::cast_precision_loss, reason = "it is rough anyway")]
 fn log2(number: f32) -> f32 {
-    number.to_bits() as f32 / (1_u32 << f32::MANTISSA_DIGITS.saturating_sub(1)) as f32 - 127.0
+    number.to_bits() as f32 / (1_u32 << (f32::MANTISSA_DIGITS - 1)) as f32 - 127.0
 }
 
 /// The entries of both, with the sum of their scores.
