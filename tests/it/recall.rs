@@ -336,3 +336,12 @@ fn a_missing_object_is_named_and_the_rest_is_searched() {
     [exit 3]
     ");
 }
+
+#[test]
+fn an_agent_whose_name_is_not_ascii_is_found() {
+    let repo = TestRepo::new();
+    repo.text(&["forward", "leave", "--agent", "Élodie", "--summary", "the limit was raised"]);
+    let hit = repo.json(&["recall", "--json", "agent:Élodie", "limits"]);
+    assert_eq!((hit["agent"].as_str(), hit["kind"].as_str()), (Some("Élodie"), Some("forward")));
+    assert!(repo.text(&["recall", "--agent", "Élodie", "limit"]).contains("the limit was raised"));
+}

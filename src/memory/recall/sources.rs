@@ -25,7 +25,7 @@ use crate::memory::checkpoint::{Document, Folder, Pathspec};
 use crate::memory::crumb::CrumbFile;
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::memory::forward::text;
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{AgentName, FORWARD_CRUMBS, TRACES};
 use crate::trace::model::{item_file, tree};
 use crate::trace::store::settings;
 use crate::trace::store::total::Reading;
@@ -255,7 +255,8 @@ fn items(repo: &Repo, source: &Source, tip: Oid, sink: &mut Sink) -> Result<()> 
             new.push(((item.clone(), digest), item.blob));
         }
     }
-    let place = source.place.strip_prefix(TRACES).or(source.place.strip_prefix(FORWARD_CRUMBS)).unwrap_or_default();
+    let of_agent = AgentName::of_ref(&source.place).map(|agent| agent.to_string());
+    let place = of_agent.as_deref().or(source.place.strip_prefix(TRACES)).unwrap_or_default();
     let agent = place.split_once('/').map_or(if source.kind == Kind::Forward { place } else { "" }, |(agent, _)| agent);
     repo.for_each_blob(new, |(slot, digest), blob, bytes| {
         let item = Reading::of(&slot, bytes).item;
