@@ -42,7 +42,7 @@ pub(super) fn run(data: &[u8]) {
     }
     assert!(reader.output().tally.damaged_lines.len() <= 20);
     if format == Format::Aider {
-        // Its text does not tell whether the last answer is complete.
+        // Its last answer may be incomplete, and its text has no sign of that.
         return;
     }
 

@@ -7,7 +7,7 @@ use crate::memory::recall::{Entry, Hit};
 use crate::trace::Time;
 use crate::trace::model::trailers::one_line;
 
-/// The command that prints an entry whole.
+/// The command that prints the complete entry.
 pub(crate) fn command(entry: &Entry) -> String {
     entry.command().iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }

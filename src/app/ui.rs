@@ -25,7 +25,7 @@ use crate::tokens::counter;
 use crate::trace::Time;
 
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// What was searched for.
+/// A match of a search.
 pub(crate) const MATCH: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BOLD: Style = Style::new().bold();

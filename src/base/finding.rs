@@ -31,7 +31,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The position in the whole text, from that in a part of the text that starts at `self`.
+    /// The position in the complete text, from that in a part of the text that starts at `self`.
     pub(crate) fn then(self, inner: Self) -> Self {
         let column = if inner.line == 1 { self.column - 1 + inner.column } else { inner.column };
         Self { line: self.line - 1 + inner.line, column }

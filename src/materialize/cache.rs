@@ -10,8 +10,8 @@ use crate::tokens::cache::{CacheChange, CachePrices};
 use crate::trace::ItemId;
 use crate::trace::store::view::View;
 
-/// How much of the beginning of two requests is equal. A block of content counts only if all of it is equal, as in Anthropic's
-/// cache.
+/// How much of the beginning of two requests is equal. Blocks of content count as equal or different, never in
+/// part, as in Anthropic's cache.
 #[derive(Debug)]
 pub(crate) struct CacheReport {
     pub(crate) tokens: CacheChange,

@@ -30,7 +30,7 @@ pub(crate) fn read(api: Api, document: &RawValue) -> Reading {
     let root = Node { raw: document, path: "$".to_owned() };
     let read = (api.provider().read)(&root, &mut reading);
     reading.note(read);
-    // Drop messages without blocks: they were empty, or contained only results, which are messages of their own.
+    // Drop messages without blocks: they were empty, or contained only results, which are separate messages.
     let Reading { messages, paths, faults } = reading;
     let kept = messages.into_iter().zip(paths).filter(|(message, _)| !message.blocks.is_empty());
     let (messages, paths) = kept.unzip();
@@ -74,7 +74,7 @@ impl Reading {
         self.paths.push(path.to_owned());
     }
 
-    /// Adds a block to the last message if that has this role, else to a new one. Each result is a message of its own.
+    /// Adds a block to the last message if that has this role, else to a new one. Each result is a separate message.
     pub(super) fn put(&mut self, path: &str, role: Role, content: Content) {
         if role == Role::Tool || self.messages.last().is_none_or(|last| last.role != role) {
             self.begin(path, role, None);

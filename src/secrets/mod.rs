@@ -104,7 +104,7 @@ pub(crate) fn find_in(mut text: impl Read, mut visit: impl FnMut(&[u8], Vec<Secr
     let mut buffer = Vec::new();
     let mut known = 0;
     loop {
-        // One more byte tells whether the text goes on.
+        // One more byte shows that the text continues.
         let missing = PIECE + OVERLAP + 1 - buffer.len();
         text.by_ref().take(missing as u64).read_to_end(&mut buffer)?;
         let is_last = buffer.len() <= PIECE + OVERLAP;

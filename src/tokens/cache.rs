@@ -1,4 +1,4 @@
-//! What a change of a request costs at a provider that caches prompts.
+//! The cost of a change to a request at a provider that caches prompts.
 //!
 //! A provider keeps the beginning of a request in a cache and reads it from there as long as it stays the same. Costs are in
 //! tokens at the price of uncached input.

@@ -145,7 +145,7 @@ pub(crate) fn certainty(api: Api, document: &Object<'_>) -> Certainty {
         |message: &Object<'_>| message.has("role") && message.names().all(|name| is_listed(name, MESSAGE_MEMBERS));
     let has_own_blocks =
         |message: &Object<'_>| message.list("content").into_iter().any(|block| Object::of(block).has("value"));
-    // A single member of a document does not tell what is beside it.
+    // The reader may see a single member of a document, without the others.
     let is_complete = document.get("messages").is_some_and(|messages| messages.get().starts_with('['));
     let are_plain =
         !messages.is_empty() && messages.iter().all(|message| is_plain(message) && !has_own_blocks(message));

@@ -44,7 +44,7 @@ string_enum! {
     }
 }
 
-/// What a file may contain.
+/// The possible contents of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InputFormat {
     Session(Format),

@@ -266,7 +266,7 @@ fn searches_and_writers_at_the_same_time_do_no_harm() {
         }
     });
     assert_eq!(found(&repo, &["-n", "99", "heron"]).len(), 16);
-    // The list, and what it names: nothing is left over.
+    // The list and the segments that it names; no other file is left.
     assert!(index_files(&repo).len() <= 4, "{:?}", index_files(&repo));
 }
 

@@ -210,7 +210,7 @@ fn all_staged_text_files_are_searched_for_secrets_on_request() {
     assert!(!place.trace(&["check"]).contains("secret"));
 }
 
-/// What is read through libgit2 is what git lists.
+/// libgit2 reads the files that git lists.
 #[test]
 fn staged_files_are_those_of_git() {
     let place = hooked();

@@ -115,7 +115,7 @@ fn small_samples_read_in_order() {
 #[test]
 fn growing_samples_of_the_shared_reader_add_only_new_items() {
     for (format, name) in SAMPLES {
-        // The text of aider does not tell whether its last block is complete.
+        // The last block of aider may be incomplete, and its text has no sign of that.
         // The usage of a step of opencode follows its items. The large sample takes long.
         if format == Format::Aider || name.contains("run-format") || name == "pi/session-v1.jsonl" {
             continue;

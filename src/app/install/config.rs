@@ -136,7 +136,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     if let Some(file) = file(setup)? {
         rewrite_settings(&file, |text| lines::without(text, &ours, &words))?;
     }
-    // What is written in another way than git's.
+    // Settings that are not written as git writes them.
     for key in ours {
         if !values(setup, key)?.is_empty() {
             set(setup, &["--unset", key])?;

@@ -4,7 +4,7 @@
 //!   the replacement, by the code that purges.
 //! - The text itself is unknown here. A revision of ours of a purged item gets the content that the purge gave to the item.
 //! - Each ref moves as by any command: the old tip is kept, and `undo` goes back.
-//! - A replacement that is not here, or that changes anything else, is not taken over. If the remote's trace is free of what was purged,
+//! - A replacement that is not here, or that changes anything else, is not taken over. If the remote's trace has no purged text,
 //!   its commits take their place as far as only purged parts differ, and the rest is written again. Otherwise the history stays as it
 //!   is, and a merge refuses it.
 

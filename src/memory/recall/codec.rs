@@ -56,7 +56,7 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// A digest of parts, none of which can pass for another.
+/// A digest of parts and their boundaries.
 pub(super) fn digest(parts: &[&[u8]]) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

@@ -116,7 +116,7 @@ impl Entry {
         Some(entry)
     }
 
-    /// The command that prints it whole, as words.
+    /// The command that prints the complete entry, as words.
     pub(crate) fn command(&self) -> Vec<String> {
         let (place, id) = (&*self.place, &*self.id);
         let words: &[&str] = match self.kind {

@@ -1,7 +1,7 @@
 //! The index: segments, and a list of them that says what they were made from.
 //!
 //! ```text
-//! <git dir>/trace/cache/recall/index               the list, which is replaced as a whole
+//! <git dir>/trace/cache/recall/index               the list, which is replaced atomically
 //! <git dir>/trace/cache/recall/<digest>.segment    a segment
 //! ```
 //!

@@ -31,7 +31,7 @@ use sources::Source;
 
 /// What to search for. An entry must meet all conditions.
 pub(crate) struct Query {
-    /// The stems of which any may match.
+    /// The stems. Any of them may match.
     stems: Vec<String>,
     required: Vec<Term>,
     pub since: Option<Time>,
@@ -96,7 +96,7 @@ pub(crate) fn search(repo: &Repo, folder: &Path, query: &Query, now: Time) -> Re
         places.push((index::folder(repo.common_dir(), "recall-traces"), sources::traces(repo)?));
     }
     let mut found = Found::default();
-    // What a damaged file contains is found out while it is read. It is made again once.
+    // Damage is found while a file is read. Then the index is made again, once.
     for attempt in 0..2 {
         found.warnings.clear();
         let mut read = |source: &Source, sink: &mut index::Sink| match sources::read(repo, source, sink) {
@@ -120,10 +120,10 @@ pub(crate) fn search(repo: &Repo, folder: &Path, query: &Query, now: Time) -> Re
     Ok(found)
 }
 
-/// How much the first occurrences of a word count for more than later ones.
+/// The weight of the first occurrences of a word over later ones: k1 of BM25.
 const SATURATION: f32 = 1.2;
 
-/// How much long entries count for less.
+/// The penalty for long entries: b of BM25.
 const LENGTH: f32 = 0.75;
 
 /// Entries with their scores, in the order of their numbers in a segment.
@@ -254,7 +254,7 @@ fn best(
             continue;
         }
         if let Some(blob) = Oid::parse(&entry.blob, repo.object_format()) {
-            // What is missing has no text, and its place says so.
+            // A missing object has no text.
             entry.text = sources::blob_text(entry.kind, &repo.read_blob(blob).unwrap_or_default());
         }
         let score = if query.stems.is_empty() { 0.0 } else { score };

@@ -1,4 +1,4 @@
-//! What is searched: the files and refs that have entries, their stamps, and how their entries are read.
+//! The files and refs that have entries, their stamps, and how their entries are read.
 //!
 //! Listing sources reads no entry. Breadcrumbs in the namespace `secret` are not read at all.
 

@@ -1,5 +1,5 @@
 //! Transcripts of Cursor's agents: `<home>/projects/<folder>/agent-transcripts/<id>/<id>.jsonl`, with those of sub-agents in
-//! `subagents` beside it.
+//! `subagents` in the same folder.
 //!
 //! ```text
 //! {"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nMake a list.\n</user_query>"}]}}
@@ -68,7 +68,7 @@ impl Dialect for Cursor {
     }
 }
 
-/// The text between the tags, if they are around all of it.
+/// The text between the tags, if nothing is outside of them.
 fn prompt(text: &[u8]) -> Option<&[u8]> {
     let text = text.trim_ascii().strip_prefix(b"<user_query>")?.strip_suffix(b"</user_query>")?;
     Some(text.trim_ascii())

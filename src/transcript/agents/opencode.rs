@@ -145,7 +145,7 @@ fn read_message(session: &mut Session, message: &Object<'_>, output: &mut Output
     outcome
 }
 
-/// Reads a part that is a record by itself. The usage follows at the end of its step.
+/// Reads a part that is a separate record. The usage follows at the end of its step.
 fn read_event(session: &mut Session, raw: &RawValue, info: &str, output: &mut Output) -> Outcome {
     let part = Object::of(raw);
     match part.text("type").as_deref() {

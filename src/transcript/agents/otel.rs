@@ -6,10 +6,10 @@
 //!                 {"key":"gen_ai.tool.call.id","value":{"stringValue":"call_0031"}}, …]}]}]}]}
 //! ```
 //!
-//! - Messages stand in `gen_ai.system_instructions`, `gen_ai.input.messages`, and `gen_ai.output.messages`, if whoever recorded
-//!   them chose so. Each request repeats the conversation; a message is imported once.
+//! - Messages are in `gen_ai.system_instructions`, `gen_ai.input.messages`, and `gen_ai.output.messages`, if the recorder is set
+//!   to include them. Each request repeats the conversation; a message is imported once.
 //! - The span of a tool has its call and its result; a message with the same call or result is a copy.
-//! - A file may hold several conversations. The first one is the main thread; each other becomes a trace of its own, named like one of
+//! - A file may hold several conversations. The first one is the main thread; each other becomes a separate trace, named like one of
 //!   a sub-agent.
 
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ pub(crate) struct Otel;
 
 impl Dialect for Otel {
     const FORMAT: &'static str = "otel-genai";
-    /// A document is a line by itself, or its members are.
+    /// A line is a document, or a member of one.
     const LIST: Option<&'static str> = Some("");
 
     fn certainty(record: &Object<'_>) -> Certainty {

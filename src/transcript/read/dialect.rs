@@ -41,7 +41,7 @@ pub(crate) trait Dialect: 'static {
 
     fn session<'a>(record: &Object<'a>) -> Option<Cow<'a, str>>;
 
-    /// The paths of sessions below the agent's home, name by name; a `*` at the start of a name stands for any text.
+    /// The paths of sessions below the agent's home, name by name; a `*` at the start of a name matches any text.
     const FILES: &'static [&'static [&'static str]] = &[];
 
     /// The working folder that a record names.
@@ -52,7 +52,7 @@ pub(crate) trait Dialect: 'static {
     fn read(session: &mut Session, record: &Object<'_>, bytes: &[u8], output: &mut Output) -> Outcome;
 }
 
-/// What a record says in one text.
+/// Takes the text of a record that has only one.
 pub(crate) type TextOf = for<'a> fn(&Object<'a>) -> Option<Cow<'a, str>>;
 
 type ReadRecord = fn(&mut Session, &Object<'_>, &[u8], &mut Output) -> Outcome;
@@ -73,7 +73,7 @@ impl Default for Functions {
     }
 }
 
-/// What is remembered of a session between its records.
+/// The state of a session between its records.
 #[derive(Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Session {
@@ -101,7 +101,7 @@ pub(crate) struct Session {
     record_count: usize,
     messages: ActiveMessages<usize>,
     messages_changed: bool,
-    /// What a dialect notes for the next records.
+    /// Notes of a dialect for the next records.
     pub notes: Vec<String>,
     /// The message from which on the user went back.
     pub reverted: Option<String>,

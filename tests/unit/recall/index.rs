@@ -48,7 +48,7 @@ fn stem(word: &str) -> String {
 
 type Postings = BTreeMap<&'static str, Vec<(u64, u32, u32)>>;
 
-/// What a query can see: the numbers, and the live entries of each word.
+/// The part of an index that a query reads: the numbers, and the live entries of each word.
 fn content(index: &Index) -> (u64, u64, Postings) {
     let mut found: BTreeMap<&str, Vec<(u64, u32, u32)>> = BTreeMap::new();
     for word in ["alpha", "beta", "gamma", "delta", "epsilon"] {

@@ -60,7 +60,7 @@ impl PurgeArgs {
             let lacks_replacement = |pushed: &PushedRef| pushed.summary == NO_REPLACEMENT;
             let planned = replace_purged(repo, &context.signature()?, &remote, true)?;
             if !self.dry_run && planned.iter().any(lacks_replacement) {
-                // Whoever purged it may never push the replacement.
+                // The replacement may never be pushed from the clone that purged it.
                 fetch(repo, &remote, &[], &["--quiet"])?;
                 rewrite_fetched(repo, &context.signature()?, &remote, Missing::Replace)?;
             }

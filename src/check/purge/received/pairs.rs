@@ -155,7 +155,7 @@ fn target(reason: &str) -> Target {
     new(reason).or_else(|| new("secret")).expect("this reason has no quote")
 }
 
-/// What a purge does not change.
+/// The parts of a commit that no purge changes.
 fn key(tip: &Tip) -> String {
     let trailers = &tip.trailers;
     format!("{:?} {:?} {:?} {:?}", trailers.time, trailers.op, trailers.item, tip.commit.commit_time)

@@ -1,6 +1,6 @@
-//! Looking up a key in a large file without reading all of it.
+//! Looks up a key in a large file without a complete scan.
 //!
-//! Binary search finds a key only in a sorted file. Only a complete scan can tell whether a file is sorted, so a scan that finds it
+//! Binary search finds a key only in a sorted file. Only a complete scan shows that a file is sorted, so a scan that finds it
 //! sorted and undamaged notes which version of the file that was, in `<common dir>/trace/cache/breadcrumbs-<hash of the path>`:
 //!
 //! ```text

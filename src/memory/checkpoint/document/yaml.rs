@@ -1,6 +1,6 @@
 //! YAML as JSON values, with the place of each key of the outermost mapping.
 //!
-//! Aliases are refused: with them, a few bytes can stand for any amount of data.
+//! Aliases are refused: with them, a few bytes can expand to any amount of data.
 
 use std::collections::HashSet;
 use std::ops::Range;
