@@ -285,9 +285,10 @@ impl Stored {
         let mut rows = Vec::new();
         for row in &new {
             for name in [Some(row.name.as_str()), Some(row.group.as_str()), row.above()].into_iter().flatten() {
-                let group = self.group(name)?;
-                if group.first().is_some_and(|first| replaced.insert(first.group.clone())) {
-                    rows.extend(group.into_iter().filter(|row| !names.contains(row.name.as_str())));
+                for group in self.groups(name)? {
+                    if replaced.insert(group[0].group.clone()) {
+                        rows.extend(group.into_iter().filter(|row| !names.contains(row.name.as_str())));
+                    }
                 }
             }
         }
@@ -301,14 +302,16 @@ impl Stored {
         self.index + self.count * ENTRY
     }
 
-    /// The rows of the group that a trace belongs to, or that has this name.
-    fn group(&mut self, name: &str) -> io::Result<Vec<Row>> {
+    /// The rows of the group that a trace belongs to, and of the group that has this name: a trace may be in another family than
+    /// the one that is named after it.
+    fn groups(&mut self, name: &str) -> io::Result<Vec<Vec<Row>>> {
         let hash = hash(name);
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.entry(middle)?.0 < hash { low = middle + 1 } else { high = middle }
         }
+        let mut groups = Vec::new();
         while low < self.count {
             let (found, offset) = self.entry(low)?;
             if found != hash {
@@ -326,11 +329,11 @@ impl Stored {
             }
             // Two names may have one hash.
             if group.iter().any(|row| row.name == name || row.group == name) {
-                return Ok(group);
+                groups.push(group);
             }
             low += 1;
         }
-        Ok(Vec::new())
+        Ok(groups)
     }
 
     fn entry(&mut self, number: u64) -> io::Result<(u64, u64)> {

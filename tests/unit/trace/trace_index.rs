@@ -100,6 +100,27 @@ proptest! {
 }
 
 #[test]
+fn a_trace_moves_from_another_family_to_the_one_named_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    git(at, &["init", "-q", "--bare", "--object-format=sha1"], "");
+    let tree = git(at, &["mktree"], "").trim().to_owned();
+    let put = |name: &str, second, family| {
+        let oid = commit(at, &tree, second, Some(family));
+        git(at, &["update-ref", &format!("refs/traces/{name}"), &oid], "");
+    };
+    put("main", 0, "codex/2");
+    put("codex/2", 2, "codex/1");
+    let repo = Repo::open(at, Env::default()).unwrap();
+    assert_eq!(groups(&repo).len(), 2);
+    put("codex/2", 3, "codex/2");
+    let joined = groups(&repo);
+    assert_eq!(joined.len(), 1);
+    let names: Vec<&str> = joined[0].traces.iter().map(|trace| trace.name.as_str()).collect();
+    assert_eq!(names, ["codex/2", "main"]);
+}
+
+#[test]
 fn a_damaged_list_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
