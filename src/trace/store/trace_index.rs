@@ -144,13 +144,15 @@ fn grouped(mut rows: Vec<Row>) -> Vec<Vec<Row>> {
     for rows in &mut sorted {
         rows.sort_by(|one, other| one.order().cmp(&other.order()));
     }
-    sorted.sort_by_key(|rows| Reverse(newest(rows)));
+    sorted.sort_by(|one, other| place(one).cmp(&place(other)));
     sorted
 }
 
-/// The time of a group.
-fn newest(rows: &[Row]) -> Option<i128> {
-    rows.first().filter(|row| row.above().is_none()).and_then(|row| row.at)
+/// What the groups are sorted by: the time of the newest trace that is not of a sub-agent, then the name.
+fn place(rows: &[Row]) -> (Reverse<Option<i128>>, Option<&str>) {
+    let first = rows.first();
+    let newest = first.filter(|row| row.above().is_none()).and_then(|row| row.at);
+    (Reverse(newest), first.map(|row| row.group.as_str()))
 }
 
 /// A [`ListedTrace`] whose order is that of its last change, then of its name backwards.
@@ -233,9 +235,9 @@ impl TraceIndex {
         .peekable();
         let mut changed = changed.into_iter().peekable();
         let merged = std::iter::from_fn(move || {
-            let is_later =
-                |one: &Vec<Row>, other: Option<&Vec<Row>>| other.is_none_or(|other| newest(one) >= newest(other));
-            let takes_changed = changed.peek().is_some_and(|one| is_later(one, unchanged.peek()));
+            let is_next =
+                |one: &Vec<Row>, other: Option<&Vec<Row>>| other.is_none_or(|other| place(one) < place(other));
+            let takes_changed = changed.peek().is_some_and(|one| is_next(one, unchanged.peek()));
             if takes_changed { changed.next() } else { unchanged.next() }
         });
         merged.filter_map(|rows| {
