@@ -61,6 +61,28 @@ fn uninstall_restores_foreign_settings_with_their_comments() {
 }
 
 #[test]
+fn an_entry_of_a_clone_that_starts_another_program_of_our_name_is_left_alone() {
+    for (client, file, key) in CLIENTS {
+        for program in ["./tools/git-trace", "/home/other/bin/git-trace", "git-trace.exe"] {
+            let place = Playground::new();
+            let text = match key {
+                "" => TABLE.replace("\"git-trace\"", &format!("\"{program}\"")),
+                key => {
+                    format!("{{\"{key}\": {{\"git-trace\": {{\"command\": \"{program}\", \"args\": [\"mcp\"]}}}}}}\n")
+                }
+            };
+            place.write(file, &text);
+            let expected = format!(
+                "left alone [ROOT]/repo/{file}\n--- stderr\nhint: git-trace did not write what was left alone; unset it and install \
+                 again to replace it\n[exit 1]\n"
+            );
+            assert_eq!(place.trace(&["install", "--mcp", client]), expected);
+            assert_eq!(place.read(file), text);
+        }
+    }
+}
+
+#[test]
 fn settings_with_comments_stay_readable() {
     let place = Playground::new();
     place.write(".vscode/mcp.json", SETTINGS.replace("KEY", "servers"));

@@ -51,8 +51,8 @@ impl Client {
 /// What becomes of the entry, and the new text if that changes it.
 type Change = (Action, Option<String>);
 
-/// Writes the entry that starts `program`. An entry of ours is kept, wherever its program is; one that somebody changed is
-/// left alone.
+/// Writes the entry that starts `program`. One that starts it, or starts us by our name, is kept. Any other is left alone, whatever it
+/// is named: a clone may bring a program with our name.
 pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) -> Result<Step, InstallError> {
     let path = client.path(root)?;
     let old = read_text(&path)?.unwrap_or_default();
@@ -64,7 +64,7 @@ pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) ->
     Ok(Step::on(action, &path))
 }
 
-/// Removes the entry, and the file if nothing else is in it; `None` if there is no entry of ours.
+/// Removes the entry, wherever its program was when it was written, and the file if nothing else is in it; `None` if there is no entry of ours.
 pub(crate) fn uninstall(root: &Path, client: Client, mode: Mode) -> Result<Option<Step>, InstallError> {
     let path = client.path(root)?;
     // A file that does not contain our name need not be valid.
@@ -82,7 +82,7 @@ fn entry(program: &str) -> Value {
     json!({ "command": program, "args": ["mcp"] })
 }
 
-/// Whether an entry is one that we write, wherever the program was then.
+/// Whether an entry may be one that we wrote, wherever the program was then.
 fn is_ours(entry_there: &Value) -> bool {
     entry_there["command"].as_str().is_some_and(|program| is_program(program) && *entry_there == entry(program))
 }
@@ -101,7 +101,9 @@ fn with_entry(old: &str, client: Client, program: &str) -> Result<Change, String
         Some(_) => return Err(format!("`{key}` in it is not an object")),
     }
     match expected[key].get(NAME) {
-        Some(there) if is_ours(there) => return Ok((Action::Kept, None)),
+        Some(there) if [program, NAME].iter().any(|program| *there == entry(program)) => {
+            return Ok((Action::Kept, None));
+        }
         Some(_) => return Ok((Action::LeftAlone, None)),
         None => expected[key][NAME] = entry(program),
     }
@@ -131,7 +133,8 @@ fn without_entry(old: &str, client: Client) -> Result<Option<String>, String> {
 
 fn with_table(old: &str, program: &str) -> Result<Change, String> {
     if old.lines().any(is_header) {
-        return Ok((if find_table(old).is_some() { Action::Kept } else { Action::LeftAlone }, None));
+        let is_kept = find_table(old).is_some_and(|(_, there)| there == program || there == NAME);
+        return Ok((if is_kept { Action::Kept } else { Action::LeftAlone }, None));
     }
     // A server that is not set by a table.
     let is_inline = |line: &&str| {
@@ -151,7 +154,7 @@ fn with_table(old: &str, program: &str) -> Result<Change, String> {
 }
 
 fn without_table(old: &str) -> Option<String> {
-    let table = find_table(old)?;
+    let (table, _) = find_table(old)?;
     // The empty line before it is ours too.
     let before = &old[..table.start];
     let before = if before.ends_with("\n\n") { &before[..before.len() - 1] } else { before };
@@ -168,8 +171,8 @@ fn is_header(line: &str) -> bool {
     line.starts_with(TABLE)
 }
 
-/// The position of our table, if it is as we write it and nothing was added to it.
-fn find_table(text: &str) -> Option<Range<usize>> {
+/// The position of our table and its program, if it is as we write it and nothing was added to it.
+fn find_table(text: &str) -> Option<(Range<usize>, String)> {
     let start = text.find(&format!("{TABLE}\n")).filter(|at| *at == 0 || text[..*at].ends_with('\n'))?;
     let command = text[start..].lines().nth(1)?.strip_prefix("command = ")?;
     let program: String = serde_json::from_str(command).ok()?;
@@ -177,5 +180,5 @@ fn find_table(text: &str) -> Option<Range<usize>> {
     let behind = text[start..].strip_prefix(&ours)?;
     let next = behind.lines().find(|line| !line.trim().is_empty());
     let is_complete = next.is_none_or(|line| line.trim_start().starts_with(['[', '#']));
-    (is_program(&program) && is_complete).then(|| start..start + ours.len())
+    (is_program(&program) && is_complete).then(|| (start..start + ours.len(), program))
 }
