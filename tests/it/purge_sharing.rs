@@ -341,6 +341,31 @@ fn guessed_texts_in_the_tombstones_of_a_remote_refuse_nothing() {
 }
 
 #[test]
+fn a_remote_that_publishes_a_text_and_purges_it_changes_no_trace_that_it_does_not_have() {
+    for (text, refused) in [("continue", 0), ("On branch main\nnothing to commit, working tree clean", 1)] {
+        let (mut repo, clone) = shared();
+        repo.within(&clone, |repo| {
+            repo.text(&["--trace", "private", "commit", "-m", text]);
+        });
+        repo.say(text);
+        repo.text(&["push"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+        });
+        purge_text(&repo, text, "hostile", &["--push", "origin"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            assert_eq!(repo.bodies("main").last().unwrap(), "[purged: hostile]");
+            assert_eq!(repo.bodies("private"), [text]);
+            let file = repo.home().join("import.jsonl");
+            fs::write(&file, format!("{}\n", serde_json::json!({ "text": text }))).unwrap();
+            let imported = repo.json(&["--trace", "new", "import", "--json", "jsonl", file.to_str().unwrap()]);
+            assert_eq!(imported["traces"][0]["purged"].as_i64().unwrap_or(0), refused);
+        });
+    }
+}
+
+#[test]
 fn a_purge_changes_nothing_that_another_clone_purged_of_the_same_text() {
     // The subject ends with `secret-…`, which begins like the text that is purged.
     let text = "a somewhat longer text with secret-purged-one and secret-other-two behind it";

@@ -69,7 +69,7 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
     rewriter.commits = survey.commits;
-    for (refname, Found { tip, own, items, purge }) in purged {
+    for (refname, Found { tip, own, items, purge, .. }) in purged {
         let lock = repo.lock(&refname)?;
         let moved = repo.update_ref(&lock, &signature.committer, |seen| {
             // What another process has added meanwhile is for the next pull.
@@ -109,6 +109,19 @@ struct Found {
     own: usize,
     items: BTreeSet<ItemId>,
     purge: Purge,
+    /// Whether a tombstone names an object or an item in it. Otherwise, only texts are the same.
+    is_named: bool,
+}
+
+/// Whether a remote has a commit of this history.
+fn is_shared(repo: &Repo, remote: &str, refname: &str, tip: Oid) -> Result<bool, TraceError> {
+    let traces = repo.list_refs(&tracking_ref(remote, ""))?.into_iter().map(|(_, theirs)| theirs);
+    for theirs in traces.chain(fetched_private(repo, remote, refname)?) {
+        if repo.read_commit(theirs).is_ok() && !repo.merge_bases(tip, theirs)?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The purged objects in the histories of this repository, with their replacements.
@@ -173,7 +186,13 @@ impl<'r> Survey<'r> {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
                     None => None,
                 };
-                purged.extend(survey.history(tip, published)?.map(|found| (refname, found)));
+                let found = survey.history(tip, published)?;
+                // A remote does not reach into a history of which it has no commit.
+                if let Some(found) = found
+                    && (found.is_named || is_shared(repo, remote, &refname, tip)?)
+                {
+                    purged.push((refname, found));
+                }
             }
         }
         Ok((survey, purged))
@@ -188,6 +207,7 @@ impl<'r> Survey<'r> {
         let (mut own, mut items, mut purge) = (0, BTreeSet::new(), None);
         let (may_replace, mut forms) = (published.is_some() || self.missing == Missing::Replace, None);
         let (mut commits, mut blobs) = (HashMap::new(), HashMap::new());
+        let mut is_named = !self.pairs.is_empty();
         for oid in beyond {
             let commit = Tip::read(repo, oid)?;
             let parents = &commit.commit.parents;
@@ -210,6 +230,7 @@ impl<'r> Survey<'r> {
             commits.extend(new.map(|new| (oid, new)));
             let is_ours = new.is_none();
             own += usize::from(is_ours);
+            is_named |= tombstones.of_object(oid).is_some();
             purge = purge.or_else(|| tombstones.of_object(oid));
             let is_alone = is_ours && !self.pairs.commits.contains_key(&oid);
             let named = commit.item().filter(|item| is_alone && tombstones.of_id(*item).is_some());
@@ -237,13 +258,15 @@ impl<'r> Survey<'r> {
                     Fate::Kept if !new_files.contains(&entry.blob) => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
-                        let of_item = tombstones.of_content(&item).or_else(|| tombstones.of_item(&item));
-                        let Some(of_item) = of_item else { continue };
+                        let of_item = tombstones.of_item(&item);
+                        is_named |= of_item.is_some();
+                        let Some(of_item) = tombstones.of_content(&item).or(of_item) else { continue };
                         purge = purge.or(Some(of_item));
                         self.revisions.push((entry.id, entry.blob));
                     }
                     _ => self.revisions.push((entry.id, entry.blob)),
                 }
+                is_named |= tombstones.of_object(entry.blob).is_some();
                 purge = purge.or_else(|| tombstones.of_object(entry.blob));
                 items.insert(entry.id);
             }
@@ -253,7 +276,7 @@ impl<'r> Survey<'r> {
         self.blobs.extend(blobs);
         let Some(purge) = purge.or(self.pairs.purge.as_ref()).cloned() else { return Ok(None) };
         self.purge.get_or_insert_with(|| purge.clone());
-        Ok(Some(Found { tip, own, items, purge }))
+        Ok(Some(Found { tip, own, items, purge, is_named }))
     }
 
     /// The commit of the remote that lacks only purged parts of ours.

@@ -17,7 +17,7 @@ use crate::git::{GitError, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
-use crate::trace::store::tombstone::Removed;
+use crate::trace::store::tombstone::{Removed, SHORTEST_COPY};
 use crate::trace::store::total::item_cost;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
 
@@ -76,9 +76,6 @@ pub(super) struct Rewriter<'r> {
     costs: HashMap<(CounterId, Oid), i64>,
     pub(super) counts: Counts,
 }
-
-/// An item with a shorter text may be purged, and others keep the same text, such as an answer.
-const SHORTEST_COPY: usize = 32;
 
 /// How much was rewritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -20,8 +20,8 @@
 //!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. An item with such an id is
 //!   refused unless it has the content that the purge left; `left` is the digest of that content.
-//! - Anybody can guess a text. So a `body` of a purge of others counts only if this repository has or had an item from which the purge
-//!   removed that text; see [`accept_texts`].
+//! - Anybody can guess a text. So a `body` of a purge of others counts only if it is long, and this repository has or had an item from
+//!   which the purge removed that text; see [`accept_texts`].
 //! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id, and because a file
 //!   with the same text may have another oid. `content` is that of an item with its id, if the text is not enough to recognize it.
 
@@ -40,6 +40,9 @@ use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Fields, Item, ItemEntry, ItemId, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
+
+/// Items with a shorter text are no copies of each other: it may be an answer that many give.
+pub(crate) const SHORTEST_COPY: usize = 32;
 
 pub(crate) static HISTORY: LineHistory = LineHistory {
     refname: PURGED,
@@ -357,8 +360,8 @@ pub(crate) fn names_any(repo: &Repo, id: &str, items: &BTreeSet<ItemId>) -> Resu
     Ok(purge.names_items.then(|| items.iter().any(|item| purge.of_id(*item).is_some())))
 }
 
-/// Adds the digests of removed texts that the commit `from` of a remote's tombstones has, if they are those of `texts`, which were
-/// removed here. False if all are known.
+/// Adds the digests of removed texts that the commit `from` of a remote's tombstones has, if they are those of long `texts`, which
+/// were removed here. Somebody could publish a short answer and purge it, to take it out of other traces. False if all are known.
 pub(crate) fn accept_texts(
     repo: &Repo,
     signature: &Signature,
@@ -366,14 +369,14 @@ pub(crate) fn accept_texts(
     texts: &HashSet<Vec<u8>>,
 ) -> Result<bool, TraceError> {
     let (mut by_salt, mut found) = (HashMap::new(), Vec::new());
+    let long = || texts.iter().filter(|text| text.len() >= SHORTEST_COPY);
     for (id, file) in list_files(repo, repo.read_commit(from)?.tree)? {
         let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
         let lines = || text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?)));
         let purge = lines().find_map(|(_, line)| if let Line::Purge(purge) = line { Some(purge) } else { None });
         let Some(Purge { salt, .. }) = purge.filter(|_| (HISTORY.format.is_path)(&id)) else { continue };
-        let digests: &HashSet<String> = by_salt
-            .entry(salt)
-            .or_insert_with_key(|salt| texts.iter().map(|text| digest(salt, "body", text)).collect());
+        let digests: &HashSet<String> =
+            by_salt.entry(salt).or_insert_with_key(|salt| long().map(|text| digest(salt, "body", text)).collect());
         let is_removed = |line: &Line| matches!(line, Line::Body { body } if digests.contains(body));
         let lines: Vec<String> =
             lines().filter(|(_, line)| is_removed(line)).map(|(line, _)| line.to_owned()).collect();
