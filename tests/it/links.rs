@@ -349,6 +349,26 @@ fn a_session_that_is_named_without_a_folder_has_its_sub_agents() {
 }
 
 #[test]
+fn a_history_of_aider_is_not_read_through_a_link_out_of_the_work_tree() {
+    let repo = with_link(".aider.chat.history.md", "../private.md");
+    fs::write(repo.folder().join("../private.md"), "# aider chat started at 2025-03-18 12:49:08\n#### private\n")
+        .unwrap();
+    let told = cause(&repo, &["import", "aider"]);
+    assert!(
+        told.ends_with("`.aider.chat.history.md` is a link to `../private.md`, which leaves the work tree\n"),
+        "{told}"
+    );
+    // The sessions of other agents are imported.
+    let all = repo.run(&["import", "--all"], b"");
+    assert_eq!(all.status.code(), Some(1));
+    assert!(repo.exact(&all).contains("1 sessions: 0 imported with 0 items, 0 unchanged, 1 failed"));
+    assert_eq!(repo.git(&["for-each-ref", "refs/traces/"]), "");
+    fs::remove_file(repo.folder().join(".aider.chat.history.md")).unwrap();
+    fifo(&repo.folder().join(".aider.chat.history.md"));
+    assert!(prompt(&repo, &["import", "aider"], b"").contains("it is not a regular file"));
+}
+
+#[test]
 fn without_a_home_no_agent_s_folder_is_looked_for_in_the_current_one() {
     let repo = TestRepo::new();
     let name: String =

@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::{AgentFormat, newest_first};
+use crate::base::worktree_path::resolve;
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::Role;
 use crate::transcript::read::builder::{freeform, reasoning};
@@ -47,7 +48,12 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
         if is_start { Certainty::Sure } else { Certainty::No }
     },
     home: |env| env.os("HOME").map(PathBuf::from),
-    sessions: |_, folder, is_wanted| Ok(Box::new(newest_first(vec![folder.join(FILE)], is_wanted)?)),
+    sessions: |_, folder, is_wanted| {
+        // It is in the work tree, so a clone may contain a link in its place.
+        let refused = |error| io::Error::other(format!("`{}`: {error}", folder.join(FILE).display()));
+        let file = resolve(folder, FILE).map_err(refused)?;
+        Ok(Box::new(newest_first(vec![file], is_wanted)?))
+    },
     open: |reader| Ok(dialect::open_lines::<Aider>(Box::new(Blocks::new(reader)))),
     resume: |_, _, _, _| None,
     ..AgentFormat::of_dialect::<Aider>("aider")

@@ -40,7 +40,7 @@ use crate::transcript::read::reader::{Certainty, Outcome, Output};
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     home: |env| {
-        let data = env.os("XDG_DATA_HOME").map(PathBuf::from);
+        let data = env.os("XDG_DATA_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
         let data = data.or_else(|| Some(Path::new(&env.os("HOME")?).join(".local/share")))?;
         Some(data.join("opencode"))
     },

@@ -23,11 +23,11 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     }
     let agents = agents(args)?;
     let mut other = Vec::new();
-    let mut skipped = Skipped::default();
+    let (mut skipped, mut unlisted) = (Skipped::default(), Vec::new());
     let files = if args.all_folders {
         find_all(context, &agents, &mut other, &mut skipped)?
     } else {
-        find(context, &agents)?.into_iter().map(|(format, file)| (0, format, file)).collect()
+        find(context, &agents, &mut unlisted)?.into_iter().map(|(format, file)| (0, format, file)).collect()
     };
     let repos: Vec<&Repo> = if args.all_folders { other.iter().collect() } else { vec![context.repo()?] };
     let length = |file: &PathBuf| fs::metadata(file).map_or(0, |file| file.len());
@@ -37,6 +37,10 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let mut signature = None;
     let (mut read, mut grown, mut recorded, mut failed, mut dropped) = (0, 0, 0, 0, 0);
     let mut answers: Vec<Value> = Vec::new();
+    for problem in &unlisted {
+        answers.push(json!({ "error": format!("{problem:#}") }));
+        error::print(problem);
+    }
     for (number, (place, format, file)) in files.iter().enumerate() {
         let repo = repos[*place];
         if last.replace(*place) != Some(*place) {
@@ -98,9 +102,10 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         }
     }
     bar.iter().for_each(Progress::clear);
-    let done = Done { sessions: files.len(), imported: grown, failed, recorded };
+    let sessions = files.len() + unlisted.len();
+    let done = Done { sessions, imported: grown, failed: failed + unlisted.len(), recorded };
     print_done(context, args, &done, &answers, args.all_folders.then_some(&skipped))?;
-    Ok(ExitStatus::of(failed == 0 && dropped == 0))
+    Ok(ExitStatus::of(done.failed == 0 && dropped == 0))
 }
 
 fn print_imported(context: &Context, imported: &Imported) -> Result<()> {
@@ -174,7 +179,7 @@ fn above<T>(bar: Option<&Progress>, print: impl FnOnce() -> T) -> T {
 }
 
 /// The sessions of the current folder and of the root of its working tree, oldest first for each agent.
-fn find(context: &Context, agents: &[Format]) -> Result<Vec<(Format, PathBuf)>> {
+fn find(context: &Context, agents: &[Format], unlisted: &mut Vec<Error>) -> Result<Vec<(Format, PathBuf)>> {
     let folders = context.session_folders()?;
     let mut files = Vec::new();
     for format in agents {
@@ -182,7 +187,11 @@ fn find(context: &Context, agents: &[Format]) -> Result<Vec<(Format, PathBuf)>> 
         let mut found = Vec::new();
         for folder in &folders {
             let sessions = format.sessions(&home, folder);
-            found.extend(sessions.with_context(|| format!("cannot search `{}`", escaped(&home.to_string_lossy())))?);
+            match sessions.with_context(|| format!("cannot search `{}`", escaped(&home.to_string_lossy()))) {
+                Ok(sessions) => found.extend(sessions),
+                // An agent whose sessions cannot be listed stops no other.
+                Err(problem) => unlisted.push(problem),
+            }
         }
         files.extend(found.into_iter().rev().map(|file| (*format, file)));
     }
