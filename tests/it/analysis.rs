@@ -138,3 +138,64 @@ fn a_folder_with_anything_else_is_refused() {
     [exit 2]
     ");
 }
+
+/// A clone may contain the folder of an export.
+#[cfg(unix)]
+#[test]
+fn nothing_outside_of_the_folder_is_read_or_written() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    let (outside, folder) = (repo.folder().join("../outside"), repo.folder().join("traces"));
+    let export = || {
+        let output = repo.run(&["export", "--all", "-o", "traces"], b"");
+        assert_eq!(output.status.code(), Some(2), "{}", repo.exact(&output));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let fresh = || {
+        fs::create_dir_all(&outside).unwrap();
+        fs::write(outside.join("rows.jsonl"), "{\"private\":1}\n").unwrap();
+        let _ = fs::remove_dir_all(&folder);
+        repo.text(&["export", "--all", "-o", "traces"]);
+        repo.say("more");
+    };
+    let link = |path: &Path, target: &Path| {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        std::os::unix::fs::symlink(target, path).unwrap();
+    };
+    let month = fs::read_dir({
+        fresh();
+        folder.join("items/agent=none")
+    });
+    let month = month.unwrap().next().unwrap().unwrap().path();
+    let manifest = folder.join("git-trace-export.json");
+    for (path, target) in [
+        (month.join("rows.jsonl"), outside.join("rows.jsonl")),
+        (month.clone(), outside.clone()),
+        (folder.join("items"), outside.clone()),
+        (folder.join("traces"), repo.folder().join(".git/hooks")),
+        (manifest.clone(), outside.join("rows.jsonl")),
+    ] {
+        fresh();
+        link(&path, &target);
+        let told = export();
+        assert!(told.contains(" is a link to "), "{told}");
+    }
+    for partition in ["../../../outside", "/tmp", "agent=none/../../../../outside"] {
+        fresh();
+        let text = fs::read_to_string(&manifest).unwrap();
+        let at = text.find("agent=none").unwrap();
+        let end = at + text[at..].find('"').unwrap();
+        fs::write(&manifest, format!("{}{partition}{}", &text[..at], &text[end..])).unwrap();
+        let told = export();
+        assert!(told.contains(&format!("is damaged: `{partition}` is no partition")), "{told}");
+    }
+    fresh();
+    fs::remove_file(&manifest).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&manifest).status().unwrap().success());
+    assert!(export().contains("it is not a regular file"));
+    let _ = fs::remove_dir_all(&folder);
+    link(&folder, &repo.folder().join(".git/hooks"));
+    assert!(export().contains("enters a git directory"));
+    assert_eq!(fs::read_to_string(outside.join("rows.jsonl")).unwrap(), "{\"private\":1}\n");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+}

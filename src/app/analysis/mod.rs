@@ -8,19 +8,22 @@
 //! The folders are partitions as `DuckDB`, Spark, `BigQuery`, and `ClickHouse` read them. A family of traces is in one partition, and
 //! each line begins with its name. If a tip of a family changed since the last export, the files of its partition are written
 //! again: the lines of other families are copied, and only the changed family is read from the repository.
+//!
+//! A clone may contain such a folder. So nothing outside of it is read or written, whatever links and the manifest in it say.
 
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
 use crate::base::error::{Context as _, Error, Result, bail};
 use crate::base::replace::{Access, Lock, Stem, put};
+use crate::base::worktree_path::{check_outside_git, resolve};
 use crate::git::Repo;
 use crate::trace::store::trace_index::{Group, TraceIndex};
 use rows::{Lines, partition};
@@ -63,7 +66,7 @@ impl Manifest {
     fn open(folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
         let path = folder.join(MANIFEST);
-        let text = match fs::read(&path) {
+        let text = match resolve(folder, &path).and_then(fs::read) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
@@ -78,7 +81,14 @@ impl Manifest {
             Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
         };
         match serde_json::from_slice::<Self>(&text) {
-            Ok(manifest) if manifest.version == VERSION => Ok(manifest),
+            Ok(manifest) if manifest.version == VERSION => {
+                let mut partitions = manifest.families.values().map(|family| Path::new(&family.partition));
+                let is_below = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
+                if let Some(other) = partitions.find(|path| !is_below(path)) {
+                    bail!("`{}` is damaged: `{}` is no partition", path.display(), other.display());
+                }
+                Ok(manifest)
+            }
             Ok(manifest) => bail!("`{}` has version {}, and only {VERSION} is known", path.display(), manifest.version),
             Err(error) => {
                 let message = format!("`{}` is damaged: {error}", path.display());
@@ -89,16 +99,19 @@ impl Manifest {
 
     fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(MANIFEST);
-        put(&path, Access::Usual, &serde_json::to_vec(self)?)
-            .with_context(|| format!("cannot write `{}`", path.display()))
+        let write = |path: PathBuf| put(&path, Access::Usual, &serde_json::to_vec(self)?);
+        resolve(folder, &path).and_then(write).with_context(|| format!("cannot write `{}`", path.display()))
     }
 }
 
 /// Brings the tables in a folder up to date.
 pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
+    check_outside_git(folder).with_context(|| format!("cannot write `{}`", folder.display()))?;
     let mut manifest = Manifest::open(folder)?;
     let locked = folder.join(TABLES[0]);
-    fs::create_dir_all(&locked).with_context(|| format!("cannot create `{}`", locked.display()))?;
+    let created = || format!("cannot create `{}`", locked.display());
+    let locked = resolve(folder, &locked).with_context(created)?;
+    fs::create_dir_all(&locked).with_context(created)?;
     let lock = Lock::take(&locked, STEM).with_context(|| format!("cannot lock `{}`", locked.display()))?;
     let Some(_lock) = lock else { bail!("another export to `{}` is running", folder.display()) };
     let mut report = Report::default();
@@ -164,6 +177,7 @@ fn write_partition(
     for table in TABLES {
         let path = path(folder, table, partition);
         let failed = || format!("cannot write `{}`", path.display());
+        let path = resolve(folder, &path).with_context(failed)?;
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent).with_context(failed)?;
         remove_leftovers(parent);
