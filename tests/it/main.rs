@@ -27,6 +27,7 @@ mod extremes;
 mod faults;
 mod fsck;
 mod fsync;
+mod hook_inputs;
 mod hostile;
 mod import;
 mod items;

@@ -50,6 +50,10 @@ fn the_user_s_settings_are_extended_and_restored() {
         ("codex", home.join(".codex/hooks.json"), ("UNUSED", home.clone())),
         ("codex", home.join("other/hooks.json"), ("CODEX_HOME", home.join("other"))),
         ("gemini-cli", home.join(".gemini/settings.json"), ("UNUSED", home.clone())),
+        ("qwen-code", home.join("other/settings.json"), ("QWEN_HOME", home.join("other"))),
+        ("copilot-cli", home.join(".copilot/hooks/git-trace.json"), ("UNUSED", home.clone())),
+        ("droid", home.join(".factory/settings.json"), ("UNUSED", home.clone())),
+        ("cursor", home.join(".cursor/hooks.json"), ("UNUSED", home.clone())),
     ];
     for (agent, path, (variable, value)) in cases {
         for before in [None, Some(own)] {

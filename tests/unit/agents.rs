@@ -604,14 +604,18 @@ fn agent_settings_are_extended_and_restored() {
             "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] }\n\t\t]\n\t}\n}\n",
         ),
     ];
-    for agent in ["claude-code", "codex", "gemini-cli"] {
+    let files = [
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini-cli", ".gemini/settings.json"),
+        ("qwen-code", ".qwen/settings.json"),
+        ("copilot-cli", ".github/hooks/git-trace.json"),
+        ("droid", ".factory/settings.json"),
+        ("cursor", ".cursor/hooks.json"),
+    ];
+    for (agent, file) in files {
         for text in texts {
             let repo = TestRepo::new();
-            let file = match agent {
-                "claude-code" => ".claude/settings.json",
-                "codex" => ".codex/hooks.json",
-                _ => ".gemini/settings.json",
-            };
             let path = repo.folder().join(file);
             if let Some(text) = text {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -668,7 +672,7 @@ fn sessions_are_listed_with_their_code_commits() {
     commit("40:00", "before");
     commit("53:00", "fix the lint");
     commit("59:59", "later");
-    hook(&repo, &["claude-code"], &call(file.to_str().unwrap(), "Stop"));
+    hook(&repo, &["claude-code", "--wait"], &call(file.to_str().unwrap(), "Stop"));
     let session = repo.json(&["sessions", "--json"]);
     assert_eq!((&session["trace"], &session["agent"]), (&json!("claude-code/s1"), &json!("claude-code")));
     assert!(session["title"].as_str().unwrap().starts_with("okay - lint and tests are failing"), "{session}");

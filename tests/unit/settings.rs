@@ -12,16 +12,23 @@ mod agent_hooks {
         command == COMMAND
     }
 
-    fn added(text: &str) -> String {
-        let text = with(text, "Stop", COMMAND, 30).unwrap();
-        with(&text, "SessionEnd", COMMAND, 30).unwrap()
+    /// How agents write an entry.
+    const ENTRIES: [&str; 3] = [
+        r#"{ "hooks": [{ "type": "command", "command": "git-trace hook claude-code", "timeout": 30 }] }"#,
+        r#"{ "type": "command", "bash": "git-trace hook claude-code" }"#,
+        r#"{ "command": "git-trace hook claude-code" }"#,
+    ];
+
+    fn added(text: &str, entry: &str) -> String {
+        let text = with(text, "Stop", entry).unwrap();
+        with(&text, "SessionEnd", entry).unwrap()
     }
 
     #[test]
     fn a_new_file_reads_well() {
-        let expected = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"type\": \"command\", \"command\": \"x\", \
-                        \"timeout\": 30 }] }\n    ]\n  }\n}\n";
-        assert_eq!(with("", "Stop", "x", 30).unwrap(), expected);
+        let expected = "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [{ \"type\": \"command\", \"command\": \
+                        \"git-trace hook claude-code\", \"timeout\": 30 }] }\n    ]\n  }\n}\n";
+        assert_eq!(with("", "Stop", ENTRIES[0]).unwrap(), expected);
     }
 
     #[test]
@@ -36,8 +43,8 @@ mod agent_hooks {
             "{\n  \"hooks\": {\n    \"Stop\": [\n      {\n        \"matcher\": \"\",\n        \"hooks\": []\n      }\n    ]\n  }\n}\n",
             "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"say \\\"done\\\"\"}]}],\"PreToolUse\":[]},\"x\":2}",
         ];
-        for text in texts {
-            let new = added(text);
+        for (text, entry) in texts.iter().flat_map(|text| ENTRIES.map(|entry| (*text, entry))) {
+            let new = added(text, entry);
             let (old, new_value): (Value, Value) =
                 (serde_json::from_str(text).unwrap(), serde_json::from_str(&new).unwrap());
             assert_eq!(commands(&new, "Stop").unwrap().last().unwrap(), COMMAND);
@@ -61,7 +68,7 @@ mod agent_hooks {
     #[test]
     fn invalid_settings_are_refused() {
         for text in ["[]", "{", "{\"hooks\":[]}", "{\"hooks\":{\"Stop\":{}}}", "// no\n{}"] {
-            assert!(with(text, "Stop", COMMAND, 30).is_err(), "{text}");
+            assert!(with(text, "Stop", ENTRIES[0]).is_err(), "{text}");
         }
     }
 
@@ -78,7 +85,7 @@ mod agent_hooks {
     proptest! {
         #[test]
         fn any_text_is_changed_or_refused(text in "[{}\\[\\]\",: a\n]{0,40}|\\{\"hooks\":\\{\"Stop\":\\[[{}\"hoks:,]{0,10}\\]\\}\\}") {
-            if let Ok(new) = with(&text, "Stop", COMMAND, 30) {
+            if let Ok(new) = with(&text, "Stop", ENTRIES[1]) {
                 prop_assert!(serde_json::from_str::<Value>(&new).is_ok(), "{}", new);
                 prop_assert!(without(&new, None, &ours).is_ok());
             }

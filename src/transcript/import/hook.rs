@@ -6,6 +6,9 @@
 //! {"session_id":"6b2e…","transcript_path":"/home/ada/.claude/projects/…/6b2e….jsonl","hook_event_name":"Stop","cwd":"…"}
 //! ```
 //!
+//! Cursor calls the session a `conversation_id`, and names its folders in `workspace_roots`. Sessions of opencode are in no file: its
+//! input contains the session as `transcript`, and the session that started it, if any, as `parent_id`.
+//!
 //! A hook must never stop the agent, so failures are written to `<git dir>/trace/hook.log`, one line each.
 
 use std::fs::{self, OpenOptions};
@@ -13,11 +16,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use thiserror::Error;
 
+use super::input::Input;
 use super::seen::{FileState, SeenFiles};
 use super::session::{self, SessionError};
-use super::{Destination, ImportContext, Imported};
+use super::{Destination, ImportContext, Imported, transcript};
 use crate::base::error::Diagnostic;
 use crate::base::worktree_path::check_regular;
 use crate::git::{GitError, Repo};
@@ -29,10 +34,18 @@ use crate::transcript::format::Format;
 
 const MAX_LOG: u64 = 64 * 1024;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct HookInput {
-    pub session_id: String,
+    #[serde(default)]
+    session_id: String,
+    #[serde(default)]
+    conversation_id: String,
+    /// The session of whose sub-agent this is.
+    parent_id: Option<String>,
     pub transcript_path: Option<PathBuf>,
+    transcript: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub workspace_roots: Vec<PathBuf>,
     #[serde(default)]
     pub hook_event_name: String,
     /// Why a session starts.
@@ -65,8 +78,11 @@ impl Diagnostic for HookError {
 
 impl HookInput {
     pub(crate) fn parse(input: &[u8]) -> Result<Self, HookError> {
-        let input: Self =
+        let mut input: Self =
             serde_json::from_slice(input).map_err(|error| HookError::BadInput { cause: error.to_string() })?;
+        if input.session_id.is_empty() {
+            input.session_id = std::mem::take(&mut input.conversation_id);
+        }
         if input.session_id.is_empty() {
             return Err(HookError::BadInput { cause: "the session has no id".to_owned() });
         }
@@ -90,6 +106,9 @@ impl HookInput {
 }
 
 pub(crate) fn backlog(repo: &Repo, format: Format, input: &HookInput) -> Result<u64, HookError> {
+    if let Some(transcript) = &input.transcript {
+        return Ok(transcript.get().len() as u64);
+    }
     let length = input.transcript_path.as_deref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
     let name = continued_by(repo, &input.session(format))?;
     let mark = bulk::last_mark(repo, &name, &input.session_id)?;
@@ -111,6 +130,9 @@ pub(crate) fn import(
     format: Format,
     input: &HookInput,
 ) -> Result<Option<Imported>, HookError> {
+    if let Some(text) = &input.transcript {
+        return import_text(context, format, input, text.get()).map(Some);
+    }
     // An agent may name the file before it has written anything.
     let Some(path) = input.transcript_path.as_deref().filter(|path| path.exists()) else { return Ok(None) };
     import_file(context, format, Destination::SessionOf(input.session(format)), path).map(Some)
@@ -127,6 +149,31 @@ pub(super) fn import_file(
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let _lock = context.repo.lock(&format!("transcript {}", real.display()))?;
     let imported = session::import(context, format, destination, path, &|_| ())?;
+    log_refused(context, format, &imported);
+    Ok(imported)
+}
+
+/// Imports the transcript that the input of a hook contains.
+fn import_text(
+    context: ImportContext<'_>,
+    format: Format,
+    input: &HookInput,
+    text: &str,
+) -> Result<Imported, HookError> {
+    let destination = match &input.parent_id {
+        None => Destination::SessionOf(input.session(format)),
+        Some(parent) => {
+            let of = TraceName::of_session(format.as_str(), parent);
+            Destination::SubAgent { family: of.clone(), of, id: input.session_id.clone() }
+        }
+    };
+    let _lock = context.repo.lock(&format!("transcript {}", input.session(format)))?;
+    let imported = transcript(context, format, destination, Input::Stream(Box::new(text.as_bytes())))?;
+    log_refused(context, format, &imported);
+    Ok(imported)
+}
+
+fn log_refused(context: ImportContext<'_>, format: Format, imported: &Imported) {
     for (name, report) in &imported.traces {
         for (purge, count) in &report.purged {
             let refused = format!("trace `{name}`: not imported: {count} items, {purge}");
@@ -134,7 +181,6 @@ pub(super) fn import_file(
             let _ = log(context.repo.common_dir(), context.signature.clock, format.as_str(), &refused);
         }
     }
-    Ok(imported)
 }
 
 pub(crate) fn log_path(common_dir: &Path) -> PathBuf {

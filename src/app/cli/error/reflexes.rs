@@ -32,8 +32,14 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("crumb add", "`git trace crumb note FILE TEXT` adds a note; also `fact`, `rule`, `fail`, `warn`, `direct`"),
     ("create|new", "`git trace switch -c NAME` creates a trace"),
     ("describe", "`git trace status` describes the current trace"),
-    ("disable", "`git trace uninstall --agent claude-code` stops recording; likewise codex and gemini-cli"),
-    ("enable|watch", "`git trace install --agent claude-code` records sessions; likewise codex and gemini-cli"),
+    (
+        "disable",
+        "`git trace uninstall --agent claude-code` stops recording; `git trace help install` lists other agents",
+    ),
+    (
+        "enable|watch",
+        "`git trace install --agent claude-code` records sessions; `git trace help install` lists other agents",
+    ),
     ("find|search", "`git trace grep PATTERN` searches items"),
     ("filter-branch|filter-repo", "`git trace purge` removes a text from all history"),
     ("fork", "`git trace switch -c NAME STATE` creates a trace that starts at a state"),

@@ -19,7 +19,8 @@ pub(crate) struct TraceFilterArgs {
     #[arg(long, value_name = "TIME", alias = "after")]
     since: Option<When>,
     /// Only sessions of this agent, such as codex, and their branches
-    #[arg(long, value_name = "AGENT", add = Values::OneOf(&["claude-code", "codex", "gemini-cli", "swe-agent"]))]
+    #[arg(long, value_name = "AGENT", add = Values::OneOf(&["claude-code", "codex", "gemini-cli", "qwen-code", "opencode",
+        "copilot-cli", "droid", "cursor", "swe-agent"]))]
     agent: Option<String>,
     /// Only those whose newest commit has an author that matches this regular expression
     #[arg(long, value_name = "PATTERN", value_parser = any_case)]

@@ -1,12 +1,14 @@
 //! The hooks of agents: each event imports what is new in the session's transcript.
 
 use std::env::{current_dir, current_exe, set_current_dir};
-use std::io::{self, Read as _};
+use std::io;
+use std::sync::Arc;
 
 use super::consent::{tell_asking, tell_recording};
 use super::deadline;
 use super::full::announce;
 use crate::app::cli::{Context, Result, failure, json, one_line};
+use crate::base::bounded;
 use crate::base::process::Process;
 use crate::git::Repo;
 use crate::memory::brief::{self, BriefRequest};
@@ -20,9 +22,6 @@ use crate::transcript::format::Format;
 use crate::transcript::import::hook::{self, HookInput};
 use crate::transcript::import::seen::SeenFiles;
 use crate::transcript::import::{CompactionMode, ImportContext, catch_up};
-
-/// Most bytes of the input that are read; it is short.
-const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// More bytes than this are imported by a background process, so that the agent does not wait. They take a quarter of a second.
 const MAX_WAIT: u64 = 2 * 1024 * 1024;
@@ -47,26 +46,38 @@ impl AgentArgs {
     pub(crate) fn run(&self, context: &Context, format: Format) {
         // The agent may have changed to a folder of another repository, such as a submodule, since the session started. If the
         // folder is gone, the current one counts.
-        for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"] {
+        for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "FACTORY_PROJECT_DIR"] {
             let _ = context.env.os(variable).map(set_current_dir);
         }
-        let mut input = Vec::new();
-        let read = io::stdin().lock().take(MAX_INPUT).read_to_end(&mut input);
-        if !self.wait && !self.background {
-            let input = input.clone();
+        let input = bounded::read_all(io::stdin().lock()).map(Arc::<[u8]>::from);
+        if let Ok(input) = &input
+            && !self.wait
+            && !self.background
+        {
+            let input = Arc::clone(input);
             // If it cannot be started, the next hook continues.
             deadline::start(move || drop(detach(format, &input)));
         }
+        let call = input.as_deref().ok().map(HookInput::parse);
+        // Cursor starts the hooks of the user in its own folder.
+        if let Some(Ok(HookInput { workspace_roots, .. })) = &call {
+            let _ = workspace_roots.first().map(set_current_dir);
+        }
         // Outside of a repository, nothing is recorded, and there is no log to write to.
         let Ok(repo) = context.repo() else { return };
-        if let Err(error) = read.map_err(Into::into).and_then(|_| self.act(context, format, &input)) {
+        let done = match (call, input) {
+            (Some(call), Ok(input)) => {
+                call.map_err(Into::into).and_then(|call| self.act(context, format, &call, &input))
+            }
+            (_, input) => input.map(drop).map_err(Into::into),
+        };
+        if let Err(error) = done {
             // If the log cannot be written either, nobody can be told.
             let _ = hook::log(repo.common_dir(), context.now(), format.as_str(), &format!("{error:#}"));
         }
     }
 
-    fn act(&self, context: &Context, format: Format, input: &[u8]) -> Result<()> {
-        let call = HookInput::parse(input)?;
+    fn act(&self, context: &Context, format: Format, call: &HookInput, input: &[u8]) -> Result<()> {
         if call.hook_event_name == "SessionStart" {
             if !self.brief || !call.is_new_session() {
                 return Ok(());
@@ -76,7 +87,7 @@ impl AgentArgs {
             return print_brief(context, format).and(started);
         }
         let mut messages = Vec::new();
-        let done = self.record(context, format, &call, input, &mut messages);
+        let done = self.record(context, format, call, input, &mut messages);
         deadline::meet();
         if let Err(error) = &done
             && call.ends_turn()

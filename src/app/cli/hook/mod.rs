@@ -28,6 +28,16 @@ enum Hook {
     Codex(agent::AgentArgs),
     /// Record the Gemini CLI session that stdin describes
     GeminiCli(agent::AgentArgs),
+    /// Record the Qwen Code session that stdin describes
+    QwenCode(agent::AgentArgs),
+    /// Record the opencode session that stdin contains
+    Opencode(agent::AgentArgs),
+    /// Record the GitHub Copilot CLI session that stdin describes
+    CopilotCli(agent::AgentArgs),
+    /// Record the Factory Droid session that stdin describes
+    Droid(agent::AgentArgs),
+    /// Record the Cursor session that stdin describes
+    Cursor(agent::AgentArgs),
     /// Check staged breadcrumbs, crumb files and checkpoints, and search them for secrets
     PreCommit(pre_commit::PreCommitArgs),
     /// Check the result of a merge in the same way, before git commits it
@@ -40,6 +50,11 @@ impl HookArgs {
             Hook::ClaudeCode(args) => args.run(context, Format::ClaudeCode),
             Hook::Codex(args) => args.run(context, Format::Codex),
             Hook::GeminiCli(args) => args.run(context, Format::GeminiCli),
+            Hook::QwenCode(args) => args.run(context, Format::QwenCode),
+            Hook::Opencode(args) => args.run(context, Format::Opencode),
+            Hook::CopilotCli(args) => args.run(context, Format::CopilotCli),
+            Hook::Droid(args) => args.run(context, Format::Droid),
+            Hook::Cursor(args) => args.run(context, Format::Cursor),
             Hook::PreCommit(args) | Hook::PreMergeCommit(args) => return args.run(context),
         }
         Ok(ExitStatus::Success)

@@ -8,7 +8,6 @@ use crate::app::cli::{Context, Result};
 use crate::app::install::Mode;
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::doctor::Diagnosis;
-use crate::base::escape::shell_word;
 use crate::git::Repo;
 use crate::trace::Time;
 use crate::trace::store::trace_index::TraceIndex;
@@ -40,11 +39,11 @@ fn failures(repo: &Repo, format: Format, last: Option<Time>) -> Vec<String> {
 
 /// Where an agent's hooks are: files of settings, and whether it has our plugin.
 fn places(context: &Context, agent: &'static Agent, root: Option<&Path>) -> Vec<String> {
-    let home = agent.format.home(&context.env).filter(|home| !home.as_os_str().is_empty());
+    let home = agent.home(&context.env).filter(|home| !home.as_os_str().is_empty());
     let project = root.map(|root| SettingsOwner::Project { root: root.to_owned(), common_dir: PathBuf::new() });
     let user = home.clone().map(|home| SettingsOwner::User { home, data: PathBuf::new() });
     // Only the name of the program counts here.
-    let program = current_exe().map_or_else(|_| "git-trace".to_owned(), |path| shell_word(&path.display().to_string()));
+    let program = current_exe().map_or_else(|_| "git-trace".to_owned(), |path| path.display().to_string());
     let owners = project.into_iter().chain(user);
     let setups =
         owners.map(|owner| AgentSetup { agent, brief: false, owner, program: program.clone(), mode: Mode::DryRun });

@@ -3,6 +3,7 @@
 use std::env::{current_exe, split_paths};
 use std::path::{Path, PathBuf};
 
+use super::complete::Values;
 use super::{agents, man};
 use crate::app::cli::checkpoint::checkpoint_folder;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
@@ -11,7 +12,6 @@ use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
-use crate::base::escape::shell_word;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::trace::model::name::TRACES;
 use crate::transcript::format::Format;
@@ -54,8 +54,10 @@ struct TargetArgs {
     /// Use `.git/info/attributes`, which is not committed, instead of `.gitattributes`
     #[arg(long)]
     private: bool,
-    /// Add hooks to this agent (claude-code, codex or gemini-cli) instead of configuring git; can be repeated
-    #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["worktree", "private"])]
+    /// Instead, record this agent by hooks: claude-code, codex, gemini-cli, qwen-code, opencode, copilot-cli, droid or cursor;
+    /// can be repeated
+    #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["worktree", "private"],
+        add = Values::OneOf(&["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot-cli", "droid", "cursor"]))]
     agents: Vec<Format>,
     /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]
@@ -118,7 +120,7 @@ impl TargetArgs {
     }
 
     fn agent_setup(&self, context: &Context, agent: &'static Agent, brief: bool) -> Result<AgentSetup> {
-        let program = shell_word(&program(&context.env)?);
+        let program = program(&context.env)?;
         let owner = if self.global { of_user(&context.env, agent)? } else { of_project(context)? };
         Ok(AgentSetup { agent, brief, owner, program, mode: self.mode() })
     }
@@ -142,12 +144,15 @@ impl TargetArgs {
         context: &Context,
         brief: bool,
         act: impl Fn(&AgentSetup) -> Result<Vec<Step>, InstallError>,
-    ) -> Result<()> {
+    ) -> Result<ExitStatus> {
         let mut steps = Vec::new();
         for format in &self.agents {
-            let Some(agent) = AGENTS.iter().find(|agent| agent.format == *format) else {
-                bail!("{} has no hooks; claude-code, codex and gemini-cli have", format.agent().name);
+            let Some(agent) = Agent::find(*format) else {
+                bail!("{} has no hooks; `--agent` takes {}", format.agent().name, Agent::names());
             };
+            if brief && agent.brief_event.is_none() {
+                bail!("{} takes no brief from a hook; install it without `--brief`", format.agent().name);
+            }
             steps.extend(act(&self.agent_setup(context, agent, brief)?)?);
         }
         self.report(self.scope(), &steps, &context.ui)?;
@@ -161,7 +166,7 @@ impl TargetArgs {
         if steps.is_empty() {
             context.ui.note("nothing to uninstall");
         }
-        Ok(())
+        Ok(ExitStatus::of(steps.iter().all(|step| step.action != Action::LeftAlone)))
     }
 }
 
@@ -169,7 +174,7 @@ impl InstallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let (ui, env, target, mode) = (&context.ui, &context.env, &self.target, self.target.mode());
         if !target.agents.is_empty() {
-            return target.run_agents(context, self.brief, AgentSetup::install).map(ExitStatus::from);
+            return target.run_agents(context, self.brief, AgentSetup::install);
         }
         let (scope, steps) = if let Some(folder) = &target.man {
             (Scope::Global, install_pages(folder.as_deref(), mode, env, ui)?)
@@ -198,7 +203,7 @@ impl UninstallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let (ui, env, target, mode) = (&context.ui, &context.env, &self.target, self.target.mode());
         if !target.agents.is_empty() {
-            return target.run_agents(context, false, AgentSetup::uninstall);
+            return target.run_agents(context, false, AgentSetup::uninstall).map(drop);
         }
         let mut failed = Vec::new();
         let (scope, steps) = if let Some(folder) = &target.man {
@@ -321,7 +326,7 @@ fn of_project(context: &Context) -> Result<SettingsOwner> {
 }
 
 fn of_user(env: &Env, agent: &Agent) -> Result<SettingsOwner> {
-    let home = agent.format.home(env);
+    let home = agent.home(env);
     let home = home.context("cannot tell where the agent's settings are: HOME is not set")?;
     Ok(SettingsOwner::User { home: std::path::absolute(home)?, data: data_folder(env)? })
 }

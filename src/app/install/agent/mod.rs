@@ -7,50 +7,31 @@
 //! The settings are those of the project, in the working tree, or those of the user, for all projects. The rest of the file is
 //! kept byte for byte. The [original](Original) of the file is in the common folder of the repository, or in the user's data
 //! folder. It is restored as long as nobody has changed the file since. Otherwise only our entries are removed.
+//!
+//! opencode has no such settings. It gets a plugin, an [owned file](OwnedFile).
 
 pub(crate) mod settings;
+mod table;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use self::table::Hooks;
+use super::owned::{self, OwnedFile};
 use super::{Action, InstallError, Mode, Step, digest, in_worktree, put_file, read_text, refused};
-use crate::transcript::format::Format;
+use crate::base::escape::shell_word;
 
-pub(crate) struct Agent {
-    pub(crate) format: Format,
-    file: &'static str,
-    /// The events after which there is something to record.
-    events: &'static [&'static str],
-    timeout: u32,
-}
-
-/// Sources: the hook references of Claude Code, Codex and Gemini CLI.
-pub(crate) static AGENTS: [Agent; 3] = [
-    Agent {
-        format: Format::ClaudeCode,
-        file: ".claude/settings.json",
-        events: &["Stop", "PreCompact", "SessionEnd"],
-        timeout: 30,
-    },
-    Agent { format: Format::Codex, file: ".codex/hooks.json", events: &["Stop", "PreCompact"], timeout: 30 },
-    Agent {
-        format: Format::GeminiCli,
-        file: ".gemini/settings.json",
-        events: &["AfterAgent", "PreCompress", "SessionEnd"],
-        timeout: 30_000,
-    },
-];
-
-/// The event at which a new session gets its brief, if the user asked for that.
-const BRIEF_EVENT: &str = "SessionStart";
+pub(crate) use table::{AGENTS, Agent};
 
 pub(crate) struct AgentSetup {
     pub(crate) agent: &'static Agent,
     pub(crate) brief: bool,
     pub(crate) owner: SettingsOwner,
+    /// A name on the path, or a path.
     pub(crate) program: String,
     pub(crate) mode: Mode,
 }
@@ -90,9 +71,7 @@ impl AgentSetup {
     pub(crate) fn path(&self) -> Result<PathBuf, InstallError> {
         match &self.owner {
             SettingsOwner::Project { root, .. } => in_worktree(root, self.agent.file),
-            SettingsOwner::User { home, .. } => {
-                Ok(home.join(self.agent.file.rsplit('/').next().unwrap_or(self.agent.file)))
-            }
+            SettingsOwner::User { home, .. } => Ok(home.join(self.agent.user_file)),
         }
     }
 
@@ -106,9 +85,10 @@ impl AgentSetup {
 
     /// The command that the agent calls at an event, if any. It prints only what the agent reads, and never fails, even if the program is missing.
     fn command(&self, event: &str) -> Option<String> {
-        let brief = if event == BRIEF_EVENT { " --brief" } else { "" };
-        let is_wanted = event != BRIEF_EVENT || self.brief;
-        is_wanted.then(|| format!("{} hook {}{brief} 2>/dev/null || true", self.program, self.agent.format))
+        let is_brief = self.agent.brief_event == Some(event);
+        let brief = if is_brief { " --brief" } else { "" };
+        let program = shell_word(&self.program);
+        (!is_brief || self.brief).then(|| format!("{program} hook {}{brief} 2>/dev/null || true", self.agent.format))
     }
 
     fn is_ours(&self, command: &str) -> bool {
@@ -135,8 +115,11 @@ impl AgentSetup {
     /// Whether the settings call this program. The user may have written the hook by hand.
     pub(crate) fn calls_us(&self) -> bool {
         let Some(text) = self.path().ok().and_then(|path| read_text(&path).ok().flatten()) else { return false };
+        if matches!(self.agent.hooks, Hooks::Plugin { .. }) {
+            return owned::is_ours(text.as_bytes());
+        }
         let commands = |event: &&str| settings::commands(&text, event).unwrap_or_default();
-        self.agent.events.iter().flat_map(commands).any(|command| self.is_ours(&command))
+        self.agent.events().iter().flat_map(commands).any(|command| self.is_ours(&command))
     }
 
     /// The file of the settings, as reports name it.
@@ -145,15 +128,26 @@ impl AgentSetup {
     }
 
     pub(crate) fn is_installed(&self) -> bool {
-        self.original().is_some()
+        match self.agent.hooks {
+            Hooks::Commands { .. } => self.original().is_some(),
+            Hooks::Plugin { .. } => self.calls_us(),
+        }
     }
 
     pub(crate) fn install(&self) -> Result<Vec<Step>, InstallError> {
         let path = self.path()?;
+        let (entry, empty) = match self.agent.hooks {
+            Hooks::Commands { entry, empty, .. } => (entry, empty),
+            Hooks::Plugin { text } => {
+                let text = text.replace("PROGRAM", &Value::from(&*self.program).to_string());
+                let step = OwnedFile { path: path.clone(), text, comment: "//" }.install(self.mode)?;
+                return Ok(vec![Step { what: self.shown(&path), ..step }]);
+            }
+        };
         let old = read_text(&path)?;
-        let mut text = old.clone().unwrap_or_default();
+        let mut text = old.clone().unwrap_or_else(|| empty.to_owned());
         let mut steps = Vec::new();
-        for event in std::iter::once(&BRIEF_EVENT).chain(self.agent.events) {
+        for event in self.agent.brief_event.iter().chain(self.agent.events()) {
             let mut change = || -> Result<Option<Action>, String> {
                 let present = settings::commands(&text, event)?;
                 let ours: Vec<_> = present.iter().filter(|command| self.is_ours(command)).collect();
@@ -167,7 +161,7 @@ impl AgentSetup {
                 };
                 text = settings::without(&text, Some(event), &|command| self.is_ours(command))?;
                 if let Some(command) = command {
-                    text = settings::with(&text, event, &command, self.agent.timeout)?;
+                    text = settings::with(&text, event, &entry.replace("COMMAND", &Value::from(command).to_string()))?;
                 }
                 Ok(Some(action))
             };
@@ -200,6 +194,10 @@ impl AgentSetup {
     /// Restores the file, or removes our entries if somebody changed it since.
     pub(crate) fn uninstall(&self) -> Result<Vec<Step>, InstallError> {
         let path = self.path()?;
+        if matches!(self.agent.hooks, Hooks::Plugin { .. }) {
+            let step = owned::uninstall(&path, self.mode)?;
+            return Ok(step.map(|step| Step { what: self.shown(&path), ..step }).into_iter().collect());
+        }
         let original = self.original();
         let Some(text) = read_text(&path)? else {
             // An uninstall that was interrupted may have removed the file.

@@ -26,24 +26,27 @@ fn groups<'e>(events: &'e Map<String, Value>, event: &str) -> Result<&'e [Value]
     }
 }
 
-fn hooks(group: &Value) -> &[Value] {
-    group["hooks"].as_array().map_or(&[], Vec::as_slice)
+/// The hooks of an entry in the list of an event, which some agents group.
+fn hooks(entry: &Value) -> &[Value] {
+    entry["hooks"].as_array().map_or(std::slice::from_ref(entry), Vec::as_slice)
+}
+
+fn command(hook: &Value) -> Option<&str> {
+    hook["command"].as_str().or_else(|| hook["bash"].as_str())
 }
 
 pub(crate) fn commands(text: &str, event: &str) -> Result<Vec<String>, String> {
     let events = events(text)?;
-    let commands = groups(&events, event)?.iter().flat_map(hooks).filter_map(|hook| hook["command"].as_str());
+    let commands = groups(&events, event)?.iter().flat_map(hooks).filter_map(command);
     Ok(commands.map(str::to_owned).collect())
 }
 
-pub(crate) fn with(text: &str, event: &str, command: &str, timeout: u32) -> Result<String, String> {
+/// The text with an entry at the end of the list of an event.
+pub(crate) fn with(text: &str, event: &str, entry: &str) -> Result<String, String> {
     groups(&events(text)?, event)?;
-    let command = Value::from(command);
-    let group =
-        format!("{{ \"hooks\": [{{ \"type\": \"command\", \"command\": {command}, \"timeout\": {timeout} }}] }}");
-    let member = format!("\"{event}\": [\n      {group}\n    ]");
+    let member = format!("\"{event}\": [\n      {entry}\n    ]");
     let settings = JsonText::new(text);
-    let text = settings.with(&["hooks", event], Position::Last, &group, 6);
+    let text = settings.with(&["hooks", event], Position::Last, entry, 6);
     let text = text.or_else(|| settings.with(&["hooks"], Position::Last, &member, 4));
     let text = text.or_else(|| settings.with(&[], Position::Last, &format!("\"hooks\": {{\n    {member}\n  }}"), 2));
     text.ok_or_else(|| "the hooks cannot be added".to_owned())
@@ -63,7 +66,7 @@ fn without_one(text: &str, only: Option<&str>, is_ours: &dyn Fn(&str) -> bool) -
     for event in events.keys().filter(|event| only.is_none_or(|only| only == event.as_str())) {
         let groups = groups(&events, event)?;
         for (number, group) in groups.iter().enumerate() {
-            let is_our_hook = |hook: &Value| hook["command"].as_str().is_some_and(is_ours);
+            let is_our_hook = |hook: &Value| command(hook).is_some_and(is_ours);
             let Some(hook) = hooks(group).iter().position(is_our_hook) else { continue };
             let (number, hook) = (number.to_string(), hook.to_string());
             let path = ["hooks", event, &number, "hooks", &hook];
