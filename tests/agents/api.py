@@ -3,7 +3,7 @@
 
     api.py PORT LOG          serves 127.0.0.1:PORT until it is terminated; each request is one JSON line in LOG
 
-It answers the Anthropic Messages API, the OpenAI Responses API, and the Gemini API, streaming or not. The last user text
+It answers the Anthropic Messages API, the OpenAI Responses and Chat Completions APIs, and the Gemini API, streaming or not. The last user text
 chooses the answer; anything else gets a canned sentence:
 
     USE_TOOL COMMAND             one call of the agent's shell tool with that command (up to the end of the line)
@@ -15,7 +15,7 @@ chooses the answer; anything else gets a canned sentence:
 import gzip, json, re, subprocess, sys, uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SHELLS = ("Bash", "exec_command", "shell_command", "run_shell_command", "shell")
+SHELLS = ("Bash", "exec_command", "shell_command", "run_shell_command", "shell", "bash")
 USAGE = {"input_tokens": 17, "cache_creation_input_tokens": 1000, "cache_read_input_tokens": 200, "output_tokens": 30}
 
 
@@ -104,6 +104,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.anthropic(body)
         if path.endswith("/responses"):
             return self.openai(body)
+        if path.endswith("/chat/completions"):
+            return self.chat(body)
         if "enerateContent" in path:
             return self.gemini(body, "stream" in path)
         counts = {"count_tokens": {"input_tokens": 123}, "countTokens": {"totalTokens": 123}}
@@ -165,6 +167,25 @@ class Handler(BaseHTTPRequestHandler):
         self.stream([{"type": "response.created", "response": {**response, "status": "in_progress", "output": [], "usage": None}},
                      {"type": "response.output_item.done", "output_index": 0, "item": item},
                      {"type": "response.completed", "response": response}])
+
+    def chat(self, body):
+        last = body["messages"][-1]
+        tools = {tool.get("function", tool).get("name") for tool in body.get("tools") or []}
+        call = None if last["role"] == "tool" else order(texts(last), tools)
+        if call:
+            function = {"name": call[0], "arguments": json.dumps(call[1])}
+            said = {"content": None, "tool_calls": [{"index": 0, "id": "call_" + uuid.uuid4().hex[:20], "type": "function", "function": function}]}
+        else:
+            said = {"content": f"Canned answer to {len(body['messages'])} messages."}
+        finish = {"index": 0, "finish_reason": "tool_calls" if call else "stop"}
+        message = {"role": "assistant", **said}
+        usage = {"prompt_tokens": 1500, "completion_tokens": 42, "total_tokens": 1542, "prompt_tokens_details": {"cached_tokens": 1000}}
+        value = {"id": "chatcmpl-" + uuid.uuid4().hex, "created": 1, "model": body.get("model"), "usage": usage}
+        if not body.get("stream"):
+            return self.answer({**value, "object": "chat.completion", "choices": [{**finish, "message": message}]})
+        chunk = {**value, "object": "chat.completion.chunk", "usage": None}
+        self.stream([{**chunk, "choices": [{"index": 0, "finish_reason": None, "delta": message}]},
+                     {**chunk, "choices": [{**finish, "delta": {}}]}, {**chunk, "choices": [], "usage": usage}], named=False)
 
     def gemini(self, body, streaming):
         contents = body.get("contents", [])

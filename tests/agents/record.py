@@ -2,8 +2,8 @@
 
 After each turn, the trace must hold exactly the messages of the last request and the answer to it: after tool turns, rewinds, and a
 compaction, as far as an agent offers them without a terminal. Then the session is cleaned and resumed, and the request must hold exactly
-the materialized messages. Sessions in parallel, sub-agents, images, what Claude Code adds to
-messages, forks of Codex, and a session that was killed are recorded, too.
+the materialized messages. Sessions in parallel, sub-agents and images, also after an export, what Claude Code adds to messages, forks of
+Codex, and a session that was killed are recorded, too.
 """
 import base64
 import json
@@ -277,6 +277,12 @@ def parallel(agent):
     print(f"{agent.name}: recorded two sessions in parallel")
 
 
+def resumed_export(home, agent, trace):
+    """The messages that the agent sends when it resumes the session that `resume` writes."""
+    session = json.loads(run(home, BINARY, "resume", "--print", "--json", trace))["session"]
+    return request(home, agent, agent.resume(session, PROMPT))
+
+
 def images(messages):
     """The images in messages, in base64."""
     return set(re.findall(r"(?:iVBORw0KGgo|/9j/|UklGR)[A-Za-z0-9+/=]{20,}", json.dumps(messages)))
@@ -300,7 +306,8 @@ def image(agent):
     expect(agent, "the recorded image", recorded(), sent)
     again = images(request(home, agent, agent.resume(trace.split("/")[1], "look again")))
     expect(agent, "the image after the session was resumed", (again, recorded()), (sent, sent))
-    print(f"{agent.name}: recorded an image")
+    expect(agent, "the image after the session was exported", images(resumed_export(home, agent, trace)), sent)
+    print(f"{agent.name}: recorded an image, and exported it")
 
 
 def sub_agent(agent):
@@ -313,7 +320,9 @@ def sub_agent(agent):
         time.sleep(0.1)
     expect(agent, "the trace of the sub-agent", [len(traces), traces[1].count(".agent-")], [2, 1])
     expect(agent, "what the sub-agent was told", "look around" in said(materialized(home, traces[1].removeprefix("refs/traces/"))), True)
-    print(f"{agent.name}: recorded a sub-agent")
+    expected = f"{said(materialized(home, trace))} {PROMPT}"
+    expect(agent, "the exported session", said(resumed_export(home, agent, trace)), expected)
+    print(f"{agent.name}: recorded a sub-agent, and resumed the exported session")
 
 
 def started(home, agent, prompt):
