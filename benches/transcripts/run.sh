@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures the import of a generated rollout of 300 MiB, and a hook on a transcript of 10 MiB with ten new lines.
+# Measures the import of a generated rollout of 300 MiB, of all of 277 sessions with 361 MB, and a hook on a transcript of 10 MiB with ten new lines.
 # Usage: benches/transcripts/run.sh [PROGRAM]    default: target/release/git-trace
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,18 +14,24 @@ cd repo
 git config maintenance.auto false
 
 python3 "$here/generate.py" codex 300 > ../rollout.jsonl
+python3 "$here/corpus.py" "$HOME" "$PWD"
 python3 - "$program" ../rollout.jsonl <<'PY'
-import os, resource, subprocess, sys, time
-size = os.path.getsize(sys.argv[2]) / 1e6
-start = time.monotonic()
-process = subprocess.Popen([sys.argv[1], "import", "codex", sys.argv[2], "--json"], stdout=subprocess.DEVNULL)
-_, status, usage = os.wait4(process.pid, 0)
-seconds = time.monotonic() - start
-assert status == 0
-print(f"import codex: {size:.0f} MB in {seconds:.1f} s, {size / seconds:.0f} MB/s, {usage.ru_maxrss / 1000:.0f} MB of memory, "
-      f"{usage.ru_utime + usage.ru_stime:.1f} s of CPU time")
+import glob, os, subprocess, sys, time
+
+def measure(files, *arguments):
+    size = sum(map(os.path.getsize, files)) / 1e6
+    start = time.monotonic()
+    process = subprocess.Popen([sys.argv[1], "import", *arguments, "--json"], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.monotonic() - start
+    assert status == 0
+    print(f"import {arguments[0]}: {size:.0f} MB in {len(files)} files in {seconds:.1f} s, {size / seconds:.0f} MB/s, "
+          f"{usage.ru_maxrss / 1000:.0f} MB of memory, {usage.ru_utime + usage.ru_stime:.1f} s of CPU time")
+
+measure([sys.argv[2]], "codex", sys.argv[2])
+measure(glob.glob("../.claude/projects/*/*"), "--all")
 PY
-rm ../rollout.jsonl
+rm -r ../rollout.jsonl ../.claude
 
 python3 "$here/generate.py" claude-code 10 > ../whole.jsonl
 python3 - "$program" <<'PY'
