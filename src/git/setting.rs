@@ -45,6 +45,11 @@ impl Repo {
         if is_there { Ok(()) } else { self.change_setting(&["--add", key, value], &[]) }
     }
 
+    /// Replaces all values of the setting.
+    pub(crate) fn set_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
+        self.change_setting(&["--replace-all", key, value], &[])
+    }
+
     pub(crate) fn remove_setting(&self, key: &str, value: &str) -> Result<(), GitError> {
         self.change_setting(&["--fixed-value", "--unset-all", key, value], &[NOTHING_THERE])
     }

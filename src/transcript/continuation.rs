@@ -22,7 +22,7 @@ use crate::base::worktree_path::check_outside_git;
 use crate::git::{Env, LogLine, Oid, Repo};
 use crate::trace::change::bulk;
 use crate::trace::model::trailers::{ImportPosition, Trailers};
-use crate::trace::store::session;
+use crate::trace::store::session::{self, SESSIONS};
 use crate::trace::store::total::read_item;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName, View};
@@ -142,11 +142,53 @@ pub(crate) fn recorded_session(repo: &Repo, format: Format, stem: &str) -> Resul
 /// Whether a file is a session that was exported, and that no agent has continued.
 pub(crate) fn is_untouched_export(repo: &Repo, format: Format, file: &Path) -> Result<bool, TraceError> {
     let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else { return Ok(false) };
-    let Some(session) = recorded_session(repo, format, stem)? else { return Ok(false) };
+    let Some(session) = recorded_session(repo, format, stem)? else {
+        return Ok(is_one_of(&forgotten_exports(repo)?, format, file));
+    };
     let name = session::continued_by(repo, &TraceName::of_session(format.as_str(), &session))?;
     let Some((commit, mark)) = bulk::last_mark(repo, &name, &session)? else { return Ok(false) };
     let is_export = Tip::read(repo, commit)?.trailers.op == Some(Op::Export);
-    Ok(is_export && fs::metadata(file).is_ok_and(|metadata| metadata.len() == mark.offset))
+    Ok(is_export && has_length(file, &mark))
+}
+
+/// A session that was exported from a trace that was deleted since, as by an undo.
+pub(crate) struct ForgottenExport {
+    /// Its default trace.
+    session: TraceName,
+    mark: ImportPosition,
+}
+
+/// The forgotten exports in the operation log. Backup refs keep the commits that the log lists.
+pub(crate) fn forgotten_exports(repo: &Repo) -> Result<Vec<ForgottenExport>, TraceError> {
+    let mut found = Vec::new();
+    for operation in repo.operations()? {
+        let tips = operation.refs.iter().filter_map(|moved| Oid::parse(moved.new.as_deref()?, repo.object_format()));
+        let marks = tips.filter_map(|oid| Tip::read(repo, oid).ok()?.into_ours().trailers.source);
+        for mark in marks.collect::<Vec<_>>() {
+            let of_mark =
+                |session: &TraceName| session.as_str().split_once('/').is_some_and(|(_, id)| id == mark.session);
+            let mut bound =
+                operation.refs.iter().filter_map(|moved| moved.refname.strip_prefix(SESSIONS)?.parse().ok());
+            let Some(session) = bound.find(of_mark) else { continue };
+            if repo.find_ref(&session::continued_by(repo, &session)?.refname())?.is_none() {
+                found.push(ForgottenExport { session, mark });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a file is one of these exports, and no agent has continued it.
+pub(crate) fn is_one_of(exports: &[ForgottenExport], format: Format, file: &Path) -> bool {
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let is_it = |ForgottenExport { session, mark }: &ForgottenExport| {
+        session.as_str().starts_with(format.as_str()) && is_file_of(stem, &mark.session) && has_length(file, mark)
+    };
+    exports.iter().any(is_it)
+}
+
+fn has_length(file: &Path, mark: &ImportPosition) -> bool {
+    fs::metadata(file).is_ok_and(|metadata| metadata.len() == mark.offset)
 }
 
 /// Some agents put the time before the id in the names of files, or write only its first eight characters.

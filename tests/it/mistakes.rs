@@ -33,8 +33,10 @@ ls-tree HEAD
 shortlog
 submodule
 cp
-enable
-disable
+enable codex
+disable codex
+info
+prime
 setup
 squash
 crumb nwe

@@ -104,7 +104,7 @@ fn the_first_use_in_a_repository_is_told() {
         assert_eq!(hook(&repo, agent, "SessionEnd", &[]), "", "nobody would read it");
         repo.text(&["branch", "-D", &format!("{agent}/s1")]);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(hook(&repo, agent, event, &[]), @"git-trace: sessions in this repository are recorded with prompts, answers, and outputs of tools, in `[GIT DIR]` under refs/traces/. They stay on this machine until you push them. `git trace sessions` lists them, and `git config trace.record false` stops recording.");
+            insta::assert_snapshot!(hook(&repo, agent, event, &[]), @"git-trace: sessions in this repository are recorded with prompts, answers, and outputs of tools, in `[GIT DIR]` under refs/traces/. They stay on this machine until you push them. `git trace sessions` lists them, and `git trace disable` stops recording.");
         }
         repo.text(&["branch", "-D", &format!("{agent}/s1")]);
         assert_eq!(hook(&repo, agent, event, &[]), "", "it was told");
@@ -119,7 +119,7 @@ fn a_setting_decides_whether_sessions_are_recorded() {
     assert_eq!(hook(&repo, "codex", "Stop", &[]), "");
     repo.git(&["config", "trace.record", "ask"]);
     assert_eq!(hook(&repo, "codex", "SessionEnd", &[]), "");
-    insta::assert_snapshot!(hook(&repo, "codex", "Stop", &[]), @"git-trace: sessions in this repository are not recorded. `git config trace.record true` records them with prompts, answers, and outputs of tools, in `[GIT DIR]` under refs/traces/.");
+    insta::assert_snapshot!(hook(&repo, "codex", "Stop", &[]), @"git-trace: sessions in this repository are not recorded. `git trace enable` records them with prompts, answers, and outputs of tools, in `[GIT DIR]` under refs/traces/.");
     assert_eq!(hook(&repo, "codex", "Stop", &[]), "", "it was told");
     assert_eq!(traces(&repo), "");
     repo.git(&["config", "trace.record", "true"]);
@@ -133,6 +133,37 @@ fn a_setting_decides_whether_sessions_are_recorded() {
     assert_eq!(traces(&repo), "refs/traces/codex/s1\n");
     let log = fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap();
     assert!(log.contains("`trace.record` is `perhaps`, which is not true, false, or ask"), "{log}");
+}
+
+#[test]
+fn recording_is_disabled_and_enabled_in_one_repository() {
+    let repo = TestRepo::new();
+    insta::assert_snapshot!(repo.trace(&["disable"]), @"
+    Sessions in this repository are not recorded; `git trace enable` records them
+    [exit 0]
+    ");
+    hook(&repo, "codex", "SessionEnd", &[]);
+    assert_eq!(traces(&repo), "");
+    insta::assert_snapshot!(repo.trace(&["enable"]), @"
+    Sessions in this repository are recorded
+    --- stderr
+    hint: no agent has hooks: `git trace install --agent claude-code --global` adds them; `git trace help install` lists other agents
+    [exit 0]
+    ");
+    repo.text(&["install", "--agent", "codex"]);
+    assert_eq!(repo.text(&["enable"]), "Sessions in this repository are recorded, by the hooks of codex\n");
+    hook(&repo, "codex", "SessionEnd", &[]);
+    assert_eq!(traces(&repo), "refs/traces/codex/s1\n");
+    assert_eq!(repo.git(&["config", "--get-all", "trace.record"]), "true\n");
+
+    repo.git(&["config", "extensions.worktreeConfig", "true"]);
+    repo.git(&["config", "--worktree", "trace.record", "true"]);
+    insta::assert_snapshot!(repo.trace(&["disable"]), @"
+    --- stderr
+    error: another value of `trace.record` overrides that of the repository
+    hint: `git config --show-origin --get-all trace.record` lists the values
+    [exit 2]
+    ");
 }
 
 #[test]

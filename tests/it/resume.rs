@@ -594,3 +594,29 @@ fn an_import_passes_over_exports_that_nobody_continued() {
     resumed.say(&repo, 2, "two");
     assert_eq!(read(), resumed.id);
 }
+
+#[test]
+fn an_export_that_nobody_continued_is_forgotten_with_its_trace() {
+    let repo = TestRepo::new();
+    let mut session = Session { id: "s1".to_owned(), file: claude_folder(&repo).join("s1.jsonl"), last: None };
+    session.say(&repo, 0, "fix the parser");
+    session.say(&repo, 1, "which one?");
+    let all = || repo.json(&["import", "--all", "--json", "claude-code"])["imported"].clone();
+    let clean = || {
+        repo.text(&["branch", "idea", "claude-code/s1"]);
+        Session::exported(&repo.json(&["resume", "idea", "--print", "--json"]))
+    };
+    let mut resumed = clean();
+    assert!(repo.text(&["undo"]).starts_with("Undid `branch`\n"));
+    clean();
+    repo.text(&["branch", "-D", "idea"]);
+    assert_eq!(all(), 0);
+    repo.text(&["sessions"]);
+    assert_eq!(traces(&repo), ["claude-code/s1"]);
+    assert!(repo.trace(&["import", "claude-code"]).contains("0 imported into trace `claude-code/s1`"));
+    // Its work is recorded if the agent continues it after all.
+    resumed.say(&repo, 2, "two");
+    let name = format!("claude-code/{}", resumed.id);
+    assert_eq!(bodies(&repo, &name), ["fix the parser", "which one?", "two"]);
+    repo.fsck();
+}

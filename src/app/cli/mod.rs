@@ -222,6 +222,8 @@ table! {
     Demo(setup::demo::DemoArgs),
     Install(setup::install::InstallArgs),
     Uninstall(setup::install::UninstallArgs),
+    Enable(setup::recording::EnableArgs),
+    Disable(setup::recording::DisableArgs),
     Doctor(setup::install::DoctorArgs),
     Mcp(setup::mcp::McpArgs),
     Hook(hook::HookArgs),

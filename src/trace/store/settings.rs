@@ -23,6 +23,9 @@ const ENCODING: &str = "trace.encoding";
 /// The settings that name a counter. The first that is set decides.
 const COUNTERS: [&str; 3] = [command::SETTING, tokenizer::SETTING, ENCODING];
 
+/// The setting that decides whether hooks record sessions.
+pub(crate) const RECORD: &str = "trace.record";
+
 /// The section of settings for traces whose names match the subsection.
 const NAMED: &str = "tracename";
 
@@ -133,13 +136,12 @@ pub(crate) enum Recording {
 }
 
 pub(crate) fn recording(repo: &Repo) -> Result<Recording, GitError> {
-    const KEY: &str = "trace.record";
-    let Some(value) = repo.config()?.text(KEY)? else { return Ok(Recording::Unsaid) };
+    let Some(value) = repo.config()?.text(RECORD)? else { return Ok(Recording::Unsaid) };
     match parse_bool(&value) {
         Some(true) => Ok(Recording::Wanted),
         Some(false) => Ok(Recording::Unwanted),
         None if value == "ask" => Ok(Recording::Ask),
-        None => Err(GitError::BadSetting { key: KEY.to_owned(), value, expected: "true, false, or ask" }),
+        None => Err(GitError::BadSetting { key: RECORD.to_owned(), value, expected: "true, false, or ask" }),
     }
 }
 

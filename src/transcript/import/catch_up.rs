@@ -1,6 +1,6 @@
 //! Records what agents wrote without calling a hook afterwards, such as a session that was killed.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use super::hook::{self, HookError};
 use super::seen::{FileState, SeenFiles};
 use super::{Destination, ImportContext, Imported};
 use crate::git::Repo;
+use crate::transcript::continuation::{forgotten_exports, is_one_of};
 use crate::transcript::format::Format;
 
 /// The sessions of `folders` that changed since they were read, the most recently changed first, at most `most`. None if the
@@ -20,6 +21,7 @@ pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usiz
     let Some(mut seen) = SeenFiles::read(repo, format) else { return Ok(Vec::new()) };
     let Some(home) = format.home(repo.env()) else { return Ok(Vec::new()) };
     let looked_at = SystemTime::now();
+    let forgotten = LazyCell::new(|| forgotten_exports(repo).unwrap_or_default());
     let candidates = RefCell::new(Vec::new());
     let (mut found, mut others): (Vec<PathBuf>, Vec<(PathBuf, FileState)>) = (Vec::new(), Vec::new());
     for folder in folders {
@@ -31,7 +33,8 @@ pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usiz
             is_wanted
         };
         let sessions = format.wanted_sessions(&home, folder, &is_wanted)?;
-        found.extend(sessions.take(most - found.len()));
+        let is_wanted = |file: &PathBuf| !is_one_of(&forgotten, format, file);
+        found.extend(sessions.filter(is_wanted).take(most - found.len()));
         others.append(&mut candidates.borrow_mut());
     }
     if found.len() < most && !others.is_empty() {

@@ -176,6 +176,7 @@ pub(super) const COMMANDS: &[Writing] = &[
     plain(&["install", "--private", "--no-hooks"]).in_order(&["repo/.git/config", "repo/.git/info/attributes"]),
     plain(&["install", "--agent", "claude-code"]).in_order(NOTED),
     plain(&["install", "--mcp", "cursor"]),
+    plain(&["disable"]).in_order(&["repo/.git/config"]),
     plain(&["install", "--completions", "bash"]),
     plain(&["install", "--man", "pages"]).in_order(&["repo/pages/"]),
     plain(&["uninstall"])

@@ -18,11 +18,11 @@ struct Group {
 
 const GROUPS: [Group; 9] = [
     Group { job: "Start", commands: &["demo", "import", "sessions"], others: &["init"] },
-    Group { job: "Record", commands: &["commit"], others: &["hook"] },
+    Group { job: "Record", commands: &["commit", "enable", "disable"], others: &["hook"] },
     Group {
         job: "Look",
-        commands: &["status", "top", "log", "show", "diff", "grep", "blame", "view"],
-        others: &["priority", "types", "count", "op"],
+        commands: &["status", "top", "log", "show", "diff", "grep", "view"],
+        others: &["blame", "priority", "types", "count", "op"],
     },
     Group {
         job: "Change",
@@ -30,7 +30,7 @@ const GROUPS: [Group; 9] = [
         others: &["expand", "redo", "revert", "purge"],
     },
     Group { job: "Use", commands: &["resume", "materialize", "export"], others: &["bisect"] },
-    Group { job: "Branch", commands: &["branch", "switch", "merge", "cherry-pick", "reset"], others: &["rebase"] },
+    Group { job: "Branch", commands: &["branch", "switch", "merge", "reset"], others: &["cherry-pick", "rebase"] },
     Group { job: "Share", commands: &["push", "pull"], others: &["fetch", "remote"] },
     Group {
         job: "Memory",

@@ -12,7 +12,7 @@ pub(super) fn tell_recording(repo: &Repo) -> Result<Option<String>> {
         format!(
             "git-trace: sessions in this repository are recorded with prompts, answers, and outputs of tools, in `{place}` under \
              refs/traces/. They stay on this machine until you push them. `git trace sessions` lists them, and \
-             `git config trace.record false` stops recording."
+             `git trace disable` stops recording."
         )
     }))
 }
@@ -21,7 +21,7 @@ pub(super) fn tell_asking(repo: &Repo) -> Result<Option<String>> {
     let place = place(repo);
     Ok(remember(repo, Message::Asking)?.then(|| {
         format!(
-            "git-trace: sessions in this repository are not recorded. `git config trace.record true` records them with prompts, \
+            "git-trace: sessions in this repository are not recorded. `git trace enable` records them with prompts, \
              answers, and outputs of tools, in `{place}` under refs/traces/."
         )
     }))

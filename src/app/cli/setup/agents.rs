@@ -54,6 +54,13 @@ fn places(context: &Context, agent: &'static Agent, root: Option<&Path>) -> Vec<
     places
 }
 
+/// The agents whose hooks record sessions in this working tree.
+pub(super) fn recorders(context: &Context) -> Result<Vec<&'static str>> {
+    let root = context.repo()?.worktree();
+    let records = |agent: &&'static Agent| !places(context, agent, root.as_deref()).is_empty();
+    Ok(AGENTS.iter().filter(records).map(|agent| agent.format.as_str()).collect())
+}
+
 /// Whether the user has our plugin, by the files in which the agents note that.
 fn has_plugin(format: Format, home: &Path) -> bool {
     let notes = |file: &str, words: &str| fs::read_to_string(home.join(file)).is_ok_and(|text| text.contains(words));

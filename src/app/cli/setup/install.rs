@@ -1,5 +1,6 @@
 //! `git trace install`, `uninstall` and `doctor`.
 
+use std::collections::BTreeMap;
 use std::env::{current_exe, split_paths};
 use std::path::{Path, PathBuf};
 
@@ -131,10 +132,21 @@ impl TargetArgs {
             let (scope, steps) = (&scope.flag()[2..], steps.collect::<Vec<_>>());
             return ui.json(&json!({ "scope": scope, "dry_run": self.dry_run, "steps": steps }));
         }
+        let mut pages: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
         for step in steps {
             let is_done = !self.dry_run || matches!(step.action, Action::Kept | Action::LeftAlone);
             let prefix = if is_done { "" } else { "would have " };
-            writeln!(ui, "{prefix}{} {}", step.action.as_str(), escaped(&step.what))?;
+            let folder = Path::new(&step.what).parent().and_then(Path::to_str);
+            match folder.filter(|_| self.man.is_some() && step.action != Action::LeftAlone) {
+                Some(folder) => pages.entry((prefix, step.action.as_str(), folder)).or_default().push(&step.what),
+                None => writeln!(ui, "{prefix}{} {}", step.action.as_str(), escaped(&step.what))?,
+            }
+        }
+        for ((prefix, action, folder), pages) in pages {
+            match *pages {
+                [page] => writeln!(ui, "{prefix}{action} {}", escaped(page))?,
+                _ => writeln!(ui, "{prefix}{action} {} manual pages in {}", pages.len(), escaped(folder))?,
+            }
         }
         Ok(())
     }

@@ -7,3 +7,4 @@ pub(crate) mod install;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod merge_driver;
+pub(crate) mod recording;

@@ -13,6 +13,7 @@ use crate::app::progress::Progress;
 use crate::git::Repo;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::store::signature::Signature;
+use crate::transcript::continuation::{forgotten_exports, is_one_of};
 use crate::transcript::format::Format;
 use crate::transcript::import::{Destination, ImportContext, Imported, session};
 
@@ -35,6 +36,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let bar = context.ui.progress(Some(total));
     let mut last = None;
     let mut signature = None;
+    let mut forgotten = Vec::new();
     let (mut read, mut grown, mut recorded, mut failed, mut dropped) = (0, 0, 0, 0, 0);
     let mut answers: Vec<Value> = Vec::new();
     for problem in &unlisted {
@@ -45,12 +47,17 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         let repo = repos[*place];
         if last.replace(*place) != Some(*place) {
             signature = None;
+            forgotten = forgotten_exports(repo)?;
             if args.all_folders && !args.json {
                 above(bar.as_ref(), || -> Result<()> {
                     writeln!(context.ui, "in `{}`:", escaped(&root(repo).to_string_lossy()))?;
                     context.ui.flush()
                 })?;
             }
+        }
+        if is_one_of(&forgotten, *format, file) {
+            read += length(file);
+            continue;
         }
         let signature = match &signature {
             Some(signature) => signature,
