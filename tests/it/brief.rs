@@ -484,3 +484,19 @@ fn words_of_others_are_marked_as_data_in_a_brief() {
     [exit 0]
     ");
 }
+
+#[test]
+fn forward_crumbs_that_are_not_read_are_counted() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.agent", "azoth"]);
+    let numbers = 0..105;
+    let meta = serde_json::json!({ "added_at": "2026-01-05T10:00:00", "crumb_priority": "HIGH", "crumb_type": "task" });
+    let crumbs = serde_json::json!({
+        "ids": numbers.clone().map(|n| n.to_string()).collect::<Vec<_>>(),
+        "documents": numbers.clone().map(|n| format!("crumb {n}")).collect::<Vec<_>>(),
+        "metadatas": numbers.map(|_| &meta).collect::<Vec<_>>(),
+    });
+    repo.bytes_with(&["forward", "import", "--agent", "azoth", "-"], crumbs.to_string().as_bytes());
+    let brief = repo.json(&["brief", "--json"]);
+    insta::assert_snapshot!(brief["warnings"].to_string(), @r#"["forward crumbs: only the newest 100 active ones of 105 were read; `git trace forward get --limit N` shows more"]"#);
+}

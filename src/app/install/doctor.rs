@@ -373,7 +373,7 @@ pub(crate) fn forward_crumbs(repo: Result<&Repo, GitError>, now: Time) -> Result
     }));
     for (refname, _) in repo.list_refs(FORWARD_CRUMBS)? {
         let Some(agent) = AgentName::of_ref(&refname) else { continue };
-        let forward::QueryResult { crumbs, damaged } = forward::search(repo, &agent, &forward::Query::all(), now)?;
+        let forward::QueryResult { crumbs, damaged, .. } = forward::search(repo, &agent, &forward::Query::all(), now)?;
         for (_, message) in forward::future(&crumbs, now) {
             found.push(Diagnosis::warning(CODE, message, forward::FUTURE_REMEDY));
         }

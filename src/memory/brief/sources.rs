@@ -73,7 +73,8 @@ fn forward_crumbs(repo: &Repo, request: &BriefRequest, now: Time, warnings: &mut
     warnings.extend(damaged.map(|DamagedCrumb { path, cause, .. }| format!("forward crumb {path}: {cause}")));
     if found.crumbs.len() == MAX_FORWARD_CRUMBS {
         let more = "`git trace forward get --limit N` shows more";
-        warnings.push(format!("forward crumbs: only the newest {MAX_FORWARD_CRUMBS} active ones were read; {more}"));
+        let read = format!("only the newest {MAX_FORWARD_CRUMBS} active ones of {} were read", found.total);
+        warnings.push(format!("forward crumbs: {read}; {more}"));
     }
     let newest = forward::search(repo, agent, &Query { status: None, limit: 1, ..query }, now).map_err(cause)?;
     let command = format!("git trace forward get --agent {agent} --all");

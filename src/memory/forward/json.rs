@@ -191,7 +191,7 @@ impl<'c> CrumbList<'c> {
 
     /// All forward crumbs of an agent, oldest first. [`import`](super::import) reads this shape, so what `get --json` printed, too.
     pub(crate) fn export(agent: &'c AgentName, all: &'c mut QueryResult) -> Self {
-        let QueryResult { crumbs, damaged } = all;
+        let QueryResult { crumbs, damaged, .. } = all;
         crumbs.reverse();
         let list = Self::new(agent, crumbs, damaged);
         Self { most_recent: list.crumbs.last().cloned(), ..list }

@@ -97,6 +97,8 @@ pub(crate) struct QueryResult {
     /// Newest first; of the same time, the one written last first.
     pub crumbs: Vec<ForwardCrumb>,
     pub damaged: Vec<DamagedCrumb>,
+    /// How many there are, also of those that were not read.
+    pub total: usize,
 }
 
 /// The time of a reading command: the clock's, or the one fixed by `GIT_COMMITTER_DATE`, as for writing commands.
@@ -116,6 +118,7 @@ pub(crate) fn search(repo: &Repo, agent: &AgentName, query: &Query, now: Time) -
         return Ok(result);
     }
     let entries = entries(repo, &TraceName::of_agent(agent))?;
+    result.total = entries.len();
     // Git merges files without looking at positions, so two may share one. Then no `newest` header can be trusted.
     let has_unique_positions = entries.is_sorted_by(|a, b| a.seq < b.seq);
     let oldest = query.oldest(now);

@@ -60,7 +60,7 @@ impl GetArgs {
             limit: self.limit,
         };
         let now = query_time(context.repo()?, context.now())?;
-        let QueryResult { crumbs, damaged } = search(context.repo()?, agent, &query, now)?;
+        let QueryResult { crumbs, damaged, .. } = search(context.repo()?, agent, &query, now)?;
         note_damaged(context, &damaged);
         context.mark_read(agent, &crumbs, now)?;
         for warning in future_warnings(&crumbs, now) {

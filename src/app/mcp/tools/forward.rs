@@ -60,7 +60,7 @@ fn forward_crumbs_get(context: &Context, arguments: &Arguments<'_>) -> Result<An
         return Ok(Answer::with_warnings(value, &warnings));
     };
     let now = query_time(repo, context.now())?;
-    let QueryResult { crumbs, mut damaged } = forward::search(repo, &agent, &query, now)?;
+    let QueryResult { crumbs, mut damaged, .. } = forward::search(repo, &agent, &query, now)?;
     let mut warnings = forward::future_warnings(&crumbs, now);
     let skipped = damaged.iter().map(|one| format!("warning: forward crumb {}: skipped: {}", one.path, one.cause));
     warnings.extend(skipped);
