@@ -119,6 +119,12 @@ impl FileVersion {
         Self { len: metadata.len(), modified: metadata.modified().ok(), inode }
     }
 
+    /// A word that is another one if the file is.
+    pub(crate) fn word(&self) -> String {
+        let since = self.modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        format!("{} {} {}", self.inode, since.unwrap_or_default().as_nanos(), self.len)
+    }
+
     fn at(path: &Path) -> io::Result<Option<Self>> {
         Ok(find_metadata(path)?.as_ref().map(Self::of))
     }

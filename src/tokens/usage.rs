@@ -35,6 +35,12 @@ impl TokenUsage {
         parse_usage(payload)
     }
 
+    /// A report whose `prompt` includes what was read from a cache, and that does not say what was written to one.
+    pub(crate) fn of_prompt(prompt: u64, cached: u64, output: u64) -> Self {
+        let input_tokens = prompt.saturating_sub(cached);
+        Self { input_tokens, cache_read_tokens: cached, cache_write_tokens: 0, output_tokens: output }
+    }
+
     /// Adds the usage to the metadata of the item that it was reported with, in Anthropic's form. Zero is no report.
     pub(crate) fn store(&self, meta: &mut Map<String, Value>) {
         if self.context_tokens() > 0 {

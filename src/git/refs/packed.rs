@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::base::replace::FileVersion;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 
@@ -190,15 +191,8 @@ impl Repo {
         };
         let own_files = self.list_ref_files(folder)?.into_iter().filter_map(plain).collect();
         let packed = match fs::metadata(self.common_dir().join(PACKED)) {
-            Ok(metadata) => {
-                let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
-                // Git writes each version to a new file.
-                #[cfg(unix)]
-                let file = std::os::unix::fs::MetadataExt::ino(&metadata);
-                #[cfg(not(unix))]
-                let file = 0;
-                format!("{file} {modified} {}", metadata.len())
-            }
+            // Git writes each version to a new file.
+            Ok(metadata) => FileVersion::of(&metadata).word(),
             Err(error) if error.kind() == ErrorKind::NotFound => "none".to_owned(),
             Err(_) => return None,
         };

@@ -19,11 +19,6 @@ string_enum! {
     }
 }
 
-impl Kind {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Breadcrumb, Self::Crumb, Self::Forward, Self::Archive, Self::Checkpoint, Self::Trace];
-}
-
 /// The fields that a query can ask for.
 pub(super) const FIELDS: [&str; 4] = ["agent", "kind", "key", "section"];
 
@@ -88,7 +83,7 @@ impl Entry {
 
     pub(super) fn record(&self) -> Vec<u8> {
         let mut record = Vec::new();
-        put_number(&mut record, Kind::ALL.iter().position(|kind| *kind == self.kind).unwrap_or_default() as u64);
+        put_number(&mut record, self.kind as u64);
         let text = if self.blob.is_empty() { &*self.text } else { "" };
         for text in [&*self.place, &self.id, &self.agent, &self.key, &self.section, text, &self.blob] {
             put_text(&mut record, text);
@@ -102,7 +97,7 @@ impl Entry {
     /// `None` if the record is damaged.
     pub(super) fn parse(record: &[u8]) -> Option<Self> {
         let mut cursor = Cursor(record);
-        let kind = *Kind::ALL.get(usize::try_from(cursor.number()?).ok()?)?;
+        let kind = Kind::VALUES.get(usize::try_from(cursor.number()?).ok()?)?.parse().ok()?;
         let mut text = || cursor.text().map(str::to_owned);
         let mut entry = Self::new(kind, &text()?);
         for field in

@@ -75,10 +75,9 @@ pub(super) struct Index {
     written: Option<SystemTime>,
 }
 
-fn stamp(metadata: &Metadata) -> u64 {
-    let since = metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let since = since.map(|since| since.as_nanos()).unwrap_or_default();
-    digest(&[&metadata.len().to_le_bytes(), &since.to_le_bytes()])
+/// Differs if the file does.
+pub(super) fn stamp(metadata: &Metadata) -> u64 {
+    digest(&[FileVersion::of(metadata).word().as_bytes()])
 }
 
 impl Index {

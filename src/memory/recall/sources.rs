@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 
 use super::codec::digest;
 use super::entry::{Entry, Kind};
-use super::index::{GRANULARITY, Sink};
+use super::index::{GRANULARITY, Sink, stamp};
 use crate::base::bounded;
 use crate::base::error::{Error, Result};
 use crate::base::merge::FileKind;
@@ -54,14 +54,8 @@ impl Source {
         if !metadata.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let (id, modified) = (digest(&[kind.as_str().as_bytes(), place.as_bytes()]), metadata.modified().ok());
-        #[cfg(unix)]
-        let number = std::os::unix::fs::MetadataExt::ino(&metadata);
-        #[cfg(not(unix))]
-        let number = 0u64;
-        let time = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        let time = time.map(|time| time.as_nanos()).unwrap_or_default();
-        let stamp = digest(&[&metadata.len().to_le_bytes(), &time.to_le_bytes(), &number.to_le_bytes()]);
+        let id = digest(&[kind.as_str().as_bytes(), place.as_bytes()]);
+        let (stamp, modified) = (stamp(&metadata), metadata.modified().ok());
         Ok(Self { kind, place, id, stamp, modified, from: From::File(path) })
     }
 

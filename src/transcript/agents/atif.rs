@@ -83,14 +83,9 @@ impl Dialect for Atif {
             }
         }
         let metrics = step.object("metrics");
-        let cached = metrics.count("cached_tokens");
-        let usage = TokenUsage {
-            input_tokens: metrics.count("prompt_tokens").saturating_sub(cached),
-            cache_read_tokens: cached,
-            cache_write_tokens: 0,
-            output_tokens: metrics.count("completion_tokens"),
-        };
-        add_usage(&mut builder.entries, usage);
+        let [prompt, cached, answer] =
+            ["prompt_tokens", "cached_tokens", "completion_tokens"].map(|name| metrics.count(name));
+        add_usage(&mut builder.entries, TokenUsage::of_prompt(prompt, cached, answer));
         results(session, &mut builder, &step, open);
         session.finish(builder, "step", raw.get().as_bytes(), output)
     }

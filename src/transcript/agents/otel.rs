@@ -179,14 +179,9 @@ fn read_span(session: &mut Session, span: &Object<'_>, output: &mut Output) -> b
             session.content(&mut builder, role, &parts);
             if name == "gen_ai.output.messages" {
                 let count = |name: &str| attributes.get(name).and_then(Value::as_u64).unwrap_or_default();
-                let cached = count("gen_ai.usage.cache_read.input_tokens");
-                let usage = TokenUsage {
-                    input_tokens: count("gen_ai.usage.input_tokens").saturating_sub(cached),
-                    cache_read_tokens: cached,
-                    cache_write_tokens: 0,
-                    output_tokens: count("gen_ai.usage.output_tokens"),
-                };
-                add_usage(&mut builder.entries, usage);
+                let [prompt, cached, answer] = ["input_tokens", "cache_read.input_tokens", "output_tokens"]
+                    .map(|name| count(&format!("gen_ai.usage.{name}")));
+                add_usage(&mut builder.entries, TokenUsage::of_prompt(prompt, cached, answer));
             }
             session.finish(builder, "span", b"", output);
         }

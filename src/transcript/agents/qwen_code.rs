@@ -91,14 +91,9 @@ impl Dialect for QwenCode {
         };
         session.content(&mut builder, role, parts);
         let usage = record.object("usageMetadata");
-        let cached = usage.count("cachedContentTokenCount");
-        let usage = TokenUsage {
-            input_tokens: usage.count("promptTokenCount").saturating_sub(cached),
-            cache_read_tokens: cached,
-            cache_write_tokens: 0,
-            output_tokens: usage.count("candidatesTokenCount").saturating_add(usage.count("thoughtsTokenCount")),
-        };
-        add_usage(&mut builder.entries, usage);
+        let [prompt, cached] = ["promptTokenCount", "cachedContentTokenCount"].map(|name| usage.count(name));
+        let answer = usage.count("candidatesTokenCount").saturating_add(usage.count("thoughtsTokenCount"));
+        add_usage(&mut builder.entries, TokenUsage::of_prompt(prompt, cached, answer));
         session.finish(builder, &name, content, output)
     }
 }

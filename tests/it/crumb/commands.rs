@@ -478,19 +478,27 @@ fn git_shows_a_crumb_file_whose_name_is_an_option() {
     ");
 }
 
-#[test]
-fn two_branches_that_both_compressed_merge_into_one_summary() {
-    let mut place = started();
-    let file = |session: u32| {
-        let notes: String = (1..=20).map(|session| format!("n @{session} did {session}\n")).collect();
-        format!("∴CRUMB2 AGENT s{session}\n\n§volatile\n{notes}")
-    };
-    place.write(FILE, file(20));
+/// A crumb file with twenty notes.
+fn notes(session: u32) -> String {
+    let notes: String = (1..=20).map(|session| format!("n @{session} did {session}\n")).collect();
+    format!("∴CRUMB2 AGENT s{session}\n\n§volatile\n{notes}")
+}
+
+/// A repository with these notes, and a second worktree.
+fn with_linked_notes() -> Playground {
+    let place = started();
+    place.write(FILE, notes(20));
     place.commit("notes");
     place.git(&["worktree", "add", "-q", "-b", "side", "../linked"]);
+    place
+}
+
+#[test]
+fn two_branches_that_both_compressed_merge_into_one_summary() {
+    let mut place = with_linked_notes();
     for (folder, session) in [("repo", 30), ("linked", 31)] {
         place.cd(folder);
-        place.write(FILE, file(session));
+        place.write(FILE, notes(session));
         place.ok(&["crumb", "compress", FILE]);
         place.commit(folder);
     }
@@ -510,20 +518,13 @@ fn two_branches_that_both_compressed_merge_into_one_summary() {
 
 #[test]
 fn overlapping_summaries_are_compressed_again_from_their_originals() {
-    let mut place = started();
-    let file = |session: u32| {
-        let notes: String = (1..=20).map(|session| format!("n @{session} did {session}\n")).collect();
-        format!("∴CRUMB2 AGENT s{session}\n\n§volatile\n{notes}")
-    };
-    place.write(FILE, file(20));
-    place.commit("notes");
-    place.git(&["worktree", "add", "-q", "-b", "side", "../linked"]);
-    place.write(FILE, file(30));
+    let mut place = with_linked_notes();
+    place.write(FILE, notes(30));
     place.ok(&["crumb", "compress", FILE]);
     place.commit("compressed");
     place.cd("linked");
     // Somebody else summarized other sessions, and kept no originals.
-    let lines: Vec<String> = file(30).lines().map(str::to_owned).collect();
+    let lines: Vec<String> = notes(30).lines().map(str::to_owned).collect();
     let (before, after) = (lines[..12].join("\n"), lines[21..].join("\n"));
     place.write(FILE, format!("{before}\nc @10-18 hers\n{after}\n"));
     place.commit("by hand");
