@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use git2::{Delta, DiffOptions, IndexEntryExtendedFlag};
+use git2::{Delta, DiffOptions, IndexEntryExtendedFlag, IndexEntryFlag};
 
 use super::oid::Oid;
 use super::open::Repo;
@@ -20,7 +20,7 @@ pub(crate) struct StagedFile {
 
 impl Repo {
     /// The files that differ between `HEAD` and the index, without deleted ones, ordered by path. `None` if git must be asked: the index
-    /// is large, sparse, or split, has conflicts, or cannot be read by libgit2.
+    /// is large, sparse, or split, has conflicts or files that `update-index --assume-unchanged` marked, or cannot be read by libgit2.
     pub(crate) fn staged_files(&self) -> Option<Vec<StagedFile>> {
         let index = self.env.os("GIT_INDEX_FILE").filter(|_| self.place.is_none()).map(PathBuf::from);
         let index = index.unwrap_or_else(|| self.git_dir().join("index"));
@@ -28,6 +28,10 @@ impl Repo {
             return None;
         }
         let index = self.inner.index().ok().filter(|index| !index.has_conflicts())?;
+        // libgit2 leaves these out, and git commits them.
+        if index.iter().any(|entry| IndexEntryFlag::from_bits_truncate(entry.flags).is_valid()) {
+            return None;
+        }
         let tree = match self.find_ref("HEAD").ok()? {
             Some(head) => Some(self.inner.find_tree(self.read_commit(head).ok()?.tree.0).ok()?),
             None => None,

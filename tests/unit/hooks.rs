@@ -257,6 +257,16 @@ fn staged_files_are_those_of_git() {
     assert_eq!(listed(), of_git(empty.trim()));
 }
 
+/// libgit2 takes them for unchanged, and git commits them.
+#[test]
+fn files_that_are_assumed_to_be_unchanged_are_checked() {
+    let place = hooked();
+    place.write(STORE, BAD);
+    place.git(&["add", "-A"]);
+    place.git(&["update-index", "--assume-unchanged", STORE]);
+    refused(&place, &["commit", "-q", "-m", "unchanged"]);
+}
+
 #[test]
 fn mechanical_errors_are_fixed_in_the_working_tree() {
     let place = hooked();
