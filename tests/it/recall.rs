@@ -302,6 +302,17 @@ fn text_of_others_is_shown_escaped() {
 }
 
 #[test]
+fn a_key_that_looks_like_an_option_is_none_in_the_command() {
+    let repo = TestRepo::new();
+    fs::create_dir(repo.folder().join(".synapse")).unwrap();
+    fs::write(repo.folder().join(".synapse/breadcrumbs.jsonl"), "{\"key\":\"--help\",\"value\":\"cookie\"}\n").unwrap();
+    insta::assert_snapshot!(repo.trace(&["recall", "cookie"]), @"
+    breadcrumb --help: cookie (git trace breadcrumb get -- --help)
+    [exit 0]
+    ");
+}
+
+#[test]
 fn each_working_tree_has_its_own_index() {
     let mut repo = furnished();
     repo.git(&["worktree", "add", "-q", "--detach", "../linked"]);

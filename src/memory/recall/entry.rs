@@ -122,7 +122,13 @@ impl Entry {
             Kind::Checkpoint => &["cat", place],
             Kind::Trace => &["git", "trace", "show", "--trace", place, id],
         };
-        words.iter().map(|word| (*word).to_owned()).collect()
+        let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        // A key or a file in a clone may be named like an option.
+        if let Some(last) = words.pop() {
+            words.extend(last.starts_with('-').then(|| "--".to_owned()));
+            words.push(last);
+        }
+        words
     }
 
     /// Where it is, in a few words.
