@@ -255,6 +255,31 @@ fn a_remote_cannot_give_the_name_of_forward_crumbs_to_something_else() {
 }
 
 #[test]
+fn a_pull_names_forward_crumbs_that_somebody_edited_or_deleted() {
+    let team = Team::new();
+    let leave = |who: &str, summary: &str| {
+        team.ok(who, &["forward", "leave", "--agent", "ada", "--summary", summary]);
+    };
+    let pull = |who: &str| team.ok(who, &["forward", "pull", "--agent", "ada"]);
+    leave("ada", "Never push to prod.");
+    leave("ada", "The parser works.");
+    team.ok("ada", &["forward", "push", "--agent", "ada"]);
+    pull("bob");
+    leave("ada", "The tests pass.");
+    leave("bob", "The tests fail.");
+    team.ok("bob", &["forward", "push", "--agent", "ada"]);
+    let merged = pull("ada");
+    assert!(!merged.contains("by the pull"), "{merged}");
+    team.ok("ada", &["forward", "push", "--agent", "ada"]);
+    pull("bob");
+    team.git("bob", &["update-ref", "refs/traces/x", "refs/crumbs/ada"]);
+    team.ok("bob", &["--trace", "x", "edit", "#0", "-m", "Push to prod."]);
+    team.ok("bob", &["--trace", "x", "delete", "#1"]);
+    team.git("bob", &["push", "-q", "origin", "refs/traces/x:refs/crumbs/ada"]);
+    insta::assert_snapshot!(redact(&pull("ada")), @"");
+}
+
+#[test]
 fn repeating_an_interrupted_pull_sets_its_tags() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);

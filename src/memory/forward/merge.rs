@@ -59,6 +59,13 @@ pub(crate) fn arrange(repo: &Repo, name: &TraceName, base: Option<Oid>, merged: 
     Ok(())
 }
 
+/// Whether two revisions of a forward crumb differ in more than their position and the header that depends on those before it.
+pub(crate) fn is_edited(repo: &Repo, before: &ItemEntry, after: &ItemEntry) -> Result<bool, TraceError> {
+    let content =
+        |entry: &ItemEntry| Ok::<_, TraceError>(crumb::read(repo, &ItemEntry { seq: 0, ..entry.clone() })?.0.ok());
+    Ok(before.blob != after.blob && content(before)? != content(after)?)
+}
+
 /// The blob of a forward crumb that states its position and the latest time up to it (none: as it is). A damaged file is not changed.
 fn restated(repo: &Repo, entry: &ItemEntry, seq: u32, newest: Option<Time>) -> Result<Oid, TraceError> {
     let Some(newest) = newest else { return Ok(entry.blob) };

@@ -19,7 +19,7 @@ use crate::trace::sync::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
     refuse_fetched,
 };
-use crate::trace::{AgentName, Tip, TraceName};
+use crate::trace::{AgentName, ItemEntry, Tip, TraceName};
 
 /// How many items a line names.
 const MAX_CHANGED: usize = 20;
@@ -227,26 +227,31 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
     Ok(())
 }
 
-/// The positions of items that were here before, and that a pull edited or took out.
+/// The positions of items that were here before, and that a pull edited or took out; the ids of forward crumbs.
 #[derive(Default)]
 struct Changed {
-    edited: Vec<u32>,
-    removed: Vec<u32>,
+    edited: Vec<Value>,
+    removed: Vec<Value>,
 }
 
 fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
     let mut found = Changed::default();
-    // A header of each forward crumb depends on those before it.
-    if is_private(&name.refname()) {
-        return Ok(found);
-    }
+    let is_forward = is_private(&name.refname());
+    let place = |entry: &ItemEntry| if is_forward { json!(entry.id.to_string()) } else { json!(entry.seq) };
     if let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome) {
         let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(*after)?.tree);
         for change in tree::changes(repo, Some(before), after)? {
             match change {
-                Change::Changed(before, after) if before.blob != after.blob => found.edited.push(before.seq),
-                Change::Removed(before) => found.removed.push(before.seq),
-                Change::Added(_) | Change::Changed(..) => {}
+                Change::Changed(before, after) => {
+                    let is_edited = if is_forward {
+                        forward::merge::is_edited(repo, &before, &after)?
+                    } else {
+                        before.blob != after.blob
+                    };
+                    found.edited.extend(is_edited.then(|| place(&before)));
+                }
+                Change::Removed(before) => found.removed.push(place(&before)),
+                Change::Added(_) => {}
             }
         }
     }
@@ -254,10 +259,11 @@ fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
 }
 
 fn print_changed(context: &Context, name: &TraceName, Changed { edited, removed }: Changed) -> Result<()> {
-    for (what, seqs) in [("edited", edited), ("taken out", removed)] {
-        if !seqs.is_empty() {
-            let shown: Vec<_> = seqs.iter().take(MAX_CHANGED).map(|seq| format!("#{seq}")).collect();
-            let more = seqs.len().saturating_sub(MAX_CHANGED);
+    for (what, places) in [("edited", edited), ("taken out", removed)] {
+        if !places.is_empty() {
+            let shown = places.iter().take(MAX_CHANGED);
+            let shown: Vec<_> = shown.map(|place| place.as_str().map_or(format!("#{place}"), str::to_owned)).collect();
+            let more = places.len().saturating_sub(MAX_CHANGED);
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             writeln!(context.ui, "{name}: {what} by the pull: {}{more}", shown.join(", "))?;
         }
