@@ -794,6 +794,26 @@ fn an_export_with_a_deleted_item_that_was_purged_is_imported_without_it() {
 }
 
 #[test]
+fn an_import_of_an_export_brings_no_purged_reason_back() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    let reason = format!("because of {SECRET}");
+    repo.text(&["edit", "#0", "-m", "two", "--reason", &reason]);
+    repo.text(&["pin", "#0", "--reason", &reason]);
+    let file = repo.home().join("export.jsonl");
+    fs::write(&file, repo.bytes(&["export"])).unwrap();
+    purge(&repo, &["--yes"]);
+    for name in ["main", "other"] {
+        repo.text(&["--trace", name, "import", "jsonl", file.to_str().unwrap()]);
+    }
+    assert!(repo.text(&["--trace", "other", "log"]).contains("Reason: [purged: leaked]\n"));
+    assert_eq!(repo.bodies("other"), ["two"]);
+    let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+    assert!(!contains(&objects, b"correct"), "{}", String::from_utf8_lossy(&objects));
+    check(&repo);
+}
+
+#[test]
 fn purged_archives_and_forward_crumbs_do_not_come_back() {
     let (repo, _) = shared();
     plant_archive(&repo);
@@ -1395,7 +1415,8 @@ fn tombstones_contain_no_text() {
     };
     let lines: Vec<Vec<String>> = text.lines().map(keys).collect();
     assert_eq!(lines[0], ["at", "by", "reason", "salt"]);
-    assert_eq!(lines[1..], [vec!["body"], vec!["item"], vec!["left"], vec!["new", "object"], vec!["new", "object"]]);
+    let expected = [&["body"][..], &["item"], &["left"], &["line"], &["new", "object"], &["new", "object"]];
+    assert_eq!(lines[1..], expected);
     assert!(!text.contains(repo.git(&["rev-parse", "refs/traces/main"]).trim()));
     assert!(!text.contains(&id));
 }

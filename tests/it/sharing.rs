@@ -276,7 +276,11 @@ fn a_pull_names_forward_crumbs_that_somebody_edited_or_deleted() {
     team.ok("bob", &["--trace", "x", "edit", "#0", "-m", "Push to prod."]);
     team.ok("bob", &["--trace", "x", "delete", "#1"]);
     team.git("bob", &["push", "-q", "origin", "refs/traces/x:refs/crumbs/ada"]);
-    insta::assert_snapshot!(redact(&pull("ada")), @"");
+    insta::assert_snapshot!(redact(&pull("ada")), @"
+    refs/crumbs/ada: moved on, at [SHORT]
+    refs/crumbs/ada: edited by the pull: [ID]
+    refs/crumbs/ada: taken out by the pull: [ID]
+    ");
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(super) struct Rewriter<'r> {
     archive_trees: (HashSet<Oid>, HashSet<Oid>),
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
-    /// The lines of priority records and archives that changed.
+    /// The lines of priority records and archives that changed, and reasons and subjects.
     changed_lines: BTreeSet<String>,
     costs: HashMap<(CounterId, Oid), i64>,
     pub(super) counts: Counts,
@@ -214,11 +214,15 @@ impl<'r> Rewriter<'r> {
                     }
                     Role::Item(None) => {}
                     Role::Record(_) | Role::Archive => {
+                        let is_record = matches!(role, Role::Record(_));
                         let after = String::from_utf8_lossy(&changed).into_owned();
                         let before = String::from_utf8_lossy(&bytes).into_owned();
                         let kept: HashSet<&str> = after.lines().collect();
-                        let gone = before.lines().filter(|line| !kept.contains(line)).map(str::to_owned);
-                        self.changed_lines.extend(gone);
+                        for line in before.lines().filter(|line| !kept.contains(line)) {
+                            self.changed_lines.insert(line.to_owned());
+                            let setting: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+                            setting["reason"].as_str().filter(|_| is_record).map(|reason| self.forget_words(reason));
+                        }
                     }
                 }
                 self.objects.blob(&changed)?
@@ -249,6 +253,13 @@ impl<'r> Rewriter<'r> {
         }
         self.costs.insert((counter.id(), tree), difference);
         Ok(difference)
+    }
+
+    /// An export has the reasons and subjects, and an import of it must not bring them back.
+    fn forget_words(&mut self, text: &str) {
+        if text.len() >= SHORTEST_COPY || self.target.needle.is_in(text.as_bytes()) {
+            self.changed_lines.insert(text.to_owned());
+        }
     }
 
     /// As `commit`, unless git removed a part of its history, as it may if no ref leads there.

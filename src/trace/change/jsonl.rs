@@ -17,6 +17,7 @@ use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Level, Record, Request};
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
 /// The format in the sources of lines without an id.
@@ -166,8 +167,11 @@ fn with_revision(item: Item, revision: Option<&Value>) -> Result<Item, String> {
 fn requests(repo: &Repo, tip: &Tip, asks: Vec<Ask>) -> Result<Vec<Request>, TraceError> {
     let record = Record::open(repo)?;
     let introductions = priority::tags::introductions(repo, tip, asks.iter().map(|ask| ask.item))?;
-    let mut requests = Vec::new();
-    for ask in asks {
+    let (mut requests, tombstones) = (Vec::new(), Tombstones::find(repo)?);
+    for mut ask in asks {
+        if let Some(tombstones) = &tombstones {
+            ask.reason = ask.reason.map(|reason| tombstones.reason(reason));
+        }
         let known = record.history(repo, ask.item)?.iter().any(|setting| {
             setting.level == ask.level && ask.at.is_none_or(|at| at == setting.at) && setting.reason == ask.reason
         });

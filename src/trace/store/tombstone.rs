@@ -14,6 +14,7 @@
 //! ```
 //!
 //! - A digest is the first half of the BLAKE3 of the salt, the kind, and the oid, item id, line, or text. No line contains text.
+//! - A `line` is one of the priority record or an archive, a reason, or a subject.
 //! - A purge takes the salt of an earlier one, so that looking up an object costs the same after many purges. Only purges of clones
 //!   that did not know of each other have different salts.
 //! - `new` is the oid of the object that replaced a removed one, in exclusive or with another digest of the removed one's oid. Only

@@ -61,8 +61,11 @@ impl Rewriter<'_> {
         let is_purged = items().any(|item| self.target.items.contains(&item));
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let subject = self.subject(subject, previews.as_deref(), is_purged);
-        let mut changed = self.redacted(&format!("{subject}{body}"));
+        let new_subject = self.subject(subject, previews.as_deref(), is_purged);
+        let mut changed = self.redacted(&format!("{new_subject}{body}"));
+        if !changed.starts_with(subject) {
+            self.forget_words(subject);
+        }
         for line in trailers.split_inclusive('\n') {
             let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
             let new = match value.split_once(": ") {
@@ -73,7 +76,13 @@ impl Rewriter<'_> {
                     Some(total) => total,
                     None => continue,
                 },
-                Some(("Trace-Reason", _)) if is_purged => format!("Trace-Reason: {}", self.target.marker),
+                Some(("Trace-Reason", reason)) => {
+                    let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
+                    if new != reason {
+                        self.forget_words(reason);
+                    }
+                    format!("Trace-Reason: {new}")
+                }
                 _ if is_fixed(value) => value.to_owned(),
                 _ => self.redacted(value),
             };

@@ -52,6 +52,11 @@ impl Tombstones {
         Ok(found)
     }
 
+    /// A reason, or the marker of the purge that removed it.
+    pub(crate) fn reason(&self, reason: String) -> String {
+        self.of_line(&reason).map_or(reason, |purge| format!("[purged: {}]", purge.reason))
+    }
+
     /// Refuses a commit whose history has something purged that the history of `known` does not have.
     pub(crate) fn refuse(&self, repo: &Repo, what: &str, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
         match self.in_history(repo, tip, known)?.first() {
