@@ -10,7 +10,7 @@
         pname = "git-trace";
         version = (nixpkgs.lib.importTOML ./Cargo.toml).package.version;
         src = self;
-        buildFeatures = [ "schemas" "tokenizers" ];
+        buildFeatures = [ "age" "schemas" "tokenizers" ];
         cargoLock.lockFile = ./Cargo.lock;
         nativeBuildInputs = [ pkgs.installShellFiles pkgs.git ];
         # The tests need a writable home folder and a git configuration.

@@ -1,5 +1,6 @@
 //! Writes breadcrumbs for the command line and MCP. Makes git ignore the secrets, and mentions a large file.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
@@ -9,8 +10,9 @@ use super::context::Context;
 use crate::base::error::Result;
 use crate::base::replace::{self, Access, FileError, Stem};
 use crate::git::Git;
+use crate::memory::breadcrumb::encryption::{self, EncryptionError};
 use crate::memory::breadcrumb::store::LARGE_FILE_LEN;
-use crate::memory::breadcrumb::{Store, StoreFile, Writer};
+use crate::memory::breadcrumb::{Record, Store, StoreFile, Writer};
 
 /// How often a large file is mentioned.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -36,6 +38,29 @@ pub(crate) fn write<T>(
     let mut notes = notes.into_inner();
     notes.extend(large_file(context, store));
     Ok((result, notes))
+}
+
+/// The value to store under a key: encrypted if it is a secret and there are recipients.
+pub(crate) fn stored_value<'v>(context: &Context, key: &str, value: &'v str) -> Result<Cow<'v, str>> {
+    if StoreFile::of_key(key) == StoreFile::Shared {
+        return Ok(value.into());
+    }
+    let recipients = context.repo()?.config()?.texts("trace.ageRecipient")?;
+    if recipients.is_empty() { Ok(value.into()) } else { Ok(encryption::encrypt(key, value, &recipients)?.into()) }
+}
+
+/// The record with its value as it was set.
+pub(crate) fn decrypted(context: &Context, record: Record<'static>) -> Result<Record<'static>> {
+    if !encryption::is_encrypted(&record.value) {
+        return Ok(record);
+    }
+    let repo = context.repo()?;
+    let key = &*record.key;
+    let Some(path) = repo.config()?.text("trace.ageIdentity")? else {
+        return Err(EncryptionError::NoIdentity { key: key.to_owned() }.into());
+    };
+    let value = encryption::decrypt(key, &record.value, repo.configured_path(&path))?;
+    Ok(Record { value: value.into(), ..record })
 }
 
 /// Adds the name of the file with the secrets to the excludes of this repository.

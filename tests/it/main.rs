@@ -43,6 +43,7 @@ mod operations;
 mod packages;
 
 mod demo;
+mod encrypted;
 mod pages;
 mod places;
 mod plain_git;

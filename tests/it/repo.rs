@@ -103,7 +103,8 @@ impl TestRepo {
         let mut command = Command::new(if program == "git-trace" { binary.as_os_str() } else { program.as_ref() });
         command.env_clear().current_dir(&self.folder).env("PATH", std::env::join_paths(path).unwrap());
         command.env("HOME", self.home.path()).env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        // Not /dev/null: git replaces the file that it configures, and root may replace that one.
+        command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", self.home.path().join("gitconfig"));
         for (variable, classic) in FORMATS {
             let format = std::env::var_os(variable).filter(|_| !self.is_classic);
             command.env(variable, format.unwrap_or_else(|| classic.into()));

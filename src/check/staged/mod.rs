@@ -9,6 +9,7 @@ mod settings;
 mod source;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -17,8 +18,9 @@ use crate::base::finding::{Finding, LineIndex, Position, Weight};
 use crate::base::merge::FileKind;
 use crate::git::{Env, Git, GitError};
 use crate::memory::breadcrumb::check::Rules;
+use crate::memory::breadcrumb::encryption::is_encrypted;
 use crate::memory::breadcrumb::store::lines::Lines;
-use crate::memory::breadcrumb::{self, Namespaces, StoreFile};
+use crate::memory::breadcrumb::{self, Namespaces, Record, StoreFile};
 use crate::memory::crumb;
 use crate::secrets::{self, Policy, Secret};
 use crate::tokens::Counter;
@@ -160,7 +162,8 @@ fn with_secrets(mut findings: Vec<Finding>, text: &[u8], kind: FileKind, setting
 }
 
 /// The findings about the secrets of `text`. `elsewhere` says where they belong.
-fn judge_secrets(text: &[u8], secrets: Vec<Secret>, elsewhere: &str, settings: &Settings<'_>) -> Vec<Finding> {
+fn judge_secrets(text: &[u8], mut secrets: Vec<Secret>, elsewhere: &str, settings: &Settings<'_>) -> Vec<Finding> {
+    secrets.retain(|secret| !is_ciphertext(text, &secret.span));
     if secrets.is_empty() {
         return Vec::new();
     }
@@ -184,6 +187,16 @@ fn judge_secrets(text: &[u8], secrets: Vec<Secret>, elsewhere: &str, settings: &
         span: secret.span,
     };
     settings.allowed_secrets().others(text, secrets).into_iter().map(finding).collect()
+}
+
+/// Whether a span is a part of an encrypted value, which may be committed.
+fn is_ciphertext(text: &[u8], span: &Range<usize>) -> bool {
+    let start = memchr::memrchr(b'\n', &text[..span.start]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |len| start + len);
+    let (Ok(record), Some(found)) = (Record::parse(&text[start..end]), text.get(span.clone())) else { return false };
+    let found = String::from_utf8_lossy(found);
+    // The line breaks of the value are escapes in the file.
+    is_encrypted(&record.value) && found.split("\\n").all(|part| record.value.contains(part))
 }
 
 fn of_file(code: &'static str, message: &str, remedy: &str) -> Finding {

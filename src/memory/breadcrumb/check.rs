@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::encryption::is_encrypted;
 use super::key::{is_conventional, is_secret};
 use super::record::parse_time;
 use super::store::lines::{BOM, KeyedLine, Lines};
@@ -99,7 +100,7 @@ fn check_record(
             findings.warning("unknown-namespace", line.span(), message, "declare it in `.synapse/config.json`");
         }
     }
-    if rules.file == StoreFile::Shared && is_secret(key) {
+    if rules.file == StoreFile::Shared && is_secret(key) && !is_encrypted(&record.value) {
         let message = format!("secret `{key}` is in the file that is committed");
         let remedy = "delete the line, set it again, and replace the secret if it was pushed";
         findings.error("secret-in-shared-file", line.span(), message, remedy);

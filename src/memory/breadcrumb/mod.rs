@@ -11,9 +11,11 @@
 //! - An invalid line blocks writes but not reads. The error names the line, and the line is kept.
 //! - Of several lines with the same key, the one with the latest `updated_at` wins.
 //! - The sorted file is its own index. Whether a large one is sorted is noted, see [`store::sorted`]; no other index exists.
-//! - Keys in the namespace `secret` are in `.synapse/breadcrumbs-secret.jsonl`, which git must ignore.
+//! - Keys in the namespace `secret` are in `.synapse/breadcrumbs-secret.jsonl`, which git must ignore, unless their values are
+//!   [encrypted](encryption).
 
 pub(crate) mod check;
+pub(crate) mod encryption;
 pub(crate) mod exchange;
 mod invalid_line;
 mod json;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{BreadcrumbContext, shown_value};
+use crate::app::breadcrumbs::stored_value;
 use crate::app::cli::flags::content::read;
 use crate::app::cli::{Error, Result, Values, bail, json};
 use crate::app::secrets::{Caller, refuse_secret_breadcrumb};
@@ -81,6 +82,7 @@ impl SetArgs {
             Some(Until::Never) => Expiry::Never,
             Some(Until::At(when)) => Expiry::not_past(when.after(&Clock { now, ..context.clock() })?, now)?,
         };
+        let value = stored_value(context, self.key.as_str(), &value)?;
         let setting =
             SetRequest { key: &self.key, value: &value, task_id: self.task_id, expiry, metadata: &self.metadata };
         let set = context.write(|writer| Ok(writer.set(&setting, now)?))?;

@@ -22,14 +22,15 @@ pub(crate) struct HistoryArgs {
 
 impl HistoryArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
-        let file = StoreFile::of_key(&self.key);
-        if file == StoreFile::Secret {
+        let path = context.store.path(StoreFile::Shared);
+        let path = path.strip_prefix(&context.root).unwrap_or(&path);
+        let mut changes = history(&context.git, &context.root, path, &self.key)?;
+        let record = context.store.lookup(&self.key, context.now())?.record;
+        let value = record.as_ref().map_or("", |record| &record.value);
+        if StoreFile::of_record(&self.key, value) == StoreFile::Secret && changes.is_empty() {
             let message = format!("`{}` has no history: secrets are not committed", self.key);
             return Err(Error::with_hint(message, "`git trace breadcrumb get` prints its value".to_owned()));
         }
-        let path = context.store.path(file);
-        let path = path.strip_prefix(&context.root).unwrap_or(&path);
-        let mut changes = history(&context.git, &context.root, path, &self.key)?;
         let uncommitted = self.uncommitted(context, changes.first().and_then(|change| change.record.as_ref()))?;
         changes.truncate(self.limit.unwrap_or(usize::MAX));
         if let Some(record) = &uncommitted {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{BreadcrumbContext, shown_text, shown_value};
+use crate::app::breadcrumbs::decrypted;
 use crate::app::cli::flags::one_of;
 use crate::app::cli::{ExitStatus, Result, Values, json, minute};
 use crate::base::when::When;
@@ -82,6 +83,7 @@ impl GetArgs {
             return Ok(ExitStatus::No);
         };
         context.warn_bad_times([&record]);
+        let record = decrypted(context, record)?;
         if self.json || self.format == "json" {
             context.ui.json_pretty(&record)?;
         } else {

@@ -54,7 +54,8 @@ fn set_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
             Expiry::not_past(when.after(&Clock { now, ..context.clock() })?, now).context("argument `expires_at`")?
         }
     };
-    let setting = SetRequest { key: &key, value, task_id, expiry, metadata: &[] };
+    let value = breadcrumbs::stored_value(context, key.as_str(), value).context("argument `value`")?;
+    let setting = SetRequest { key: &key, value: &value, task_id, expiry, metadata: &[] };
     let set = with_writer(context, |writer| Ok(writer.set(&setting, now)?));
     let (set, mut warnings) = set.context("argument `value` or `key`")?;
     let record = &set.record;
@@ -67,7 +68,7 @@ fn get_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     let lookup = store(context)?.lookup(arguments.required("key")?, context.now())?;
     let warnings = warnings(&lookup.skipped_lines, &lookup.record);
     let value = match lookup.record {
-        Some(record) => json!({ "found": true, "breadcrumb": record }),
+        Some(record) => json!({ "found": true, "breadcrumb": breadcrumbs::decrypted(context, record)? }),
         None => json!({ "found": false }),
     };
     Ok(Answer::with_warnings(value, &warnings))

@@ -17,6 +17,7 @@ pub(crate) use read::SkippedLine;
 
 use self::sorted::Notes;
 use super::Namespaces;
+use super::encryption::is_encrypted;
 use super::key::is_secret;
 use crate::base::bounded;
 use crate::base::replace::FileError;
@@ -48,6 +49,11 @@ impl StoreFile {
 
     pub(crate) fn of_key(key: &str) -> Self {
         if is_secret(key) { Self::Secret } else { Self::Shared }
+    }
+
+    /// The file that a record is written to.
+    pub(crate) fn of_record(key: &str, value: &str) -> Self {
+        if is_encrypted(value) { Self::Shared } else { Self::of_key(key) }
     }
 
     pub(crate) fn other(self) -> Self {

@@ -58,7 +58,7 @@ pub(crate) struct Texts([StoreText; 2]);
 impl Store {
     pub(crate) fn lookup(&self, key: &str, now: Time) -> Result<Lookup, StoreError> {
         let (mut records, mut skipped_lines) = (Vec::new(), Vec::new());
-        // A person may have put the record into the wrong file, so look into both.
+        // A person may have put the record into the wrong file, and a secret is in either, so look into both.
         for file in [StoreFile::of_key(key), StoreFile::of_key(key).other()] {
             if let Some(found) = self.find_sorted(file, key) {
                 records.extend(found);
@@ -68,7 +68,7 @@ impl Store {
                 text.scan(|found| found == key.as_bytes(), &mut found, &mut skipped_lines);
                 records.extend(found.into_iter().map(Record::into_owned));
             }
-            if !records.is_empty() {
+            if !records.is_empty() && file == StoreFile::Shared {
                 break;
             }
         }

@@ -15,6 +15,7 @@ use super::{Store, StoreError, StoreFile};
 use crate::base::replace::{Access, FileError, Stem, update};
 use crate::base::time::Time;
 use crate::memory::breadcrumb::exchange::OnConflict;
+use crate::memory::breadcrumb::key::is_secret;
 use crate::memory::breadcrumb::record::keep_winners;
 use crate::memory::breadcrumb::{Key, Record};
 
@@ -59,6 +60,12 @@ impl Expiry {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    Kept,
+    Deleted,
+}
+
 #[derive(Debug)]
 pub(crate) struct SetResult {
     pub record: Record<'static>,
@@ -87,8 +94,10 @@ impl<'s> Writer<'s> {
     pub(crate) fn set(&self, request: &SetRequest<'_>, now: Time) -> Result<SetResult, StoreError> {
         let key = request.key.as_str();
         check_value(key, request.value)?;
-        let update = |old| {
-            let old = winner(old);
+        let file = StoreFile::of_record(key, request.value);
+        let moved = if is_secret(key) { self.take(file.other(), key, Taken::Kept)? } else { None };
+        let update = |old: Vec<Record<'static>>| {
+            let old = winner(old.into_iter().chain(moved.clone()).collect());
             let is_new = old.is_none();
             let mut record = old.unwrap_or_else(|| Record::new(key.to_owned(), ""));
             record.value = request.value.to_owned().into();
@@ -103,7 +112,18 @@ impl<'s> Writer<'s> {
             set_updated(&mut record, now);
             Ok((vec![record.clone()], SetResult { record, is_new }))
         };
-        self.edit(StoreFile::of_key(key), |record| record.key == key, update)
+        let set = self.edit(file, |record| record.key == key, update)?;
+        if moved.is_some() {
+            // Only now: after a crash it is in both files, not in none.
+            self.take(file.other(), key, Taken::Deleted)?;
+        }
+        Ok(set)
+    }
+
+    /// The record of a key in one file.
+    fn take(&self, file: StoreFile, key: &str, taken: Taken) -> Result<Option<Record<'static>>, StoreError> {
+        let kept = |old: &Vec<_>| if taken == Taken::Kept { old.clone() } else { Vec::new() };
+        self.edit(file, |record| record.key == key, |old| Ok((kept(&old), winner(old))))
     }
 
     /// Sets times that are missing or cannot be read; returns the number of records, and of those that changed.
@@ -159,7 +179,15 @@ impl<'s> Writer<'s> {
     /// Changes the key of a breadcrumb. One that has the new key is an error, unless `replace`.
     pub(crate) fn rename(&self, from: &str, to: &Key, replace: bool, now: Time) -> Result<Record<'static>, StoreError> {
         let to = to.as_str();
-        let (old_file, new_file) = (StoreFile::of_key(from), StoreFile::of_key(to));
+        let mut old_file = StoreFile::of_key(from);
+        if old_file == StoreFile::Secret && self.take(old_file, from, Taken::Kept)?.is_none() {
+            // It may be encrypted.
+            old_file = StoreFile::Shared;
+        }
+        if is_secret(from) && !is_secret(to) {
+            return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.to_owned() });
+        }
+        let new_file = if is_secret(from) { old_file } else { StoreFile::of_key(to) };
         let no_such_key = || StoreError::NoSuchKey { key: from.to_owned() };
         let rename = |old: Record<'static>, taken: Option<Record<'static>>| {
             if taken.is_some() && !replace {
@@ -183,12 +211,8 @@ impl<'s> Writer<'s> {
             };
             return self.edit(old_file, is_either, rename_in_file);
         }
-        if new_file == StoreFile::Shared {
-            return Err(StoreError::LeavesSecret { from: from.to_owned(), to: to.to_owned() });
-        }
         // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
-        let keep = |old: Vec<Record<'static>>| Ok((old.clone(), winner(old)));
-        let old = self.edit(old_file, |record| record.key == from, keep)?.ok_or_else(no_such_key)?;
+        let old = self.take(old_file, from, Taken::Kept)?.ok_or_else(no_such_key)?;
         let add = |taken| rename(old.clone(), winner(taken));
         let record = self.edit(new_file, |record| record.key == to, add)?;
         self.delete(from)?;
@@ -209,7 +233,7 @@ impl<'s> Writer<'s> {
         keep_winners(&mut records);
         let mut imported = Imported::default();
         for file in StoreFile::ALL {
-            let in_file = records.iter().filter(|record| StoreFile::of_key(&record.key) == file);
+            let in_file = records.iter().filter(|record| StoreFile::of_record(&record.key, &record.value) == file);
             let new: HashMap<&str, &Record<'static>> = in_file.map(|record| (&*record.key, record)).collect();
             if new.is_empty() {
                 continue;
