@@ -85,7 +85,7 @@ fn ignore(git: &Git, path: &Path) -> Result<()> {
 }
 
 /// A warning about a large file, once a day in each repository.
-fn large_file(context: &Context, store: &Store) -> Option<String> {
+pub(crate) fn large_file(context: &Context, store: &Store) -> Option<String> {
     let len_of = |file: &StoreFile| fs::metadata(store.path(*file)).map_or(0, |metadata| metadata.len());
     let file = StoreFile::ALL.into_iter().find(|file| len_of(file) > LARGE_FILE_LEN)?;
     let stamp = context.repo().ok()?.common_dir().join("trace/breadcrumbs-large");

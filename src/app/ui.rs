@@ -39,6 +39,9 @@ pub(crate) struct Ui {
     repo: Rc<OnceCell<Repo>>,
 }
 
+/// How many bytes are written at once.
+const BLOCK: usize = 64 * 1024;
+
 enum Out {
     Stdout(BufWriter<Stdout>),
     Pager(Child),
@@ -64,7 +67,7 @@ impl Out {
 impl Ui {
     pub(crate) fn new(env: &Env, repo: Rc<OnceCell<Repo>>) -> Self {
         Self {
-            out: RefCell::new(Out::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))),
+            out: RefCell::new(Out::Stdout(BufWriter::with_capacity(BLOCK, io::stdout()))),
             is_terminal: io::stdout().is_terminal(),
             no_color: env.text("NO_COLOR").is_some() || env.text("TERM") == Some("dumb"),
             colored: OnceCell::new(),
@@ -257,25 +260,32 @@ impl Ui {
         self.write_content(serde_json::to_string_pretty(value)? + "\n")
     }
 
-    pub(crate) fn table<const N: usize>(&self, rows: &[[String; N]]) -> Result<()> {
+    /// Writes rows in columns that align, one line per row.
+    pub(crate) fn table<const N: usize>(&self, rows: &[[impl AsRef<str>; N]]) -> Result<()> {
         // ASCII is counted without looking up each character: a table may have half a million cells.
         let width_of = |cell: &str| if cell.is_ascii() { cell.len() } else { Line::raw(cell).width() };
         let mut widths = [0; N];
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(width_of(cell));
+                *width = (*width).max(width_of(cell.as_ref()));
             }
         }
-        let mut line = String::new();
+        let mut text = Vec::new();
         for row in rows {
-            line.clear();
-            for (cell, width) in row.iter().zip(&widths) {
-                line.push_str(cell);
-                line.extend(std::iter::repeat_n(' ', width - width_of(cell) + 2));
+            for (cell, width) in row.iter().map(AsRef::as_ref).zip(&widths) {
+                text.extend(cell.as_bytes());
+                text.resize(text.len() + width - width_of(cell) + 2, b' ');
             }
-            writeln!(self, "{}", line.trim_end())?;
+            while text.ends_with(b" ") {
+                text.pop();
+            }
+            text.push(b'\n');
+            if text.len() >= BLOCK {
+                self.deliver(&text)?;
+                text.clear();
+            }
         }
-        Ok(())
+        Ok(self.deliver(&text)?)
     }
 
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]

@@ -394,6 +394,10 @@ fn namespaces_are_listed_and_unknown_ones_cause_a_warning() {
     assert!(!place.trace(&["breadcrumb", "set", "api.x", "2"]).contains("MiB"));
     fs::remove_file(place.at.join(".git/trace/breadcrumbs-large")).unwrap();
     assert!(place.trace(&["breadcrumb", "delete", "api.x", "--confirm"]).contains("more than 1 MiB"));
+    fs::remove_file(place.at.join(".git/trace/breadcrumbs-large")).unwrap();
+    let block = format!("<<<<<<< a\n{}=======\n{}>>>>>>> b\n", line("zz.a", "1", 0), line("zz.b", "1", 0));
+    place.write(STORE, place.read(STORE) + &block);
+    assert!(place.trace(&["breadcrumb", "resolve"]).contains("more than 1 MiB"));
 }
 
 #[test]
@@ -517,6 +521,12 @@ fn a_damaged_line_is_no_missing_breadcrumb() {
     warning: .synapse/breadcrumbs.jsonl:2: skipped: the line is truncated
     [exit 3]
     "#);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "b", "--confirm"]), @"
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:2: skipped: the line is truncated
+    breadcrumb `b` may be on a line that was skipped
+    [exit 3]
+    ");
     // The line may have any key.
     place.write(STORE, line("a", "1", 0) + "<<<<<<< HEAD\n");
     assert!(place.trace(&["breadcrumb", "get", "c"]).ends_with("[exit 3]\n"));

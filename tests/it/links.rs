@@ -230,6 +230,7 @@ fn a_fifo_is_refused_without_waiting() {
     for args in [
         &["breadcrumb", "get", "a.b"][..],
         &["breadcrumb", "set", "a.b", "x"],
+        &["breadcrumb", "resolve"],
         &["checkpoint", "validate", "chk-a.md"],
         &["install"],
         &["crumb", "note", "chk-a.md", "x"],
@@ -240,7 +241,10 @@ fn a_fifo_is_refused_without_waiting() {
         let said = prompt(&repo, args, b"");
         assert!(said.contains("it is not a regular file"), "git trace {args:?}: {said}");
     }
+    // Git itself would wait for this one.
     fs::remove_file(repo.folder().join(".gitattributes")).unwrap();
+    let said = prompt(&repo, &["doctor"], b"");
+    assert!(said.contains("cannot read `breadcrumbs.jsonl`: it is not a regular file"), "{said}");
     fifo(&repo.folder().join(".traceconfig"));
     let said = prompt(&repo, &["types"], b"");
     assert!(said.contains("it is not a regular file"), "{said}");

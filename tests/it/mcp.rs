@@ -287,6 +287,29 @@ fn breadcrumbs_expire_and_are_found_by_time() {
 }
 
 #[test]
+fn a_damaged_breadcrumb_is_no_missing_one_and_no_fault_of_an_argument() {
+    let repo = TestRepo::new();
+    repo.text(&["breadcrumb", "set", "api.a", "x"]);
+    std::fs::write(repo.folder().join(".synapse/breadcrumbs.jsonl"), "{\"key\":\"api.b\",\"val\n").unwrap();
+    let calls = [
+        ("get_breadcrumb", json!({ "key": "api.b" })),
+        ("get_breadcrumb", json!({ "key": "api.a" })),
+        ("set_breadcrumb", json!({ "key": "api.a", "value": "x" })),
+    ];
+    let results = results(&repo, &calls);
+    insta::assert_snapshot!(content(&results[0]).concat(), @"
+    error: breadcrumb `api.b` may be on a line that was skipped
+    warning: breadcrumbs.jsonl:1: skipped: the line is truncated
+    ");
+    assert_eq!(results[1]["structuredContent"]["found"], false);
+    let text = content(&results[2]).concat().replace(repo.folder().to_str().unwrap(), "[REPO]");
+    insta::assert_snapshot!(text, @"
+    error: cannot write `[REPO]/.synapse/breadcrumbs.jsonl`: it has 1 invalid line: line 1 is invalid: the line is truncated
+    hint: correct or delete the line; `git trace breadcrumb resolve` resolves a merge conflict
+    ");
+}
+
+#[test]
 fn the_default_tools_fit_into_2000_tokens() {
     let repo = TestRepo::new();
     let list = |args: &[&str]| {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use regex::{Captures, Regex};
@@ -315,7 +316,14 @@ fn shared(git: &Git, root: &Path) -> Result<Option<Diagnosis>, GitError> {
 fn breadcrumbs(git: &Git, store: &Store, file: StoreFile, now: Time) -> Result<Option<Diagnosis>, GitError> {
     let path = store.path(file);
     let text = store.real_path(file).and_then(|real| crate::base::bounded::read_file(&real));
-    let Ok(text) = text else { return Ok(None) };
+    let text = match text {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let message = format!("cannot read `{file}`: {error}");
+            return Ok(Some(Diagnosis::error("breadcrumbs", message, "restore the file from git or delete it")));
+        }
+    };
     if file == StoreFile::Secret && !git.is_ignored(&path)? {
         let remedy = "add it to `.gitignore`; if it was committed, replace the secrets";
         return Ok(Some(Diagnosis::error("secrets", format!("git does not ignore `{file}`"), remedy)));

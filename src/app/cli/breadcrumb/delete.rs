@@ -9,6 +9,8 @@ use crate::memory::breadcrumb::query::Expired;
 use crate::memory::breadcrumb::{Query, Record, StoreError};
 
 /// Delete a breadcrumb, or all breadcrumbs of a task; git keeps committed ones in history
+///
+/// If a damaged line may be the breadcrumb, nothing is deleted, and the exit status is 3.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DeleteArgs {
     /// Key
@@ -40,6 +42,11 @@ impl DeleteArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let found = self.find(context)?;
         if found.is_empty() {
+            if let Some(key) = &self.key
+                && context.warn_damaged(&context.store.lookup(key, context.now())?, key)
+            {
+                return Ok(ExitStatus::Incomplete);
+            }
             if self.json {
                 context.ui.json(&json!({ "success": true, "deleted": false, "keys": [] }))?;
             }

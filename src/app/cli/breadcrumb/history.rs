@@ -73,7 +73,7 @@ impl HistoryArgs {
                 "deleted": record.is_none(), "breadcrumb": record,
             }));
         }
-        let value = record.map_or("(deleted)".to_owned(), |record| shown_value(record, 60));
+        let value = record.map_or("(deleted)".into(), |record| shown_value(record, 60));
         let minute = commit.and_then(|commit| commit.at.get(..16)).map(|at| at.replace('T', " ") + "  ");
         let oid = commit.map_or("-------", |commit| &commit.commit[..7]);
         ui.write_content(format!("{oid}  {}{value}  [{}]\n", minute.unwrap_or_default(), shown_text(subject, 72)))

@@ -1,5 +1,6 @@
 //! `git trace breadcrumb get`, `list` and `namespaces`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{BreadcrumbContext, shown_text, shown_value};
@@ -73,9 +74,7 @@ const SORTS: &[(&str, Sort)] = &[("key", Sort::Key), ("created", Sort::Created),
 impl GetArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let lookup = context.store.lookup(&self.key, context.now())?;
-        context.warn_skipped_lines(&lookup.skipped_lines);
-        if lookup.is_damaged(&self.key) {
-            context.ui.note(format!("breadcrumb `{}` may be on a line that was skipped", self.key));
+        if context.warn_damaged(&lookup, &self.key) {
             return Ok(ExitStatus::Incomplete);
         }
         let Some(record) = lookup.record else {
@@ -125,19 +124,25 @@ fn print_table(context: &BreadcrumbContext<'_>, records: &[Record<'_>]) -> Resul
         return Ok(());
     }
     // `?` is a time that cannot be read, `-` a missing one.
-    let shown_time = |text: Option<&str>, time: Option<Time>| match (text, time) {
-        // The text is the time in UTC already.
-        (Some(text), Some(_)) if text.ends_with('Z') => format!("{} {}", &text[..10], &text[11..16]),
-        (_, Some(time)) => minute(time),
-        (None, _) => "-".to_owned(),
-        _ => "?".to_owned(),
-    };
-    let mut rows = vec![["KEY", "VALUE", "TASK", "CREATED", "UPDATED"].map(str::to_owned)];
+    fn shown_time<'t>(text: Option<&str>, time: Option<Time>) -> Cow<'t, str> {
+        match (text, time) {
+            (Some(text), Some(_)) if text.ends_with('Z') => {
+                // The text is the time in UTC already.
+                let mut minute = text[..16].to_owned();
+                minute.replace_range(10..11, " ");
+                minute.into()
+            }
+            (_, Some(time)) => minute(time).into(),
+            (None, _) => "-".into(),
+            _ => "?".into(),
+        }
+    }
+    let mut rows = vec![["KEY", "VALUE", "TASK", "CREATED", "UPDATED"].map(Cow::from)];
     rows.extend(records.iter().map(|record| {
         [
             shown_text(&record.key, 256),
             shown_value(record, 40),
-            record.task_id.filter(|id| *id != 0).map_or("-".to_owned(), |id| id.to_string()),
+            record.task_id.filter(|id| *id != 0).map_or("-".into(), |id| id.to_string().into()),
             shown_time(record.created_at.as_deref(), record.created()),
             shown_time(record.updated_at.as_deref(), record.updated()),
         ]
@@ -175,9 +180,9 @@ impl NamespacesArgs {
             });
             return context.ui.json(&rows.collect::<Vec<_>>());
         }
-        let mut rows = vec![["NAME", "BREADCRUMBS", "KIND", "DESCRIPTION"].map(str::to_owned)];
+        let mut rows = vec![["NAME", "BREADCRUMBS", "KIND", "DESCRIPTION"].map(Cow::from)];
         rows.extend(known.iter().map(|(name, (kind, what, count))| {
-            [shown_text(name, 256), count.to_string(), (*kind).to_owned(), shown_text(what, 256)]
+            [shown_text(name, 256), count.to_string().into(), (*kind).into(), shown_text(what, 256)]
         }));
         context.ui.table(&rows)
     }

@@ -8,13 +8,14 @@ mod list;
 mod migrate;
 mod resolve;
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::{Display, Path, PathBuf};
 
 use crate::app::breadcrumbs;
 use crate::app::cli::{Context, ExitStatus, Result, escaped};
 use crate::git::Git;
-use crate::memory::breadcrumb::store::SkippedLine;
+use crate::memory::breadcrumb::store::{Lookup, SkippedLine};
 use crate::memory::breadcrumb::{Record, Store, StoreFile, Writer};
 
 /// Breadcrumbs: facts of the project, each a key and a value
@@ -88,6 +89,16 @@ impl BreadcrumbContext<'_> {
         }
     }
 
+    /// Warns about lines that cannot be read; returns whether one of them may be the record of the key.
+    fn warn_damaged(&self, lookup: &Lookup, key: &str) -> bool {
+        self.warn_skipped_lines(&lookup.skipped_lines);
+        let is_damaged = lookup.is_damaged(key);
+        if is_damaged {
+            self.ui.note(format!("breadcrumb `{key}` may be on a line that was skipped"));
+        }
+        is_damaged
+    }
+
     fn warn_skipped_lines(&self, skipped_lines: &[SkippedLine]) {
         for SkippedLine { file, invalid, .. } in skipped_lines {
             let (path, line) = (self.store.path(*file), invalid.line);
@@ -97,25 +108,25 @@ impl BreadcrumbContext<'_> {
 }
 
 /// A value on one line of at most `width` characters. The value of a secret is not shown.
-fn shown_value(record: &Record<'_>, width: usize) -> String {
+fn shown_value<'r>(record: &'r Record<'_>, width: usize) -> Cow<'r, str> {
     if StoreFile::of_key(&record.key) == StoreFile::Secret {
-        return "(secret)".to_owned();
+        return "(secret)".into();
     }
     let line = shown_text(&record.value, width + 1);
-    if line.chars().count() <= width {
+    if line.len() <= width || line.chars().count() <= width {
         return line;
     }
     line.chars().take(width.saturating_sub(3)).chain("...".chars()).collect()
 }
 
 /// At most `max_chars` characters of a text on one line, with control characters as escapes.
-fn shown_text(text: &str, max_chars: usize) -> String {
+fn shown_text(text: &str, max_chars: usize) -> Cow<'_, str> {
     if text.len() <= max_chars && text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
-        return text.to_owned();
+        return text.into();
     }
     let mut line = String::new();
     for c in text.chars().take(max_chars) {
         if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
     }
-    escaped(&line).into_owned()
+    escaped(&line).into_owned().into()
 }

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::BreadcrumbContext;
-use crate::app::cli::{ErrorContext as _, ExitStatus, Result};
+use crate::app::breadcrumbs::large_file;
+use crate::app::cli::{ExitStatus, Result};
 use crate::base::merge::Markers;
+use crate::base::replace::FileError;
 use crate::git::Git;
 use crate::memory::breadcrumb::{Stages, StoreFile, resolve_file};
 
@@ -31,11 +33,17 @@ impl ResolveArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let path = match &self.file {
             Some(path) => path.clone(),
-            None => context.store.real_path(StoreFile::Shared).context("cannot open the breadcrumbs")?,
+            None => context
+                .store
+                .real_path(StoreFile::Shared)
+                .map_err(|source| FileError::Read { path: context.store.path(StoreFile::Shared), source })?,
         };
         let stages = stages(&context.git, &path);
         let markers = Markers { size: self.marker_size, ..Markers::default() };
         let resolved = resolve_file(&path, stages.as_ref(), &markers)?;
+        if resolved.is_changed {
+            large_file(context, &context.store).iter().for_each(|note| context.ui.note(note));
+        }
         let shown = context.relative(&path);
         for note in &resolved.notes {
             context.ui.note(format!("{shown}: {note}"));

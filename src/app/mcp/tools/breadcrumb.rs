@@ -7,7 +7,7 @@ use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
 use crate::app::secrets::{Caller, refuse_secret_breadcrumb};
-use crate::base::error::{Context as _, Result};
+use crate::base::error::{Context as _, Result, bail};
 use crate::base::when::{Clock, When};
 use crate::memory::breadcrumb::query::{Order, Sort};
 use crate::memory::breadcrumb::store::SkippedLine;
@@ -54,10 +54,9 @@ fn set_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
             Expiry::not_past(when.after(&Clock { now, ..context.clock() })?, now).context("argument `expires_at`")?
         }
     };
-    let value = breadcrumbs::stored_value(context, key.as_str(), value).context("argument `value`")?;
+    let value = breadcrumbs::stored_value(context, key.as_str(), value)?;
     let setting = SetRequest { key: &key, value: &value, task_id, expiry, metadata: &[] };
-    let set = with_writer(context, |writer| Ok(writer.set(&setting, now)?));
-    let (set, mut warnings) = set.context("argument `value` or `key`")?;
+    let (set, mut warnings) = with_writer(context, |writer| Ok(writer.set(&setting, now)?))?;
     let record = &set.record;
     warnings.extend(record.bad_times().map(|warning| format!("warning: {warning}")));
     let value = json!({ "success": true, "key": record.key, "created": set.is_new, "updated_at": record.updated_at });
@@ -65,8 +64,12 @@ fn set_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
 }
 
 fn get_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
-    let lookup = store(context)?.lookup(arguments.required("key")?, context.now())?;
+    let key = arguments.required("key")?;
+    let lookup = store(context)?.lookup(key, context.now())?;
     let warnings = warnings(&lookup.skipped_lines, &lookup.record);
+    if lookup.is_damaged(key) {
+        bail!("breadcrumb `{key}` may be on a line that was skipped\n{}", warnings.join("\n"));
+    }
     let value = match lookup.record {
         Some(record) => json!({ "found": true, "breadcrumb": breadcrumbs::decrypted(context, record)? }),
         None => json!({ "found": false }),

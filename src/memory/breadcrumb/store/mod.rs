@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use error::StoreError;
-pub(crate) use read::SkippedLine;
+pub(crate) use read::{Lookup, SkippedLine};
 
 use self::sorted::Notes;
 use super::Namespaces;
