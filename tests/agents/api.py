@@ -29,9 +29,11 @@ def order(text, tools):
         arguments = {"exec_command": {"cmd": command}, "shell": {"command": ["sh", "-c", command]}}
         return shell and (shell, arguments.get(shell, {"command": command, "description": "run it"}))
     if found := re.search(r"USE_AGENT (.*)", text):
-        name = next((name for name in ("Task", "Agent", "spawn_agent", "invoke_agent") if name in tools), None)
+        name = next((name for name in ("Task", "Agent", "spawn_agent", "invoke_agent", "task") if name in tools), None)
         arguments = {"spawn_agent": {"message": found[1]}, "invoke_agent": {"agent_name": "generalist", "prompt": found[1]}}
         task = {"description": "sub job", "prompt": found[1], "subagent_type": "general-purpose"}
+        if name == "task":  # That of opencode takes the first type, that of GitHub Copilot CLI the rest.
+            task |= {"subagent_type": "general", "agent_type": "general-purpose", "name": "sub", "mode": "sync"}
         return name and (name, arguments.get(name, task))
     if "complete_task" in tools:  # How a sub-agent of Gemini CLI ends.
         return "complete_task", {"result": {"response": "Canned answer of a sub-agent."}}

@@ -70,6 +70,21 @@ fn tree(repo: &TestRepo, trace: &str) -> String {
     repo.git(&["rev-parse", &format!("refs/traces/{trace}^{{tree}}")])
 }
 
+fn traces(repo: &TestRepo) -> String {
+    repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"])
+}
+
+/// Waits for a process in the background.
+fn await_trace(repo: &TestRepo, trace: &str) {
+    for _ in 0..1200 {
+        if traces(repo).contains(trace) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("`{trace}` is not recorded");
+}
+
 fn sessions(repo: &TestRepo) -> Vec<String> {
     let listed = repo.text(&["sessions", "--json"]);
     let session = |line: &str| serde_json::from_str::<Value>(line).unwrap()["trace"].as_str().unwrap().to_owned();
@@ -140,6 +155,55 @@ fn an_agent_that_names_no_transcript_is_caught_up() {
     repo.fsck();
 }
 
+#[test]
+fn an_agent_may_write_its_file_after_the_hook() {
+    let repo = TestRepo::new();
+    let copilot = &AGENTS[1];
+    let path = repo.home().join(copilot.file);
+    let mut input = (copilot.input)(repo.folder());
+    input["transcript_path"] = json!(path);
+    let told = repo.bytes_with(&["hook", copilot.name], input.to_string().as_bytes());
+    assert!(String::from_utf8(told).unwrap().contains("are recorded"));
+    assert_eq!(traces(&repo), "");
+    write_session(&repo, copilot, usize::MAX);
+    await_trace(&repo, "copilot-cli/s2");
+}
+
+#[test]
+fn a_sub_agent_of_copilot_belongs_to_its_session() {
+    let repo = TestRepo::new();
+    let event = |kind: &str, id: &str, agent: Option<&str>, data: Value| {
+        json!({"type": kind, "data": data, "id": id, "agentId": agent, "timestamp": "2026-11-23T18:27:32.428Z"})
+            .to_string()
+    };
+    let events = [
+        event("session.start", "1", None, json!({"sessionId": "s2", "copilotVersion": "1.0.102"})),
+        event("user.message", "2", None, json!({"content": "start it"})),
+        event("user.message", "3", Some("a1"), json!({"content": "look around"})),
+        event(
+            "assistant.message",
+            "4",
+            Some("a1"),
+            json!({"content": "nothing is there", "parentToolCallId": "call_1"}),
+        ),
+        event("assistant.message", "5", None, json!({"content": "done"})),
+    ];
+    let path = repo.home().join("events.jsonl");
+    fs::write(&path, events.join("\n") + "\n").unwrap();
+    let ended = |session: &str, parent: Option<&str>| json!({"hook_event_name": "Stop", "session_id": session, "agent_id": session, "parent_agent_id": parent, "transcript_path": path});
+    hook(&repo, "copilot-cli", &ended("a1", Some("s2")));
+    assert_eq!(traces(&repo), "");
+    hook(&repo, "copilot-cli", &ended("s2", None));
+    assert_eq!(traces(&repo), "refs/traces/copilot-cli/s2\nrefs/traces/copilot-cli/s2.agent-a1\n");
+    let texts = |trace: &str| {
+        let page: Value = serde_json::from_str(&repo.text(&["materialize", "--format", "openai", trace])).unwrap();
+        let texts = page.as_array().unwrap().iter().map(|message| message["content"].as_str().unwrap().to_owned());
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(texts("copilot-cli/s2"), ["start it", "done"]);
+    assert_eq!(texts("copilot-cli/s2.agent-a1"), ["look around", "nothing is there"]);
+}
+
 /// What the plugin passes of a session of opencode.
 fn opencode(session: &str, parent: Option<&str>, text: &str) -> Value {
     let message = |id: &str, role: &str, part: &str, text: &str| {
@@ -177,12 +241,7 @@ fn a_long_session_of_opencode_is_recorded_in_the_background() {
     let began = std::time::Instant::now();
     let output = repo.run(&["hook", "opencode"], input.as_bytes());
     assert!(output.status.success() && began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
-    for _ in 0..600 {
-        if repo.git(&["for-each-ref", "refs/traces"]).contains("opencode/ses_1") {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    await_trace(&repo, "opencode/ses_1");
     assert!(repo.text(&["materialize", "opencode/ses_1"]).contains(&long));
 }
 

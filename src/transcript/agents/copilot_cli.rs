@@ -8,7 +8,7 @@
 //!
 //! - `transformedContent` is what the model was sent of a prompt; what the user typed is meta `typed` then.
 //! - `tool.execution_start` repeats a request, unless the model did not make it.
-//! - Events with a `parentToolCallId` are a sub-agent's.
+//! - Events with an `agentId` or a `parentToolCallId` are a sub-agent's.
 //! - The agent reports how many tokens a message has, as meta `output_tokens`, but not the size of the context.
 
 use std::borrow::Cow;
@@ -23,17 +23,18 @@ use crate::transcript::read::object::Object;
 use crate::transcript::read::reader::{Certainty, Outcome, Output};
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {
+    writes_late: true,
     home: |env| home_folder(env, "COPILOT_HOME", ".copilot"),
     ..AgentFormat::of_dialect::<CopilotCli>("GitHub Copilot CLI")
 };
 
 /// Events without content, or with copies of it.
 const IGNORED: &str = "session.start session.resume session.model_change session.shutdown session.snapshot_rewind \
-    session.truncation session.compaction_start session.auto_mode_resolved session.usage_checkpoint session.usage_info \
+    session.truncation session.compaction_start session.auto_mode_resolved session.usage_checkpoint session.usage_info session.usage_record \
     session.idle session.title_changed session.mode_changed session.context_changed session.task_complete \
     session.handoff session.plan_changed session.workspace_file_changed hook.start hook.end assistant.turn_start \
     assistant.turn_end assistant.usage assistant.intent assistant.message_delta assistant.reasoning_delta \
-    tool.execution_progress tool.execution_partial_result subagent.started subagent.completed subagent.selected \
+    tool.execution_progress tool.execution_partial_result subagent.started subagent.configured subagent.completed subagent.selected \
     subagent.deselected abort";
 
 /// Events with content.
@@ -88,7 +89,8 @@ impl Dialect for CopilotCli {
         let content = record.get("data").map_or(bytes, |data| data.get().as_bytes());
         let Some(mut builder) = session.begin(id.as_deref(), content, output) else { return Outcome::Repeated };
         builder.created = record.time("timestamp");
-        builder.thread = data.text("parentToolCallId").map(|call| header::thread(&call));
+        // Older versions name only the call that started the sub-agent.
+        builder.thread = record.text("agentId").or_else(|| data.text("parentToolCallId")).map(|id| header::thread(&id));
         let text = data.text("content").unwrap_or_default();
         match &*kind {
             "user.message" => {

@@ -64,6 +64,8 @@ pub(crate) struct AgentFormat {
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
     pub resume: Resume,
     pub exporter: Option<Exporter>,
+    /// Whether it writes records of a turn after it called the hooks at the end of the turn.
+    pub writes_late: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -105,6 +107,7 @@ impl AgentFormat {
                 Some(Box::new(TranscriptReader::<_, S>::resume(reader, position, window, state)?))
             },
             exporter: None,
+            writes_late: false,
         }
     }
 
@@ -123,6 +126,7 @@ impl AgentFormat {
             open: dialect::open::<D>,
             resume: dialect::resume::<D>,
             exporter: None,
+            writes_late: false,
         }
     }
 

@@ -42,6 +42,8 @@ pub(crate) struct HookInput {
     conversation_id: String,
     /// The session of whose sub-agent this is.
     parent_id: Option<String>,
+    /// Is there if a sub-agent of GitHub Copilot CLI ends a turn.
+    parent_agent_id: Option<String>,
     pub transcript_path: Option<PathBuf>,
     transcript: Option<Box<RawValue>>,
     #[serde(default)]
@@ -92,6 +94,11 @@ impl HookInput {
     /// Whether the session that starts has an empty context, unlike one that is resumed.
     pub(crate) fn is_new_session(&self) -> bool {
         matches!(self.source.as_str(), "startup" | "clear")
+    }
+
+    /// Whether the session's own hook will record it, too.
+    pub(crate) fn is_of_sub_agent(&self) -> bool {
+        self.parent_agent_id.is_some()
     }
 
     /// Whether a turn ends: the agents show messages of these hooks to their user.

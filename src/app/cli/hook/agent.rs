@@ -3,6 +3,8 @@
 use std::env::{current_dir, current_exe, set_current_dir};
 use std::io;
 use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
 
 use super::consent::{tell_asking, tell_recording};
 use super::deadline;
@@ -25,6 +27,9 @@ use crate::transcript::import::{CompactionMode, ImportContext, catch_up};
 
 /// More bytes than this are imported by a background process, so that the agent does not wait. They take a quarter of a second.
 const MAX_WAIT: u64 = 2 * 1024 * 1024;
+
+/// How long an agent takes to write the records of a turn that it writes late.
+const LATE: Duration = Duration::from_secs(1);
 
 /// At most this many sessions that grew without a hook are imported at once; the next hook continues.
 const MAX_CAUGHT_UP: usize = 8;
@@ -114,6 +119,9 @@ impl AgentArgs {
         input: &[u8],
         messages: &mut Vec<String>,
     ) -> Result<()> {
+        if call.is_of_sub_agent() {
+            return Ok(());
+        }
         let repo = context.repo()?;
         let recording = settings::recording(repo)?;
         let is_shown = call.ends_turn() && !self.background;
@@ -126,8 +134,13 @@ impl AgentArgs {
             return Ok(());
         }
         SeenFiles::start(repo, format);
-        let is_new = !hook::is_recorded(repo, format, call)?;
-        if is_new && self.is_long(repo, format, call)? {
+        let writes_late = format.agent().writes_late;
+        if writes_late && self.background {
+            sleep(LATE);
+        }
+        let is_early = writes_late && !self.background && !self.wait;
+        let is_new = is_early || !hook::is_recorded(repo, format, call)?;
+        if is_early || is_new && self.is_long(repo, format, call)? {
             detach(format, input)?;
             if recording == Recording::Unsaid && is_shown {
                 messages.extend(tell_recording(repo)?);
