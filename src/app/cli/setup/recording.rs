@@ -17,6 +17,7 @@ pub(crate) struct EnableArgs {}
 pub(crate) struct DisableArgs {}
 
 impl EnableArgs {
+    #[expect(clippy::unused_self, reason = "commands are run by their arguments")]
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         set(context, Recording::Wanted, "true")?;
         let agents = recorders(context)?;
@@ -32,6 +33,7 @@ impl EnableArgs {
 }
 
 impl DisableArgs {
+    #[expect(clippy::unused_self, reason = "commands are run by their arguments")]
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         set(context, Recording::Unwanted, "false")?;
         writeln!(context.ui, "Sessions in this repository are not recorded; `git trace enable` records them")
