@@ -276,7 +276,7 @@ impl Ui {
                 text.extend(cell.as_bytes());
                 text.resize(text.len() + width - width_of(cell) + 2, b' ');
             }
-            while text.ends_with(b" ") {
+            while text.last() == Some(&b' ') {
                 text.pop();
             }
             text.push(b'\n');

@@ -1,7 +1,7 @@
 //! Import and export: as a JSON array, or as JSON Lines.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -56,24 +56,20 @@ impl Diagnostic for ImportError {}
 const BLOCK: usize = 64 * 1024;
 
 pub(crate) fn export(records: &[Record<'_>], format: Format, out: &mut impl Write) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(BLOCK, out);
     match format {
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, records)?;
-            out.write_all(b"\n")
+            serde_json::to_writer_pretty(&mut out, records)?;
+            out.write_all(b"\n")?;
         }
         Format::Jsonl => {
-            let mut lines = Vec::new();
             for record in records {
-                serde_json::to_writer(&mut lines, record)?;
-                lines.push(b'\n');
-                if lines.len() >= BLOCK {
-                    out.write_all(&lines)?;
-                    lines.clear();
-                }
+                serde_json::to_writer(&mut out, record)?;
+                out.write_all(b"\n")?;
             }
-            out.write_all(&lines)
         }
     }
+    out.flush()
 }
 
 /// Parses breadcrumbs: an array if the text starts with `[`, else JSON Lines. One invalid breadcrumb fails the import.

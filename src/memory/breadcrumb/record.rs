@@ -147,34 +147,59 @@ impl<'a> Record<'a> {
 /// Parses a line with our members, in our order and spelling, as we and Synapse write them. This takes a tenth of the time of parsing
 /// any JSON; `None` means nothing.
 pub(crate) fn parse_plain(line: &str) -> Option<Record<'_>> {
-    let (key, rest) = plain_text(line.strip_prefix("{\"key\":\"")?)?;
-    let (value, mut rest) = plain_text(rest.strip_prefix(",\"value\":\"")?)?;
+    let line = match line.as_bytes() {
+        [.., b'\r', b'\n'] => &line[..line.len() - 2],
+        [.., b'\r' | b'\n'] => &line[..line.len() - 1],
+        _ => line,
+    };
+    if has_control(line.as_bytes()) {
+        return None;
+    }
+    let (key, rest) = plain_text(after(line, b"{\"key\":\"")?)?;
+    let (value, mut rest) = plain_text(after(rest, b",\"value\":\"")?)?;
     let mut record = Record::new(key, value);
-    if let Some(number) = rest.strip_prefix(",\"task_id\":") {
+    if let Some(number) = after(rest, b",\"task_id\":") {
         let (digits, after) = number.split_at(number.bytes().position(|b| !b.is_ascii_digit())?);
         record.task_id = Some(digits.parse().ok().filter(|_| digits == "0" || !digits.starts_with('0'))?);
         rest = after;
     }
     let times = [
-        (",\"created_at\":\"", &mut record.created_at),
-        (",\"updated_at\":\"", &mut record.updated_at),
-        (",\"expires_at\":\"", &mut record.expires_at),
+        (b",\"created_at\":\"", &mut record.created_at),
+        (b",\"updated_at\":\"", &mut record.updated_at),
+        (b",\"expires_at\":\"", &mut record.expires_at),
     ];
     for (name, time) in times {
-        if let Some(text) = rest.strip_prefix(name) {
+        if let Some(text) = after(rest, name) {
             let (text, after) = plain_text(text)?;
             *time = Some(text.into());
             rest = after;
         }
     }
-    matches!(rest, "}" | "}\n" | "}\r" | "}\r\n").then_some(record)
+    (rest == "}").then_some(record)
 }
 
-/// Splits a text after its first quote, before which there is no escape and no control character.
+/// The text after a prefix. Of arrays, because comparing slices calls `memcmp`, which takes longer than the rest.
+fn after<'t, const N: usize>(text: &'t str, prefix: &[u8; N]) -> Option<&'t str> {
+    (text.as_bytes().first_chunk::<N>()? == prefix).then(|| &text[N..])
+}
+
+/// Splits a text after its first quote, before which there is no escape.
 fn plain_text(text: &str) -> Option<(&str, &str)> {
     let end = memchr::memchr2(b'"', b'\\', text.as_bytes())?;
-    let is_plain = text.as_bytes()[end] == b'"' && text.as_bytes()[..end].iter().all(|b| *b >= 0x20);
-    is_plain.then(|| (&text[..end], &text[end + 1..]))
+    (text.as_bytes()[end] == b'"').then(|| (&text[..end], &text[end + 1..]))
+}
+
+/// Whether one of the bytes is below 0x20. Eight are compared at once.
+fn has_control(bytes: &[u8]) -> bool {
+    const LOW: u64 = u64::from_ne_bytes([0x20; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    // A borrow reaches the highest bit of a byte below 0x20, and of its neighbors only if there is such a byte.
+    let of_chunk = |chunk: &[u8; 8]| {
+        let word = u64::from_ne_bytes(*chunk);
+        word.wrapping_sub(LOW) & !word & HIGH != 0
+    };
+    chunks.iter().any(of_chunk) || rest.iter().any(|byte| *byte < 0x20)
 }
 
 pub(crate) fn keep_winners(records: &mut Vec<Record<'_>>) {
@@ -209,22 +234,24 @@ pub(crate) fn parse_time(text: &str) -> Option<Time> {
 
 /// Parses a time as we and Synapse write it, in a tenth of the time that any other takes.
 fn parse_utc(text: &str) -> Option<Time> {
-    let (date, fraction) = text.strip_suffix('Z')?.split_at_checked(19)?;
-    let digits = fraction.strip_prefix('.').filter(|digits| (1..=9).contains(&digits.len()));
-    if !has_shape(date, "0000-00-00T00:00:00") || digits.is_none() && !fraction.is_empty() {
-        return None;
+    fn number(digits: &[u8]) -> Option<i32> {
+        let add = |number, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i32::from(byte - b'0'));
+        digits.iter().try_fold(0, add)
     }
-    let nanoseconds = match digits {
-        Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
-            digits.parse::<i32>().ok()? * 10_i32.pow(9 - u32::try_from(digits.len()).ok()?)
+    let [date_and_fraction @ .., b'Z'] = text.as_bytes() else { return None };
+    let (date, fraction) = date_and_fraction.split_first_chunk::<19>()?;
+    let signs = [date[4], date[7], date[10], date[13], date[16]];
+    let nanoseconds = match fraction {
+        [] => 0,
+        [b'.', digits @ ..] if (1..=9).contains(&digits.len()) => {
+            number(digits)? * 10_i32.pow(9 - u32::try_from(digits.len()).ok()?)
         }
-        Some(_) => return None,
-        None => 0,
+        _ => return None,
     };
-    let number = |at: usize| date.get(at..at + 2)?.parse::<i8>().ok();
-    let year = date.get(..4)?.parse().ok()?;
-    let civil = DateTime::new(year, number(5)?, number(8)?, number(11)?, number(14)?, number(17)?, nanoseconds).ok()?;
-    Time::of_civil(civil)
+    let year = i16::try_from(number(&date[..4])?).ok()?;
+    let pair = |at: usize| i8::try_from(number(&date[at..at + 2])?).ok();
+    let civil = DateTime::new(year, pair(5)?, pair(8)?, pair(11)?, pair(14)?, pair(17)?, nanoseconds).ok()?;
+    Time::of_civil(civil).filter(|_| matches!(&signs, b"--T::" | b"--t::"))
 }
 
 /// Whether a text has a digit for each `0`, a sign for each `+`, and the other characters of the shape.

@@ -41,8 +41,8 @@ impl ResolveArgs {
         let stages = stages(&context.git, &path);
         let markers = Markers { size: self.marker_size, ..Markers::default() };
         let resolved = resolve_file(&path, stages.as_ref(), &markers)?;
-        if resolved.is_changed {
-            large_file(context, &context.store).iter().for_each(|note| context.ui.note(note));
+        if let Some(note) = resolved.is_changed.then(|| large_file(context, &context.store)).flatten() {
+            context.ui.note(note);
         }
         let shown = context.relative(&path);
         for note in &resolved.notes {

@@ -44,7 +44,7 @@ pub(crate) enum Expired {
 
 impl Query {
     pub(crate) fn matches(&self, record: &Record<'_>, now: Time) -> bool {
-        record.key.starts_with(&self.prefix)
+        (self.prefix.is_empty() || record.key.starts_with(&self.prefix))
             && self.task_id.is_none_or(|id| record.task_id == Some(id))
             && self.updated_before.is_none_or(|before| record.updated().is_none_or(|updated| updated < before))
             && self.updated_after.is_none_or(|after| record.updated().is_some_and(|updated| updated > after))

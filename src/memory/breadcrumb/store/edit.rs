@@ -1,6 +1,7 @@
 //! Editing a file's text in memory: parsing every line, and replacing the selected records.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::lines::{BOM, KeyedLine, Lines, order_keys, parse_all};
 use crate::memory::breadcrumb::{InvalidLine, Record};
@@ -81,31 +82,52 @@ impl<'a> Selection<'a> {
         if removed.is_empty() && added.is_empty() {
             return None;
         }
+        // Most often it is one, for which hashing the number of each line would take longer.
+        let mut removed: Vec<_> = removed.into_iter().collect();
+        removed.sort_unstable();
         added.sort_by_key(|(key, _)| *key);
         let mut added = added.iter().peekable();
         let mut new = Vec::with_capacity(text.len() + added.len() * 256);
-        let mut copied = if *has_bom { BOM.len() } else { 0 };
-        new.extend(&text[..copied]);
+        let start = if *has_bom { BOM.len() } else { 0 };
+        new.extend(&text[..start]);
+        // Lines that are copied at once, with the blank lines between them.
+        let mut run = start..start;
         for line in lines {
             while let Some((_, line)) = added.next_if(|(key, _)| order_keys(Some(key), line.key.as_deref()).is_lt()) {
+                push_run(&mut new, text, &mut run);
                 push_line(&mut new, line.as_bytes());
             }
-            if *is_sorted {
-                new.extend(&text[copied..line.start]);
-                copied = line.end().min(text.len());
+            let (start, end) = (line.start, line.end().min(text.len()));
+            let is_removed = removed.binary_search(&line.number).is_ok();
+            if !*is_sorted {
+                push_run(&mut new, text, &mut run);
+                run = start..start;
             }
-            if !removed.contains(&line.number) {
-                push_line(&mut new, &text[line.start..line.end().min(text.len())]);
+            if is_removed {
+                run.end = start;
+                push_run(&mut new, text, &mut run);
+                run = end..end;
+            } else {
+                run.end = end;
             }
         }
+        push_run(&mut new, text, &mut run);
         added.for_each(|(_, line)| push_line(&mut new, line.as_bytes()));
         if *is_sorted {
-            new.extend(&text[copied..]);
+            new.extend(&text[run.end..]);
         } else {
             push_line(&mut new, b"");
         }
         Some(new)
     }
+}
+
+/// Adds a part of the text that begins at a line; `run` is empty then.
+fn push_run(new: &mut Vec<u8>, text: &[u8], run: &mut Range<usize>) {
+    if run.start < run.end {
+        push_line(new, &text[run.clone()]);
+    }
+    run.start = run.end;
 }
 
 /// Adds a line, and before it the line ending that the last line of a text may lack.

@@ -12,7 +12,7 @@
 //! - While the note fits, a lookup finds exactly what a scan would. Otherwise, and without the note, the file is scanned.
 
 use super::LARGE_FILE_LEN;
-use super::lines::{BOM, is_blank, looks_valid, numbered, plain_key};
+use super::lines::{BOM, complete_key, is_blank, numbered, plain_key};
 use crate::base::replace::{Access, put};
 use crate::base::time::Time;
 use std::fs::{File, Metadata};
@@ -98,7 +98,7 @@ fn is_settled(_: &Metadata, _: Time) -> bool {
 pub(crate) fn is_sorted(text: &[u8]) -> bool {
     let mut last: &[u8] = b"";
     numbered(text).all(|(_, line)| {
-        let key = plain_key(line).filter(|key| looks_valid(line) && *key >= last);
+        let key = complete_key(line).filter(|key| *key >= last);
         last = key.unwrap_or_default();
         key.is_some()
     })
