@@ -10,3 +10,4 @@ pub(crate) mod screen;
 pub(crate) mod secrets;
 pub(crate) mod ui;
 pub(crate) mod view;
+mod width;

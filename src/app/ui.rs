@@ -1,6 +1,7 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
 use super::progress::Progress;
+pub(crate) use super::width::{columns, one_line, padded, shortened, surroundings, without_middle, wrapped};
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
 pub(crate) use crate::base::escape::escaped;
@@ -15,7 +16,6 @@ use std::rc::Rc;
 
 use anstyle::{AnsiColor, Style};
 use ratatui::crossterm::terminal::size;
-use ratatui::text::Line;
 use serde::Serialize;
 
 use crate::base::replace::{Access, put, real_path};
@@ -30,9 +30,14 @@ pub(crate) const MATCH: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const ID: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BOLD: Style = Style::new().bold();
 
+/// A text has this many columns even where too few are left.
+const LEAST_TEXT: usize = 12;
+
 pub(crate) struct Ui {
     out: RefCell<Out>,
     is_terminal: bool,
+    /// The columns that lines may have, if there is a limit.
+    width: Option<usize>,
     no_color: bool,
     colored: OnceCell<bool>,
     /// The repository, once a command has opened it: its settings decide on colors and on the pager.
@@ -41,6 +46,12 @@ pub(crate) struct Ui {
 
 /// How many bytes are written at once.
 const BLOCK: usize = 64 * 1024;
+
+fn width(env: &Env) -> Option<usize> {
+    let told = env.text("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let measured = || Some(usize::from(size().ok()?.0)).filter(|columns| *columns > 0);
+    told.or_else(|| io::stdout().is_terminal().then(|| measured().unwrap_or(80)))
+}
 
 enum Out {
     Stdout(BufWriter<Stdout>),
@@ -69,6 +80,7 @@ impl Ui {
         Self {
             out: RefCell::new(Out::Stdout(BufWriter::with_capacity(BLOCK, io::stdout()))),
             is_terminal: io::stdout().is_terminal(),
+            width: width(env),
             no_color: env.text("NO_COLOR").is_some() || env.text("TERM") == Some("dumb"),
             colored: OnceCell::new(),
             repo,
@@ -78,7 +90,14 @@ impl Ui {
     /// Output without colors that [`Ui::take`] returns.
     pub(crate) fn in_memory() -> Self {
         let out = RefCell::new(Out::Memory(Vec::new()));
-        Self { out, is_terminal: false, no_color: true, colored: OnceCell::from(false), repo: Rc::default() }
+        Self {
+            out,
+            is_terminal: false,
+            width: None,
+            no_color: true,
+            colored: OnceCell::from(false),
+            repo: Rc::default(),
+        }
     }
 
     /// The output so far of a [`Ui::in_memory`].
@@ -87,6 +106,15 @@ impl Ui {
             Out::Memory(text) => String::from_utf8_lossy(&std::mem::take(text)).into_owned(),
             _ => String::new(),
         }
+    }
+
+    /// What `write` would print.
+    pub(crate) fn capture(&self, write: impl FnOnce() -> Result<()>) -> Result<String> {
+        let before = self.out.replace(Out::Memory(Vec::new()));
+        let done = write();
+        let text = self.take();
+        self.out.replace(before);
+        done.map(|()| text)
     }
 
     /// Drops what is written from now on. Notes are still printed.
@@ -178,6 +206,33 @@ impl Ui {
         self.is_terminal
     }
 
+    /// The columns that lines may have: as in git, `$COLUMNS`, else those of the terminal. Without a terminal there is no limit.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// A text from outside on one line that has `used` columns already, shortened to what is left.
+    pub(crate) fn fit(&self, used: usize, text: &str) -> String {
+        one_line(text, self.left(used))
+    }
+
+    /// A line that is broken at spaces where it is too long.
+    pub(crate) fn write_wrapped(&self, indent: usize, text: &str) -> Result<()> {
+        writeln!(self, "{}", self.width.map_or_else(|| text.to_owned(), |width| wrapped(text, indent, width)))
+    }
+
+    /// The columns that are left of a line.
+    pub(crate) fn left(&self, used: usize) -> usize {
+        self.width.map_or(usize::MAX, |width| width.saturating_sub(used).max(LEAST_TEXT))
+    }
+
+    /// The name of a trace. Its end tells branches apart, so a long one loses its middle: it gets two fifths of the width.
+    pub(crate) fn fit_name(&self, name: &str) -> String {
+        let name = escaped(name);
+        self.width
+            .map_or_else(|| name.clone().into_owned(), |width| without_middle(&name, (width * 2 / 5).max(LEAST_TEXT)))
+    }
+
     /// Whether a person can be asked.
     pub(crate) fn can_ask(&self) -> bool {
         self.is_terminal && io::stdin().is_terminal()
@@ -185,11 +240,11 @@ impl Ui {
 
     /// Lets the user choose one of the names, shown with their titles, on stderr by its number; `None` if the answer is empty.
     pub(crate) fn choose(&self, choices: &[(String, String)]) -> Result<Option<usize>> {
-        let width = usize::from(size().map_or(80, |(columns, _)| columns)).max(20) - "  1  ".len();
+        let width = self.width.unwrap_or(80).max(20) - "  1  ".len();
         for (index, (name, title)) in choices.iter().enumerate() {
             // The end of a name tells branches apart, so a long one loses its middle.
             let name = without_middle(&escaped(name), if title.is_empty() { width } else { width / 2 });
-            let title = one_line(title, width.saturating_sub(name.chars().count() + 2));
+            let title = one_line(title, width.saturating_sub(columns(&name) + 2));
             self.note(format!("{:>3}  {name}  {title}", index + 1).trim_end());
         }
         let _ = io::stderr().write_all(b"number (empty: none): ");
@@ -262,19 +317,23 @@ impl Ui {
 
     /// Writes rows in columns that align, one line per row.
     pub(crate) fn table<const N: usize>(&self, rows: &[[impl AsRef<str>; N]]) -> Result<()> {
-        // ASCII is counted without looking up each character: a table may have half a million cells.
-        let width_of = |cell: &str| if cell.is_ascii() { cell.len() } else { Line::raw(cell).width() };
         let mut widths = [0; N];
         for row in rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(width_of(cell.as_ref()));
+                *width = (*width).max(columns(cell.as_ref()));
             }
         }
+        // The last column gets what is left.
+        let left = self.left(widths.iter().rev().skip(1).map(|width| width + 2).sum());
         let mut text = Vec::new();
         for row in rows {
-            for (cell, width) in row.iter().map(AsRef::as_ref).zip(&widths) {
-                text.extend(cell.as_bytes());
-                text.resize(text.len() + width - width_of(cell) + 2, b' ');
+            for (index, (cell, width)) in row.iter().map(AsRef::as_ref).zip(&widths).enumerate() {
+                if index + 1 == N {
+                    text.extend(shortened(cell, left).as_bytes());
+                } else {
+                    text.extend(cell.as_bytes());
+                    text.resize(text.len() + width - columns(cell) + 2, b' ');
+                }
             }
             while text.last() == Some(&b' ') {
                 text.pop();
@@ -364,25 +423,4 @@ pub(crate) fn grouped(number: u64) -> String {
 pub(crate) fn minute(time: Time) -> String {
     let text = time.to_string();
     text.get(..16).unwrap_or(&text).replace('T', " ")
-}
-
-/// A text from outside on one line of at most `width` characters; a longer one ends with `…`.
-pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = escaped(&line);
-    if line.chars().count() <= width {
-        return line.into_owned();
-    }
-    line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// A text of at most this many characters; a longer one has `…` in place of its middle.
-fn without_middle(text: &str, width: usize) -> String {
-    let count = text.chars().count();
-    if count <= width {
-        return text.to_owned();
-    }
-    let tail = width / 2;
-    let head = width.saturating_sub(tail + 1);
-    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
 }

@@ -11,11 +11,14 @@ use std::str::FromStr;
 use jiff::civil::{Date, DateTime, Time as TimeOfDay, Weekday};
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, ToSpan as _};
+use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 use thiserror::Error;
 
 use super::error::Diagnostic;
 use super::time::Time;
+
+/// As in git, a smaller number is not a time.
+const LEAST_EPOCH_DIGITS: usize = 9;
 
 /// The time that a command sees, and the local time zone.
 #[derive(Clone, Debug)]
@@ -134,7 +137,8 @@ impl FromStr for When {
         let trimmed = text.trim();
         let at = epoch(trimmed)
             .or_else(|| trimmed.parse::<Time>().ok())
-            .or_else(|| rfc2822::parse(trimmed).ok().map(Time::of_zoned));
+            .or_else(|| rfc2822::parse(trimmed).ok().map(Time::of_zoned))
+            .or_else(|| printed_by_git(trimmed));
         let found = at.map(Self::At).or_else(|| {
             let words = words(trimmed);
             local(&words).or_else(|| span(&words).map(Self::Span))
@@ -143,9 +147,18 @@ impl FromStr for When {
     }
 }
 
-/// Reads `@<seconds>`, which git also writes with a zone.
+/// Reads a time as `git log` prints it, `2026-02-01 14:00:00 +0200` or `Sun Feb 1 14:00:00 2026 +0200`.
+fn printed_by_git(text: &str) -> Option<Time> {
+    let forms = ["%Y-%m-%d %H:%M:%S %z", "%a %b %d %H:%M:%S %Y %z"];
+    forms.iter().find_map(|form| Zoned::strptime(form, text).ok().map(Time::of_zoned))
+}
+
+/// Reads `@<seconds>`, also with a zone, and `<seconds> <zone>`, as in git's commits.
 fn epoch(text: &str) -> Option<Time> {
-    let (seconds, zone) = text.strip_prefix('@')?.split_once(' ').unwrap_or((&text[1..], "+0000"));
+    let (seconds, zone) = match text.strip_prefix('@') {
+        Some(seconds) => seconds.split_once(' ').unwrap_or((seconds, "+0000")),
+        None => text.split_once(' ').filter(|(seconds, _)| seconds.len() >= LEAST_EPOCH_DIGITS)?,
+    };
     let has_zone = zone.len() == 5 && zone.starts_with(['+', '-']) && zone[1..].bytes().all(|b| b.is_ascii_digit());
     let is_number = seconds.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
     let timestamp = Timestamp::from_second(seconds.parse().ok()?).ok()?;
@@ -207,10 +220,16 @@ fn weekday(name: &str) -> Option<Weekday> {
     WEEKDAYS.into_iter().find(|(_, full)| is_name(full)).map(|(weekday, _)| weekday)
 }
 
-/// Reads `YYYY-MM-DD`. jiff alone accepts more, such as a time, which it ignores.
+/// Reads `YYYY-MM-DD`, and as git does `YYYY.MM.DD`, `MM/DD/YYYY`, and `DD.MM.YYYY`.
 fn date_of(text: &str) -> Option<Date> {
-    let has_shape = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-    has_shape.then(|| text.parse().ok())?
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let [year, month, day] = match shape.as_str() {
+        "0000-00-00" | "0000.00.00" => [0..4, 5..7, 8..10],
+        "00/00/0000" => [6..10, 0..2, 3..5],
+        "00.00.0000" => [6..10, 3..5, 0..2],
+        _ => return None,
+    };
+    Date::new(text[year].parse().ok()?, text[month].parse().ok()?, text[day].parse().ok()?).ok()
 }
 
 /// Reads `noon`, `midnight`, `tea`, `14:00`, `14:00:05`, `3pm`, and `3:30pm`.

@@ -127,12 +127,12 @@ fn log_lists_operations() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--item", "#2"]), @"
-    [SHORT] #2 [SHORT] ([N] tokens) delete reasoning: Let me search.
-    [SHORT] #2 [SHORT] ([N] tokens) reasoning: Let me search.
+    [SHORT] #2 [SHORT] revision 1 ([N] tokens) delete reasoning: Let me search.
+    [SHORT] #2 [SHORT] revision 1 ([N] tokens) reasoning: Let me search.
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["log", "--json", "--reason", "wrong"]), @r#"
-    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","commit":"[OID]","items":[{"change":"changed","id":"[ID]","seq":1,"tokens":"[N]","type":"dialogue"}],"op":"edit","reason":"asked wrongly","subject":"dialogue user: Where is the lock released?"}
+    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","commit":"[OID]","items":[{"change":"changed","id":"[ID]","priority":"normal","revision":2,"seq":1,"tokens":"[N]","type":"dialogue"}],"op":"edit","parents":["[OID]"],"reason":"asked wrongly","subject":"dialogue user: Where is the lock released?"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["log", "--oneline", "--since", "2026-02-10T09:00:06Z", "--until", "2026-02-10T09:00:07Z"]), @"
@@ -266,7 +266,7 @@ fn an_item_is_edited_deleted_and_restored() {
     "#);
     insta::assert_snapshot!(repo.trace(&["show", "#1"]), @"Where?[exit 0]");
     insta::assert_snapshot!(repo.trace(&["show", "#1", "--json"]), @r#"
-    {"encoding":"o200k_base","id":"[ID]","live":false,"priority":"normal","revision":2,"role":"user","seq":1,"text":"Where?","tokens":"[N]","type":"dialogue"}
+    {"at":"2026-02-10T09:00:10Z","by":"A U Thor <author@example.com>","commit":"[OID]","encoding":"o200k_base","id":"[ID]","live":false,"op":"delete","priority":"normal","reason":"answered","revision":2,"revisions":[{"at":"2026-02-10T09:00:10Z","by":"A U Thor <author@example.com>","changes":["removed"],"commit":"[OID]","op":"delete","reason":"answered"},{"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","changes":["edited"],"commit":"[OID]","op":"edit","revision":2},{"at":"2026-02-10T09:00:03Z","by":"A U Thor <author@example.com>","changes":["added"],"commit":"[OID]","op":"append","revision":1}],"role":"user","seq":1,"text":"Where?","tokens":"[N]","type":"dialogue"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["restore", "#1", "1"]), @"

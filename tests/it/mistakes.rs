@@ -55,7 +55,6 @@ commit -t dialog -m hello
 commit -t Dialogue -m hello
 commit -r asistant -m hello
 commit -F missing.txt
-show
 show 0
 show 123456
 show HEAD
@@ -96,16 +95,14 @@ reset --hard #0
 reset HEAD~1
 log nope
 log HEAD~1
-log main..idea
+log main..nope
 log --since soon
-log -p
-log -p high
+log -p skip
+log --priority high
 log --stat
 log --author me
-log --graph
 log --pretty=oneline
 log --decorate
-log --reverse
 diff nope
 diff HEAD~1
 diff --cached

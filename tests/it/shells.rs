@@ -72,6 +72,7 @@ fn a_manual_page_has_the_sections_of_gits_pages() {
     [\fB\-t\fR\ \fI<TYPE>\fR]\&
     [\fB\-\-tool\fR\ \fI<NAME>\fR]\&
     [\fB\-\-path\fR\ \fI<GLOB>\fR]\&
+    [\fB\-\-meta\fR\ \fI<KEY[=VALUE]>\fR]...\&
     [\fB\-\-grep\fR\ \fI<PATTERN>\fR]\&
     [\fB\-\-larger\-than\fR\ \fI<TOKENS>\fR]\&
     [\fB\-\-age\fR\ \fI<STEPS>\fR]\&

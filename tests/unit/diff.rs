@@ -60,7 +60,7 @@ fn rename_files(repo: &TestRepo, name: &str, renamed: &[(u32, u32)]) {
 fn items_are_added_removed_and_edited() {
     let repo = apart();
     insta::assert_snapshot!(repo.trace(&["diff", "main"]), @"
-    2 added, 1 removed, 1 edited, +[N] tokens
+    2 added, 1 removed, 1 edited, 2 unchanged, +[N] tokens
 
     edited #1 dialogue user [ID]
     @@ -1,4 +1,5 @@
@@ -83,7 +83,7 @@ fn items_are_added_removed_and_edited() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["diff", "-U", "0", "--word-diff", "main..idea"]), @"
-    2 added, 1 removed, 1 edited, +[N] tokens
+    2 added, 1 removed, 1 edited, 2 unchanged, +[N] tokens
 
     edited #1 dialogue user [ID]
     @@ -3,1 +3,1 @@
@@ -108,12 +108,16 @@ fn items_are_added_removed_and_edited() {
      added        #2 [SHORT] dialogue user: gone                                | +1 -0
      removed      #4 [SHORT] dialogue assistant: new                            | +0 -1
      removed      #5 [SHORT] artifact a.png: 6 bytes                            | 6 → 0 bytes
-    1 added, 2 removed, 1 edited, -[N] tokens
+    1 added, 2 removed, 1 edited, 2 unchanged, -[N] tokens
     [exit 0]
     ");
     assert_eq!(repo.text(&["diff", "--name-only", "main"]).lines().count(), 4);
     let json = repo.json(&["diff", "--json", "main"]);
     assert_eq!(json["tokens"], repo.total("idea").cast_signed() - repo.total("main").cast_signed());
+    assert_eq!(
+        json["counts"].to_string(),
+        r#"{"added":2,"edited":1,"moved":0,"priority":0,"removed":1,"unchanged":2}"#
+    );
     assert_eq!(json["items"][0]["lines"]["added"], 2);
     assert_eq!(json["items"][0]["before"]["text"], "one\ntwo\nthe limit is ten\nfour\n");
     assert_eq!(json["items"][3]["after"]["base64"], "iVBORwD/");
@@ -198,7 +202,7 @@ fn only_items_that_changed_order_are_moved() {
     repo.text(&["delete", "#1"]);
     rename_files(&repo, "main", &[(0, 5), (2, 1), (3, 2)]);
     insta::assert_snapshot!(repo.trace(&["diff", "closed"]), @"
-    1 removed, 1 moved, -[N] tokens
+    1 removed, 1 moved, 2 unchanged, -[N] tokens
 
     removed #1 dialogue user [ID]
     -b
@@ -209,7 +213,7 @@ fn only_items_that_changed_order_are_moved() {
     insta::assert_snapshot!(repo.trace(&["diff", "--stat", "closed"]), @"
      removed      #1 [SHORT] dialogue user: b                                   | +0 -1
      moved        #5 [SHORT] dialogue user: a
-    1 removed, 1 moved, -[N] tokens
+    1 removed, 1 moved, 2 unchanged, -[N] tokens
     [exit 0]
     ");
 }
@@ -243,7 +247,7 @@ fn a_comment_is_safe_for_any_item_text() {
     repo.say("````\n</details><script>@everyone</script>\n# head");
     repo.commit(&["-t", "instruction", "--name", "@all `<b>", "-m", "x"]);
     insta::assert_snapshot!(repo.trace(&["diff", "main", "--markdown"]), @r#"
-    **Context**: 2 added, +[N] tokens (`main` `[SHORT]` → `` @team/`x` `` `[SHORT]`)
+    **Context**: 2 added, 1 unchanged, +[N] tokens (`main` `[SHORT]` → `` @team/`x` `` `[SHORT]`)
 
     **added** `#1` `````dialogue user: ```` </details><script>@everyone</script> # head````` `[ID]`
 
@@ -268,7 +272,7 @@ fn no_text_imitates_our_lines() {
     repo.say("base");
     repo.say("a\u{1b}[2J\radded #9 fake\nedited #0 dialogue user\n@@ -1 +1 @@");
     insta::assert_snapshot!(repo.trace(&["diff"]), @r"
-    1 added, +[N] tokens
+    1 added, 1 unchanged, +[N] tokens
 
     added #1 dialogue user [ID]
     +a\u001b[2J\u000dadded #9 fake

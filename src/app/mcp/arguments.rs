@@ -183,6 +183,7 @@ impl<'a> Arguments<'a> {
             item_type: filter.parsed("type")?,
             tool: filter.text("tool")?.map(str::to_owned),
             path: filter.text("path")?.map(str::to_owned),
+            meta: Vec::new(),
             grep: grep.transpose().context("argument `grep`")?,
             larger_than: filter.integer("larger_than", 0)?,
             age: filter.integer("age", 0)?,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::git::{GitError, Oid, Repo};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
-use crate::trace::{ItemEntry, ItemType, Tip, TraceError};
+use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError};
 
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct PatternOptions {
@@ -24,6 +24,8 @@ pub(crate) struct PatternOptions {
 pub(crate) struct Query {
     pattern: Regex,
     item_type: Option<ItemType>,
+    /// The only items that are searched.
+    pub items: Option<HashSet<ItemId>>,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,18 @@ impl Query {
     ) -> Result<Self, regex::Error> {
         let pattern = if options.fixed { regex::escape(pattern) } else { pattern.to_owned() };
         let pattern = RegexBuilder::new(&pattern).multi_line(true).case_insensitive(options.ignore_case).build()?;
-        Ok(Self { pattern, item_type })
+        Ok(Self { pattern, item_type, items: None })
+    }
+
+    /// A line in parts, of which `true` marks those that match.
+    pub(crate) fn parts<'l>(&self, line: &'l str) -> Vec<(bool, &'l str)> {
+        let (mut parts, mut written) = (Vec::new(), 0);
+        for (start, end) in self.places(line) {
+            parts.extend([(false, &line[written..start]), (true, &line[start..end])]);
+            written = end;
+        }
+        parts.push((false, &line[written..]));
+        parts
     }
 
     /// The byte ranges in a line that match.
@@ -69,6 +82,7 @@ impl Query {
 
     fn takes(&self, slot: &ItemEntry) -> bool {
         self.item_type.as_ref().is_none_or(|item_type| slot.item_type == *item_type)
+            && self.items.as_ref().is_none_or(|items| items.contains(&slot.id))
     }
 
     /// The matches in an item file, if any.

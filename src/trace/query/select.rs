@@ -13,6 +13,7 @@ use crate::base::time::Time;
 use crate::git::Repo;
 use crate::trace::model::calls::Calls;
 use crate::trace::model::item_spec::{ItemName, ItemSpec};
+use crate::trace::model::json;
 use crate::trace::model::tree;
 use crate::trace::store::priority::tags::introductions;
 use crate::trace::store::resolve::Resolver;
@@ -29,6 +30,8 @@ pub(crate) struct ItemFilter {
     pub tool: Option<String>,
     /// A pattern of the path of an artifact, or of the file that a call or result is about. It may match the end of the path.
     pub path: Option<String>,
+    /// Keys of the metadata, or else fields, and what they must be, if that is said.
+    pub meta: Vec<(String, Option<String>)>,
     pub grep: Option<Regex>,
     pub larger_than: Option<u64>,
     /// The least number of steps that came later.
@@ -39,10 +42,11 @@ pub(crate) struct ItemFilter {
 
 impl ItemFilter {
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { item_type, tool, path, grep, larger_than, age, older_than } = self;
+        let Self { item_type, tool, path, meta, grep, larger_than, age, older_than } = self;
         item_type.is_none()
             && tool.is_none()
             && path.is_none()
+            && meta.is_empty()
             && grep.is_none()
             && larger_than.is_none()
             && age.is_none()
@@ -234,6 +238,7 @@ impl World<'_> {
                     .path
                     .as_ref()
                     .is_none_or(|pattern| about.path.as_ref().is_some_and(|path| fits(pattern, path)))
+                && filter.meta.iter().all(|(key, value)| has(&item, key, value.as_deref()))
                 && filter.grep.as_ref().is_none_or(|pattern| pattern.is_match(&item.body))
                 && filter.larger_than.is_none_or(|tokens| item.token_count(counter) > tokens)
             {
@@ -276,6 +281,36 @@ impl About {
         let is_tool = item.fields.item_type == ItemType::tool_io();
         Self { tool: item.fields.name.clone().filter(|_| is_tool), path: item.path_or_argument() }
     }
+}
+
+/// Whether an item has this key of its metadata, or else this field, with this value.
+fn has(item: &Item, key: &str, value: Option<&str>) -> bool {
+    let fields;
+    let found = match item.fields.meta.get(key) {
+        Some(found) => Some(found),
+        None => {
+            fields = json::to_json(item);
+            fields.get(key)
+        }
+    };
+    found.is_some_and(|found| value.is_none_or(|value| found.as_str() == Some(value) || found.to_string() == value))
+}
+
+/// The items of a trace's history whose newest version matches a filter. Reads all items and the history.
+pub(crate) fn in_history(
+    repo: &Repo,
+    name: &TraceName,
+    tip: &Tip,
+    filter: &ItemFilter,
+) -> Result<HashSet<ItemId>, TraceError> {
+    let mut found = HashSet::new();
+    for among in [Among::Live, Among::RemovedOrNamed] {
+        match select(repo, name, tip, &[] as &[&str], filter, among) {
+            Err(TraceError::NothingSelected { .. }) => {}
+            ids => found.extend(ids?),
+        }
+    }
+    Ok(found)
 }
 
 /// Whether a pattern matches a path or its end: `src/*.rs` also matches `/home/a/src/b.rs`.

@@ -87,6 +87,15 @@ impl<'r> Resolver<'r> {
         Ok(vec![removed.ok_or_else(unknown)?])
     }
 
+    /// The commit that [`Self::items`] would take `spec` for, if it is one.
+    pub(crate) fn commit(&self, spec: &str) -> Result<Option<Tip>, TraceError> {
+        let is_item = spec.starts_with(['#', '@']) || spec.contains("..") || (is_hex(spec) && spec.len() < 4);
+        if is_item || (is_hex(spec) && spec.len() <= 16 && self.slots.iter().any(|slot| slot.id.has_prefix(spec))) {
+            return Ok(None);
+        }
+        self.repo.find_commit(spec)?.map(|oid| Tip::read(self.repo, oid)).transpose()
+    }
+
     fn only_live(&self, spec: &str, fits: impl Fn(&ItemEntry) -> bool) -> Result<Option<ItemId>, TraceError> {
         only(spec, self.slots.iter().filter(|slot| fits(slot)).map(|slot| slot.id))
     }

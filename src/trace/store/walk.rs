@@ -14,7 +14,7 @@ pub(crate) enum Parents {
     All,
 }
 
-/// An iterator over the history of a tip, newest commit first, each commit once.
+/// An iterator over the history of one or several tips, newest commit first, each commit once.
 ///
 /// The parents of a commit are read when the commit is taken. Commits of the same second keep the order in which they were met.
 pub(crate) struct Walk<'r> {
@@ -22,18 +22,36 @@ pub(crate) struct Walk<'r> {
     parents: Parents,
     waiting: BTreeMap<(i64, Reverse<usize>), Tip>,
     seen: HashSet<Oid>,
+    /// The only commits that are taken.
+    only: Option<HashSet<Oid>>,
 }
 
 impl<'r> Walk<'r> {
     pub(crate) fn new(repo: &'r Repo, tip: Tip, parents: Parents) -> Self {
-        let seen = HashSet::from([tip.commit.oid]);
-        Self { repo, parents, waiting: BTreeMap::from([((tip.commit.commit_time, Reverse(0)), tip)]), seen }
+        Self::of_all(repo, vec![tip], parents)
+    }
+
+    pub(crate) fn of_all(repo: &'r Repo, tips: Vec<Tip>, parents: Parents) -> Self {
+        let (mut seen, mut waiting) = (HashSet::new(), BTreeMap::new());
+        for tip in tips {
+            if seen.insert(tip.commit.oid) {
+                waiting.insert((tip.commit.commit_time, Reverse(seen.len())), tip);
+            }
+        }
+        Self { repo, parents, waiting, seen, only: None }
+    }
+
+    /// The history of `tip` without that of `other`.
+    pub(crate) fn beyond(repo: &'r Repo, tip: Tip, other: Oid) -> Result<Self, TraceError> {
+        let only: HashSet<Oid> = repo.commits_beyond(tip.commit.oid, Some(other))?.into_iter().collect();
+        let tips = if only.contains(&tip.commit.oid) { vec![tip] } else { Vec::new() };
+        Ok(Self { only: Some(only), ..Self::of_all(repo, tips, Parents::All) })
     }
 
     fn enqueue_parents_of(&mut self, tip: &Tip) -> Result<(), TraceError> {
         let followed = if self.parents == Parents::First { 1 } else { usize::MAX };
         for parent in tip.commit.parents.iter().take(followed) {
-            if self.seen.insert(*parent) {
+            if self.only.as_ref().is_none_or(|only| only.contains(parent)) && self.seen.insert(*parent) {
                 let parent = Tip::read(self.repo, *parent)?;
                 self.waiting.insert((parent.commit.commit_time, Reverse(self.seen.len())), parent);
             }

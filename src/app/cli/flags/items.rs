@@ -1,5 +1,7 @@
 //! Which items a command is about, and why it changes them.
 
+use std::convert::Infallible;
+
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::app::cli::{Context, Error, Result, Values};
@@ -29,12 +31,8 @@ pub(crate) struct FilterArgs {
     /// Only items of this type
     #[arg(help_heading = FILTERS, short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
-    /// Only calls and results of this tool
-    #[arg(help_heading = FILTERS, long, value_name = "NAME", allow_hyphen_values = true)]
-    tool: Option<String>,
-    /// Only artifacts, calls, and results about a file whose path, or its end, matches
-    #[arg(help_heading = FILTERS, long, value_name = "GLOB")]
-    path: Option<String>,
+    #[command(flatten)]
+    fields: FieldArgs,
     /// Only items whose content matches this regular expression
     #[arg(help_heading = FILTERS, long, value_name = "PATTERN", allow_hyphen_values = true, value_parser = lines_pattern)]
     grep: Option<Regex>,
@@ -49,6 +47,34 @@ pub(crate) struct FilterArgs {
     older_than: Option<When>,
 }
 
+/// Filters of items by what their headers say.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FieldArgs {
+    /// Only calls and results of this tool
+    #[arg(help_heading = FILTERS, long, value_name = "NAME", allow_hyphen_values = true)]
+    tool: Option<String>,
+    /// Only artifacts, calls, and results about a file whose path, or its end, matches
+    #[arg(help_heading = FILTERS, long, value_name = "GLOB")]
+    path: Option<String>,
+    /// Only items with this key in their metadata, or this field of their JSON, such as model or status=error
+    #[arg(help_heading = FILTERS, long, value_name = "KEY[=VALUE]", value_parser = key_and_value)]
+    meta: Vec<(String, Option<String>)>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "clap expects a result")]
+fn key_and_value(text: &str) -> Result<(String, Option<String>), Infallible> {
+    Ok(text
+        .split_once('=')
+        .map_or_else(|| (text.to_owned(), None), |(key, value)| (key.to_owned(), Some(value.to_owned()))))
+}
+
+impl FieldArgs {
+    pub(crate) fn read(&self) -> ItemFilter {
+        let Self { tool, path, meta } = self;
+        ItemFilter { tool: tool.clone(), path: path.clone(), meta: meta.clone(), ..ItemFilter::default() }
+    }
+}
+
 /// As in `git trace grep`, `^` and `$` match at line ends.
 fn lines_pattern(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).multi_line(true).build()
@@ -57,15 +83,14 @@ fn lines_pattern(text: &str) -> Result<Regex, regex::Error> {
 impl FilterArgs {
     pub(crate) fn read(&self, context: &Context) -> Result<ItemFilter> {
         let older_than = self.older_than.as_ref().map(|when| when.before(&context.clock())).transpose()?;
-        let Self { item_type, tool, path, grep, larger_than, age, .. } = self;
+        let Self { item_type, grep, larger_than, age, .. } = self;
         Ok(ItemFilter {
             item_type: item_type.clone(),
-            tool: tool.clone(),
-            path: path.clone(),
             grep: grep.clone(),
             larger_than: *larger_than,
             age: *age,
             older_than,
+            ..self.fields.read()
         })
     }
 }

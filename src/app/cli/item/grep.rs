@@ -2,14 +2,19 @@
 
 use std::ops::ControlFlow;
 
-use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Ui, escaped};
+use crate::app::cli::flags::items::FieldArgs;
+use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Ui, columns, escaped, surroundings};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
+use crate::trace::query::select::in_history;
 use crate::trace::{ItemType, Tip};
+
+/// Columns of a line that is longer, without a terminal.
+const LONGEST: usize = 240;
 
 /// Search the content of items, line by line
 ///
-/// The exit status is 1 if nothing matches.
+/// Of a long line, the surroundings of the first match are printed; --json prints all of it. The exit status is 1 if nothing matches.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct GrepArgs {
@@ -28,9 +33,14 @@ pub(crate) struct GrepArgs {
     /// Print only the number of matching lines per item
     #[arg(short = 'c', long, conflicts_with = "json")]
     count: bool,
+    /// Print nothing; the exit status says whether anything matches
+    #[arg(short, long)]
+    quiet: bool,
     /// Only items of this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     item_type: Option<ItemType>,
+    #[command(flatten)]
+    fields: FieldArgs,
     // For hands that know git: lines are always numbered, and patterns always extended.
     #[arg(short = 'n', short_aliases = ['E', 'e'], hide = true)]
     numbered: bool,
@@ -44,11 +54,15 @@ pub(crate) struct GrepArgs {
 
 impl GrepArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let (repo, _, tip) = context.current(None)?;
+        let (repo, name, tip) = context.current(None)?;
         let options = PatternOptions { fixed: self.fixed_strings, ignore_case: self.ignore_case };
-        let query = Query::new(&self.pattern, options, self.item_type.clone())
+        let mut query = Query::new(&self.pattern, options, self.item_type.clone())
             .with_context(|| format!("cannot search for `{}`", escaped(&self.pattern)))?;
-        if !self.json {
+        let filter = self.fields.read();
+        if !filter.is_empty() {
+            query.items = Some(in_history(repo, &name, &tip, &filter)?);
+        }
+        if !self.json && !self.quiet {
             context.ui.page()?;
         }
         let ui = &context.ui;
@@ -56,6 +70,9 @@ impl GrepArgs {
         let mut printed = Ok(());
         let mut show = |commit: Option<&Tip>, hit: Hit| {
             found = true;
+            if self.quiet {
+                return ControlFlow::Break(());
+            }
             printed = print(ui, self, &query, commit, &hit);
             if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
@@ -79,6 +96,7 @@ fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hi
         return writeln!(ui, "{commit}{id}");
     }
     let label = format!("{commit}#{} {id}", hit.slot.seq);
+    let plain = format!("{}#{} {}", if commit.is_empty() { "" } else { "1234567 " }, hit.slot.seq, hit.slot.id);
     if args.count {
         return writeln!(ui, "{label}:{}", hit.count());
     }
@@ -86,15 +104,16 @@ fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hi
         writeln!(ui, "{label}: binary content matches")?;
     }
     for Line { number, text } in &hit.lines {
-        let mut line = format!("{label}:{number}:");
-        let mut written = 0;
-        for (start, end) in query.places(text) {
-            line.push_str(&escaped(&text[written..start]));
-            line.push_str(&ui.styled(MATCH, &escaped(&text[start..end])));
-            written = end;
-        }
-        line.push_str(&escaped(&text[written..]));
-        writeln!(ui, "{line}")?;
+        let used = columns(&plain) + format!(":{number}:").len();
+        let width = ui.width().map_or(LONGEST, |_| ui.left(used));
+        let parts = query.parts(text).into_iter().map(|(matches, part)| (matches, escaped(part).into_owned()));
+        let (parts, hidden) = surroundings(parts.collect(), width);
+        let shown = parts.iter().map(|(matches, part)| if *matches { ui.styled(MATCH, part) } else { part.clone() });
+        let more = match hidden {
+            0 => String::new(),
+            hidden => ui.styled(DIM, &format!(" ({hidden} more in this line)")),
+        };
+        writeln!(ui, "{label}:{number}:{}{more}", shown.collect::<String>())?;
     }
     Ok(())
 }

@@ -22,11 +22,14 @@ macro_rules! level_command {
             items: ItemsArgs,
             #[command(flatten)]
             reason: ReasonArgs,
+            /// Print the result as JSON, one object per item
+            #[arg(long)]
+            json: bool,
         }
 
         impl $name {
             pub(crate) fn run(&self, context: &Context) -> Result<()> {
-                set(context, $level, self.reason.get(context)?.as_deref(), |name, tip| {
+                set(context, $level, self.reason.get(context)?.as_deref(), self.json, |name, tip| {
                     self.items.select(context, name, tip, Among::LiveOrNamed)
                 })
             }
@@ -79,10 +82,12 @@ impl PriorityArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         match (&self.item, self.level) {
             (_, None) if self.reason.is_given() => bail!("a reason belongs to a level, which is missing"),
-            (Some(item), Some(level)) => set(context, level, self.reason.get(context)?.as_deref(), |name, tip| {
-                let (names, filter) = (std::slice::from_ref(item), ItemFilter::default());
-                Ok(select(context.repo()?, name, tip, names, &filter, Among::LiveOrNamed)?)
-            }),
+            (Some(item), Some(level)) => {
+                set(context, level, self.reason.get(context)?.as_deref(), self.json, |name, tip| {
+                    let (names, filter) = (std::slice::from_ref(item), ItemFilter::default());
+                    Ok(select(context.repo()?, name, tip, names, &filter, Among::LiveOrNamed)?)
+                })
+            }
             (Some(item), None) => show(context, item, self),
             _ => list(context, self),
         }
@@ -93,6 +98,7 @@ fn set(
     context: &Context,
     level: Level,
     reason: Option<&str>,
+    json: bool,
     select: impl FnOnce(&TraceName, &Tip) -> Result<Vec<ItemId>>,
 ) -> Result<()> {
     let (repo, name, tip) = context.current(None)?;
@@ -102,6 +108,18 @@ fn set(
     let signature = context.signature()?;
     let requests = priority::requests(repo, &tip, &signature, &ids, (level, reason))?;
     priority::set(repo, &signature, &requests)?;
+    if json {
+        return requests.iter().try_for_each(|request| {
+            let mut object = json!({ "trace": name.as_str(), "id": request.item.to_string(), "level": level.as_str() });
+            if let Some(seq) = request.seq {
+                object["seq"] = seq.into();
+            }
+            if let Some(reason) = reason {
+                object["reason"] = reason.into();
+            }
+            context.ui.json(&object)
+        });
+    }
     for request in &requests {
         let seq = request.seq.map(|seq| format!(" #{seq}")).unwrap_or_default();
         writeln!(context.ui, "[{name}{seq}] {level} {}", context.ui.id(request.item))?;
@@ -168,8 +186,11 @@ fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, rivals:
     }
     let subject = preview(&total::read_item(context.repo()?, slot)?);
     let why = level.reason().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
-    let word = context.ui.styled(DIM, level.level().as_str());
-    writeln!(context.ui, "{word} #{} {} {}", slot.seq, escaped(&format!("{subject}{why}")), context.ui.id(slot.id))?;
+    let word = level.level().as_str();
+    let used = format!("{word} #{}  {}", slot.seq, slot.id).len();
+    let subject = context.ui.fit(used, &format!("{subject}{why}"));
+    let word = context.ui.styled(DIM, word);
+    writeln!(context.ui, "{word} #{} {subject} {}", slot.seq, context.ui.id(slot.id))?;
     if let SetLevel::Set(setting) = level { print_dispute(context, setting, rivals) } else { Ok(()) }
 }
 

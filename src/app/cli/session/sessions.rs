@@ -3,13 +3,17 @@
 use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::hook::agent::importing;
 use crate::app::cli::setup::agents::tell_failures;
-use crate::app::cli::{Context, DIM, ID, Result, Value, error, escaped, json, minute};
+use crate::app::cli::{Context, DIM, ID, Result, Value, columns, error, escaped, json, minute, without_middle};
+use crate::git::short_oid;
 use crate::trace::query::find::Order;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::{Time, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::catch_up;
 use crate::transcript::import::sessions::{Family, RecordedSession, list, newest};
+
+/// Columns in which a shortened name is still known.
+const NAME: usize = 20;
 
 /// List the recorded sessions of agents, newest first
 ///
@@ -83,17 +87,27 @@ fn catch_up(context: &Context) -> Result<()> {
 fn print(context: &Context, recorded: &RecordedSession, is_indented: bool, title: Option<&str>) -> Result<()> {
     let RecordedSession { name, began, ended, items, total, sub_agents, commits, .. } = recorded;
     let indent = if is_indented { "  " } else { "" };
-    let name = context.ui.styled(ID, &escaped(name.as_str()));
+    let ui = &context.ui;
     let agents = if *sub_agents > 0 { format!(", {sub_agents} sub-agents") } else { String::new() };
-    let when = context.ui.styled(DIM, &format!("{} to {}", minute(*began), minute(*ended)));
-    let size = format!("{items} items, {} tokens ({})", total.tokens, total.basis.source());
-    writeln!(context.ui, "{indent}{name}  {when}  {size}{agents}")?;
+    let when = format!("{} to {}", minute(*began), minute(*ended));
+    let size = format!("{items} items, {} tokens ({}){agents}", total.tokens, total.basis.source());
+    let details = [&*when, &size].map(columns).iter().sum::<usize>() + indent.len() + 4;
+    let (name, when) = (escaped(name.as_str()), ui.styled(DIM, &when));
+    // Where the name and the details do not fit in a line, the details have their own.
+    if ui.width().is_some_and(|width| width < details + columns(&name).min(NAME)) {
+        writeln!(ui, "{indent}{}", ui.styled(ID, &without_middle(&name, ui.left(indent.len()))))?;
+        let details =
+            if ui.width() < Some(details) { format!("{when}\n{indent}    {size}") } else { format!("{when}  {size}") };
+        writeln!(ui, "{indent}    {details}")?;
+    } else {
+        writeln!(ui, "{indent}{}  {when}  {size}", ui.styled(ID, &without_middle(&name, ui.left(details))))?;
+    }
     if let Some(title) = title {
-        writeln!(context.ui, "{indent}    {}", escaped(title))?;
+        writeln!(ui, "{indent}    {}", ui.fit(indent.len() + 4, title))?;
     }
     for commit in commits.iter().filter(|_| !is_indented) {
-        let oid = context.ui.oid(commit.oid);
-        writeln!(context.ui, "    {oid} {}", escaped(&commit.subject))?;
+        let used = columns(&short_oid(commit.oid)) + 5;
+        writeln!(ui, "    {} {}", ui.oid(commit.oid), ui.fit(used, &commit.subject))?;
     }
     Ok(())
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::traces::TraceFilterArgs;
-use crate::app::cli::{BOLD, Context, DIM, Error, ErrorContext as _, Result, Values, bail, escaped};
+use crate::app::cli::{
+    BOLD, Context, DIM, Error, ErrorContext as _, Result, Ui, Values, bail, columns, escaped, padded,
+};
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
@@ -137,13 +139,13 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
     let current = head::current(repo).ok();
     let at_most = if wanted.title.is_none() { wanted.most } else { usize::MAX };
     let traces: Vec<ListedTrace> = wanted.traces(repo)?.take(at_most).collect();
-    let mut width = widest(traces.iter().map(|trace| &trace.name));
+    let mut width = widest(&context.ui, traces.iter().map(|trace| &trace.name));
     let mut listed: Box<dyn Iterator<Item = Result<Listed, TraceError>>> = Box::new(list(repo, traces)?);
     if let Some(pattern) = &wanted.title {
         let is_wanted = |trace: &Listed| title_of(repo, trace).is_some_and(|title| pattern.is_match(&title));
         let titled = listed.filter(|trace| trace.as_ref().map_or(true, is_wanted)).take(wanted.most);
         let found = titled.collect::<Result<Vec<_>, _>>()?;
-        width = widest(found.iter().map(|trace| &trace.name));
+        width = widest(&context.ui, found.iter().map(|trace| &trace.name));
         listed = Box::new(found.into_iter().map(Ok));
     }
     let mut listed = listed.peekable();
@@ -173,20 +175,21 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
             (false, true) => ' ',
             (false, false) => '+',
         };
-        let padded = format!("{:<width$}", escaped(name.as_str()));
-        let padded = if is_current { context.ui.styled(BOLD, &padded) } else { padded };
+        let shown = padded(&context.ui.fit_name(name.as_str()), width);
+        let styled = if is_current { context.ui.styled(BOLD, &shown) } else { shown };
         let oid = context.ui.oid(*tip);
         let (size, subject) = match content {
             Ok((view, total)) => {
                 let reported = if total.basis == Basis::Reported { " (reported)" } else { "" };
                 let size = format!("{:>6} items {:>8} tokens{reported}", view.slots.len(), total.tokens);
                 let title = title_of(repo, &trace).unwrap_or_else(|| view.tip.commit.subject().to_owned());
-                (size, escaped(&title).into_owned())
+                (size, title)
             }
-            Err(error) => ("unreadable".to_owned(), escaped(&error.to_string()).into_owned()),
+            Err(error) => ("unreadable".to_owned(), error.to_string()),
         };
-        let size = context.ui.styled(DIM, &size);
-        writeln!(context.ui, "{mark} {padded} {size}  {subject} {oid}")?;
+        let used = width + columns(&size) + columns(&short_oid(*tip)) + "* ".len() + 4;
+        let (size, subject) = (context.ui.styled(DIM, &size), context.ui.fit(used, &subject));
+        writeln!(context.ui, "{mark} {styled} {size}  {subject} {oid}")?;
         is_damaged |= content.is_err();
     }
     note_fetched(context)?;
@@ -217,8 +220,8 @@ fn note_fetched(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn widest<'n>(names: impl Iterator<Item = &'n TraceName>) -> usize {
-    names.map(|name| name.as_str().chars().count()).max().unwrap_or(0)
+fn widest<'n>(ui: &Ui, names: impl Iterator<Item = &'n TraceName>) -> usize {
+    names.map(|name| columns(&ui.fit_name(name.as_str()))).max().unwrap_or(0)
 }
 
 /// The title of a recorded session; a damaged one has none.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::cli::{BOLD, Context, DIM, ID, Result, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, columns, escaped};
+use crate::git::short_oid;
 use crate::tokens::Counter;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
@@ -14,8 +15,11 @@ use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceName};
 use crate::transcript::title::title;
 
-/// Length of a full bar.
-const BAR: u64 = 30;
+/// Columns of a full bar, on a terminal of unknown width.
+const BAR: usize = 30;
+
+/// Columns of the longest bar.
+const LONGEST_BAR: usize = 60;
 
 /// Show the contents and the size of a trace
 ///
@@ -122,9 +126,8 @@ fn add_tokens(context: &Context, status: &mut Status<'_>, counter: Counter) -> R
 fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     let Status { name, view, size, budget, .. } = status;
     let heading = context.ui.styled(BOLD, &format!("On trace {name}"));
-    let oid = context.ui.styled(ID, &crate::git::short_oid(view.tip.commit.oid));
+    let oid = context.ui.styled(ID, &short_oid(view.tip.commit.oid));
     let counter = context.ui.styled(DIM, &format!("({})", status.counter));
-    let subject = escaped(view.tip.commit.subject());
     let items = view.slots.len();
     let of_budget = budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
     let of_window = size.window.as_ref().zip(size.percent_text(size.size.tokens)).map(|(window, percent)| {
@@ -134,37 +137,44 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     let of_window = of_window.unwrap_or_default();
     let is_terminal = context.ui.is_terminal();
     let out = &context.ui;
+    let full = out
+        .width()
+        .map_or(BAR, |_| out.left(columns(&row("", Share { items: 0, tokens: 0 }, 1, 0)) + 2).min(LONGEST_BAR));
     writeln!(out, "{heading}")?;
     if let Some(title) = &status.title {
-        writeln!(out, "  {}", escaped(title))?;
+        writeln!(out, "  {}", out.fit(2, title))?;
     }
     match size.overhead() {
-        None => writeln!(out, "  {items} items, {}{of_budget} tokens {counter}{of_window}", size.counted)?,
+        None => {
+            out.write_wrapped(4, &format!("  {items} items, {}{of_budget} tokens {counter}{of_window}", size.counted))?
+        }
         Some(overhead) => {
             let report = size
                 .report
                 .as_ref()
                 .map(|Report { seq, usage, .. }| format!(", {} reported with #{seq}", usage.context_tokens()));
             writeln!(out, "  {items} items, {} tokens {counter}", size.counted)?;
-            writeln!(out, "  size: {}{of_budget} tokens{of_window}", size.size.tokens)?;
-            writeln!(out, "  overhead: {overhead} tokens for system prompt and tools{}", report.unwrap_or_default())?;
+            out.write_wrapped(4, &format!("  size: {}{of_budget} tokens{of_window}", size.size.tokens))?;
+            let report = report.unwrap_or_default();
+            out.write_wrapped(4, &format!("  overhead: {overhead} tokens for system prompt and tools{report}"))?;
         }
     }
     if let Some(budget) = budget.filter(|_| is_terminal) {
-        writeln!(out, "  [{:-<width$}]", bar(size.size.tokens, budget), width = usize::try_from(BAR).unwrap_or(0))?;
+        writeln!(out, "  [{:-<full$}]", bar(size.size.tokens, budget, full))?;
     }
-    writeln!(out, "  last: {subject} {oid}\n")?;
+    let used = "  last:  ".len() + columns(&short_oid(view.tip.commit.oid));
+    writeln!(out, "  last: {} {oid}\n", out.fit(used, view.tip.commit.subject()))?;
     let whole = status.by_type.values().map(|share| share.tokens).max().unwrap_or(0);
     let built_in = ItemType::BUILT_IN.iter().filter_map(|word| Some((*word, *status.by_type.get(*word)?)));
     let custom = status.by_type.iter().filter(|(word, _)| !ItemType::BUILT_IN.contains(&word.as_str()));
     for (word, share) in built_in.chain(custom.map(|(word, share)| (word.as_str(), *share))) {
-        writeln!(out, "  {}", row(word, share, whole))?;
+        writeln!(out, "  {}", row(word, share, whole, full))?;
     }
     writeln!(out)?;
     let whole = status.by_level.values().map(|share| share.tokens).max().unwrap_or(0);
     for level in [Level::Pinned, Level::Normal, Level::Skip] {
         let share = status.by_level.get(&level).copied().unwrap_or_default();
-        writeln!(out, "  {}", row(level.as_str(), share, whole))?;
+        writeln!(out, "  {}", row(level.as_str(), share, whole, full))?;
     }
     match view.disputed() {
         0 => Ok(()),
@@ -174,17 +184,18 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
 }
 
 /// A line of the table; without tokens and bar if nothing was counted.
-fn row(word: &str, share: Share, whole: u64) -> String {
+fn row(word: &str, share: Share, whole: u64, full: usize) -> String {
     let Share { items, tokens } = share;
     if whole == 0 {
         format!("{word:<12}{items:>7}")
     } else {
-        format!("{word:<12}{items:>7}{tokens:>10}  {}", bar(tokens, whole))
+        format!("{word:<12}{items:>7}{tokens:>10}  {}", bar(tokens, whole, full))
     }
 }
 
-/// `part` of `total` as a bar of at most [`BAR`] characters, and at least one if there is anything.
-fn bar(part: u64, total: u64) -> String {
-    let length = part.saturating_mul(BAR).checked_div(total).unwrap_or(0).min(BAR).max(u64::from(part > 0));
+/// `part` of `total` as a bar of at most `full` columns, and at least one if there is anything.
+fn bar(part: u64, total: u64, full: usize) -> String {
+    let full = full as u64;
+    let length = part.saturating_mul(full).checked_div(total).unwrap_or(0).min(full).max(u64::from(part > 0));
     "#".repeat(usize::try_from(length).unwrap_or(0))
 }

@@ -1,11 +1,11 @@
 //! `git trace top`: what fills the context.
 
-use crate::app::cli::{Context, DIM, ID, Result, Values, escaped, one_line};
+use crate::app::cli::{Context, DIM, ID, Result, Values, columns, escaped, one_line, without_middle};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
 use crate::trace::query::top::{By, Row, Top, top, window_percent};
 
-/// Width of the longest label, and of the text after it.
+/// Columns of a text, without a terminal.
 const WIDTH: usize = 48;
 
 /// List what fills the context, heaviest first
@@ -56,7 +56,8 @@ pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usi
     writeln!(ui, "{}", ui.styled(DIM, &format!("{:>width$}      %{of_window}  {heading}", "tokens")))?;
     for row in top.rows.iter().take(count) {
         let of_window = window_percent(size, row).map(|percent| format!("  {percent:>6.1}")).unwrap_or_default();
-        writeln!(ui, "{:>width$}  {:>5.1}{of_window}  {}", row.tokens, top.percent(row), label(context, top.by, row))?;
+        let size = format!("{:>width$}  {:>5.1}{of_window}  ", row.tokens, top.percent(row));
+        writeln!(ui, "{size}{}", label(context, top.by, row, columns(&size)))?;
     }
     let more = top.rows.len().saturating_sub(count);
     let more = if more > 0 { format!("; {more} more rows: -n {}", top.rows.len()) } else { String::new() };
@@ -67,19 +68,35 @@ pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usi
     writeln!(ui, "{:>width$}  100.0{gap}  total{}{more}", top.total, full.unwrap_or_default())
 }
 
-fn label(context: &Context, by: By, row: &Row) -> String {
-    let text = one_line(&row.text, WIDTH);
+/// What a row is about, to the right of `used` columns.
+fn label(context: &Context, by: By, row: &Row, used: usize) -> String {
+    let ui = &context.ui;
+    let text = |used: usize| one_line(&row.text, ui.left(used).min(ui.width().map_or(WIDTH, |_| usize::MAX)));
     let group = row.tool.as_ref().or(row.path.as_ref()).or(row.item_type.as_ref());
     let line = match (by, &row.item) {
-        (By::Turn, _) => format!("{:>4}  {:>5}  {text}", row.turn.unwrap_or_default(), row.items),
-        (_, Some(slot)) => {
-            let id = context.ui.styled(ID, &slot.id.short());
-            let place = format!("#{:<5} {id} turn {:<3}", slot.seq, row.turn.unwrap_or_default());
-            let parts = [row.item_type.as_deref(), row.direction, row.tool.as_deref(), row.path.as_deref()];
-            let parts: Vec<_> = parts.into_iter().flatten().map(|part| escaped(part)).collect();
-            format!("{place}  {}  {text}", parts.join(" "))
+        (By::Turn, _) => {
+            let place = format!("{:>4}  {:>5}  ", row.turn.unwrap_or_default(), row.items);
+            let text = text(used + columns(&place));
+            place + &text
         }
-        _ => format!("{:>5}  {}", row.items, escaped(group.map_or("", String::as_str))),
+        (_, Some(slot)) => {
+            let turn = row.turn.unwrap_or_default();
+            let place = columns(&format!("#{:<5} {} turn {turn:<3}  ", slot.seq, slot.id.short()));
+            // A path may be long, and its end says most.
+            let path = row.path.as_ref().map(|path| without_middle(&escaped(path), ui.left(used + place) / 2));
+            let parts = [row.item_type.as_deref(), row.direction, row.tool.as_deref()];
+            let parts = parts.into_iter().flatten().map(|part| escaped(part).into_owned());
+            let kind = parts.chain(path).collect::<Vec<_>>().join(" ");
+            let id = ui.styled(ID, &slot.id.short());
+            let text = text(used + place + columns(&kind) + 2);
+            format!("#{:<5} {id} turn {turn:<3}  {kind}  {text}", slot.seq)
+        }
+        _ => {
+            let count = format!("{:>5}  ", row.items);
+            let group = escaped(group.map_or("", String::as_str));
+            let group = without_middle(&group, ui.left(used + count.len()));
+            count + &group
+        }
     };
     line.trim_end().to_owned()
 }

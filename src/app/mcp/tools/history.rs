@@ -58,7 +58,8 @@ fn trace_log(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let code = arguments.text("code")?.map(|spec| CodeRange::resolve(repo, spec)).transpose();
     let code = code.context("argument `code`")?;
     let query = log::Query { items, grep: arguments.parsed("grep")?, code, ..log::Query::default() };
-    for entry in log::entries(repo, &query, tip.clone())? {
+    let range = log::Range { tips: vec![tip.clone()], without: None };
+    for entry in log::entries(repo, &query, &range)? {
         page.write(&line(&entry?));
         if page.is_full() {
             break;

@@ -4,11 +4,13 @@
 //! {"before":{"commit":…,"at":…,"ref":…},"after":{…},
 //!  "items":[{"id":…,"changes":["edited"],"lines":{"added":1,"removed":1},"before":{item},"after":{item},
 //!            "priority":{"before":"normal","after":"skip"}}],
-//!  "tokens":12}
+//!  "counts":{"added":0,"removed":0,"edited":1,"moved":0,"priority":0,"unchanged":7},"tokens":12}
 //! ```
 //!
 //! `before` is null before the first commit. The sides of an item have the usual form, with `seq`; an absent side is omitted.
 //! `tokens` is the difference of the totals.
+
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
@@ -27,6 +29,7 @@ pub(crate) fn diff_to_json(repo: &Repo, diff: &Diff) -> Result<Value, TraceError
         "before": before,
         "after": side(&diff.after),
         "items": items,
+        "counts": diff.counts().into_iter().collect::<BTreeMap<_, _>>(),
         "tokens": i64::try_from(diff.tokens).unwrap_or_default(),
     }))
 }

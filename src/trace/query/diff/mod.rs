@@ -28,7 +28,9 @@ pub(crate) struct Diff {
     pub after: State,
     /// The items that differ, in the reading order of the newer state; removed items at their old positions.
     pub items: Vec<ItemDiff>,
-    /// The total of the newer state minus that of the older one.
+    /// The number of items that both states have and that do not differ.
+    pub unchanged: usize,
+    /// The counted total of the newer state minus that of the older one. What providers reported is not compared.
     pub tokens: i128,
 }
 
@@ -45,6 +47,13 @@ pub(crate) struct ItemDiff {
 impl ItemDiff {
     fn of(before: Option<ItemEntry>, after: Option<ItemEntry>) -> Self {
         Self { before, after, moved: false, levels: None }
+    }
+
+    /// What a commit changed.
+    pub(crate) fn of_change(change: &Change) -> Self {
+        let moved = matches!(change, Change::Changed(before, after) if before.seq != after.seq);
+        let (before, after) = change.sides();
+        Self { moved, ..Self::of(before.cloned(), after.cloned()) }
     }
 
     /// Its new entry, or its old one if it was removed.
@@ -80,20 +89,27 @@ impl ItemDiff {
 }
 
 impl Diff {
-    /// A summary in one line: the number of items added, removed, edited, moved, and with another priority, and the difference
-    /// of the totals.
-    pub(crate) fn summary(&self) -> String {
-        let words = ["added", "removed", "edited", "moved", "priority"];
+    /// The number of items added, removed, edited, moved, with another priority, and unchanged.
+    pub(crate) fn counts(&self) -> [(&'static str, usize); 6] {
         let count = |word| self.items.iter().filter(|item| item.changes().contains(&word)).count();
-        let counted = words.into_iter().map(|word| (word, count(word))).filter(|(_, count)| *count > 0);
-        let mut parts: Vec<String> = counted
+        let changes = |word| (word, count(word));
+        let [added, removed, edited] = ["added", "removed", "edited"].map(changes);
+        [added, removed, edited, changes("moved"), changes("priority"), ("unchanged", self.unchanged)]
+    }
+
+    /// A summary in one line: [`Self::counts`] without zeros, and the difference of the totals.
+    pub(crate) fn summary(&self) -> String {
+        let mut parts: Vec<String> = self
+            .counts()
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
             .map(|(word, count)| match word {
                 "priority" => format!("{count} with another priority"),
                 word => format!("{count} {word}"),
             })
             .collect();
-        if parts.is_empty() {
-            parts.push("no item differs".to_owned());
+        if self.items.is_empty() {
+            parts.insert(0, "no item differs".to_owned());
         }
         format!("{}, {:+} tokens", parts.join(", "), self.tokens)
     }
@@ -125,7 +141,9 @@ pub(crate) fn between(repo: &Repo, before: Option<State>, after: State, counter:
         None => compare_views(repo, before.as_ref(), &after, &mut items, counter)?,
     };
     items.sort_by_key(|item| item.entry().map(|slot| (slot.seq, slot.id)));
-    Ok(Diff { before, after, items, tokens })
+    let in_both = items.iter().filter(|item| item.after.is_some()).count();
+    let unchanged = tree::list(repo, after.tip.commit.tree)?.len().saturating_sub(in_both);
+    Ok(Diff { before, after, items, unchanged, tokens })
 }
 
 /// Marks the items that moved, and adds items whose order changed although their files did not.

@@ -26,17 +26,14 @@ pub(crate) fn revisions(repo: &Repo, tip: &Tip, id: ItemId) -> Result<Vec<Revisi
             continue;
         };
         if !came_from_another_parent(repo, &earlier, id)? {
-            let moved = matches!(&change, Change::Changed(before, after) if before.seq != after.seq);
-            let (before, after) = change.sides();
-            let item = ItemDiff { moved, ..ItemDiff::of(before.cloned(), after.cloned()) };
-            found.push(Revision { tip: earlier, item });
+            found.push(Revision { tip: earlier, item: ItemDiff::of_change(&change) });
         }
     }
     Ok(found)
 }
 
 /// Whether a parent other than the first has the same version of the item.
-fn came_from_another_parent(repo: &Repo, tip: &Tip, id: ItemId) -> Result<bool, TraceError> {
+pub(crate) fn came_from_another_parent(repo: &Repo, tip: &Tip, id: ItemId) -> Result<bool, TraceError> {
     for parent in tip.commit.parents.iter().skip(1) {
         let changes = tree::changes(repo, Some(repo.read_commit(*parent)?.tree), tip.commit.tree)?;
         let same = match changes.iter().find(|change| change.entry().id == id) {

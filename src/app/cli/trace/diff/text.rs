@@ -5,7 +5,7 @@
 
 use anstyle::{AnsiColor, Style as Ansi};
 
-use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, columns, escaped, one_line, padded};
 use crate::trace::Item;
 use crate::trace::model::trailers::preview;
 use crate::trace::query::diff::ItemDiff;
@@ -24,7 +24,11 @@ const REMOVED: Ansi = AnsiColor::Red.on_default();
 const ADDED: Ansi = AnsiColor::Green.on_default();
 const HUNK: Ansi = AnsiColor::Cyan.on_default();
 
+/// Columns of the first words of an item, without a terminal.
 const PREVIEW: usize = 50;
+
+/// Columns for the differences of an item.
+const DIFFERENCES: usize = 12;
 
 pub(crate) fn item(context: &Context, item: &ItemDiff, style: Style) -> Result<()> {
     let content = Content::read(context.repo()?, item)?;
@@ -136,12 +140,14 @@ pub(crate) fn stat(context: &Context, item: &ItemDiff) -> Result<()> {
         Body::Text(lines) => format!("+{} -{}", lines.added, lines.removed),
         Body::Binary(before, after) => format!("{} → {} bytes", before.unwrap_or(0), after.unwrap_or(0)),
     };
-    let preview = preview(shown);
-    let first: String = escaped(&preview).chars().take(PREVIEW).collect();
     let changes = item.changes().join(", ");
     let levels = item.levels.map(|(before, after)| format!("{before} → {after}"));
     let differs: Vec<String> = [size, levels.unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
-    let id = context.ui.styled(ID, &slot.id.short());
-    let line = format!(" {changes:<8} {:>6} {id} {first:<PREVIEW$} | {}", format!("#{}", slot.seq), differs.join(" "));
+    let (place, differs) = (format!(" {changes:<8} {:>6} ", format!("#{}", slot.seq)), differs.join(" "));
+    // The differences of most items are short, such as `+10 -230`.
+    let used = columns(&place) + slot.id.short().len() + columns(&differs).max(DIFFERENCES) + " ".len() + " | ".len();
+    let width = context.ui.width().map_or(PREVIEW, |_| context.ui.left(used));
+    let first = padded(&one_line(&preview(shown), width), width);
+    let line = format!("{place}{} {first} | {differs}", context.ui.styled(ID, &slot.id.short()));
     writeln!(context.ui, "{}", line.trim_end_matches([' ', '|']))
 }

@@ -1,0 +1,113 @@
+//! A commit of a log as text.
+
+use std::collections::HashMap;
+
+use crate::app::cli::trace::diff::text::{self, Style as DiffStyle};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, columns, escaped};
+use crate::git::{Oid, short_oid};
+use crate::tokens::Counter;
+use crate::trace::query::diff::ItemDiff;
+use crate::trace::query::log::{Entry, tokens};
+use crate::trace::store::total::read_item;
+
+/// The number of items of a commit that are named.
+const NAMED: usize = 3;
+
+pub(super) struct Style {
+    pub counter: Counter,
+    /// One line per commit.
+    pub is_short: bool,
+    pub has_patch: bool,
+    /// Whether items have the numbers of their revisions.
+    pub has_revisions: bool,
+    /// The names of traces that are shown with the commits.
+    pub names: HashMap<Oid, Vec<String>>,
+}
+
+/// Prints a commit, to the right of `indent` columns.
+pub(super) fn print(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Result<()> {
+    if style.is_short {
+        one_line(context, style, entry, indent)?
+    } else {
+        long(context, style, entry, indent)?
+    }
+    if !style.has_patch {
+        return Ok(());
+    }
+    for change in &entry.touched {
+        if !style.is_short {
+            writeln!(context.ui)?;
+        }
+        text::item(context, &ItemDiff::of_change(change), DiffStyle { context: 3, words: false })?;
+    }
+    Ok(())
+}
+
+fn one_line(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Result<()> {
+    let (ui, oid) = (&context.ui, entry.tip.commit.oid);
+    let items = names(context, style, entry, |seq, _, short, _| format!("#{seq} {short}"))?;
+    let tokens = if items.is_empty() {
+        String::new()
+    } else {
+        format!("({} tokens)", tokens(context.repo()?, entry, style.counter)?)
+    };
+    let traces = traces(style, oid);
+    let parts: Vec<&str> = [&*items, &*tokens].into_iter().filter(|part| !part.is_empty()).collect();
+    let items = parts.join(" ");
+    let mut line = ui.oid(oid);
+    let mut used = indent + columns(&short_oid(oid)) + 1;
+    for (part, styled) in [(&traces, ui.styled(ID, &traces)), (&items, ui.styled(DIM, &items))] {
+        if !part.is_empty() {
+            line.extend([" ", &styled]);
+            used += columns(part) + 1;
+        }
+    }
+    writeln!(ui, "{line} {}", ui.fit(used, entry.tip.commit.subject()))
+}
+
+fn long(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Result<()> {
+    let (ui, tip) = (&context.ui, &entry.tip);
+    let items = names(context, style, entry, |seq, item_type, _, id| format!("#{seq} {item_type} {id}"))?;
+    let op = tip.trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
+    let heading = format!("{} {}", ui.styled(BOLD, op), ui.styled(ID, &items));
+    let author = escaped(&tip.commit.author);
+    let oid = ui.styled(DIM, &tip.commit.oid.to_string());
+    let traces = traces(style, tip.commit.oid);
+    let traces = if traces.is_empty() { traces } else { format!(" {}", ui.styled(ID, &traces)) };
+    writeln!(ui, "{heading}\nCommit: {oid}{traces}\nAuthor: {author}\nDate:   {}", tip.time())?;
+    if let Some(reason) = &tip.trailers.reason {
+        writeln!(ui, "Reason: {}", escaped(reason))?;
+    }
+    for setting in &entry.settings {
+        let reason = setting.reason.as_deref().unwrap_or_default();
+        writeln!(ui, "Priority: {} since {}: {}", setting.level, setting.at, escaped(reason))?;
+    }
+    writeln!(ui, "\n    {}", ui.fit(indent + 4, tip.commit.subject()))
+}
+
+/// The names of the traces at a commit, in parentheses.
+fn traces(style: &Style, oid: Oid) -> String {
+    let names = style.names.get(&oid).map(|names| names.join(", "));
+    names.map(|names| format!("({})", escaped(&names))).unwrap_or_default()
+}
+
+/// The first items that a commit changed.
+fn names(
+    context: &Context,
+    style: &Style,
+    entry: &Entry,
+    name: impl Fn(u32, &str, &str, &str) -> String,
+) -> Result<String> {
+    let mut listed = Vec::new();
+    for change in entry.touched.iter().take(NAMED) {
+        let slot = change.entry();
+        let mut named = name(slot.seq, slot.item_type.as_str(), &slot.id.short(), &slot.id.to_string());
+        if style.has_revisions {
+            named.push_str(&format!(" revision {}", read_item(context.repo()?, slot)?.revision));
+        }
+        listed.push(named);
+    }
+    let more = entry.touched.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Ok(listed.join(", ") + &more)
+}

@@ -1,0 +1,149 @@
+//! What `--json` prints is what `docs/json.md` and the schemas beside it say.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use boon::{Compiler, Schemas};
+use serde_json::{Map, Value};
+
+use crate::repo::TestRepo;
+
+fn docs() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
+}
+
+fn schema(name: &str) -> Value {
+    serde_json::from_slice(&fs::read(docs().join(format!("schemas/{name}.json"))).unwrap()).unwrap()
+}
+
+/// Sees to it that each line satisfies the schema and has only members that it names.
+fn check(name: &str, lines: &[Value]) {
+    assert!(!lines.is_empty(), "{name} prints something");
+    let schema = schema(name);
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("docs:/schema", schema.clone()).unwrap();
+    let index = compiler.compile("docs:/schema", &mut schemas).unwrap();
+    for line in lines {
+        if let Err(error) = schemas.validate(line, index) {
+            panic!("{name}: {error:#}\n{line:#}");
+        }
+        named(name, &schema, line);
+    }
+}
+
+fn named(place: &str, schema: &Value, value: &Value) {
+    match value {
+        Value::Array(elements) => elements.iter().for_each(|element| named(place, &schema["items"], element)),
+        Value::Object(members) => {
+            let Some(known) = schema["properties"].as_object() else { return };
+            for (name, value) in members {
+                let place = format!("{place}.{name}");
+                named(&place, known.get(name).unwrap_or_else(|| panic!("{place} is not documented")), value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A trace with all that the store may know: calls, metadata, usage, priorities, revisions, a deletion, and a merge.
+fn full() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "--quiet", "--allow-empty", "-m", "code"]);
+    let batch = br#"{"text":"Be kind.","type":"instruction","name":"tone"}
+{"text":"Where is the limit?","meta":{"model":"opus"}}
+{"text":"{\"path\":\"src/limit.rs\"}","type":"tool_io","direction":"call","name":"Read","call_id":"c"}
+{"text":"LIMIT = 10","type":"tool_io","direction":"result","call_id":"c","status":"ok"}
+{"text":"It is ten.","role":"assistant","meta":{"usage":{"input_tokens":900,"output_tokens":12,"cache_read_input_tokens":50,"context_window":200000}}}
+{"base64":"AP8=","type":"artifact","path":"a.png","media_type":"image/png"}
+"#;
+    repo.bytes_with(&["commit", "--batch"], batch);
+    repo.text(&["branch", "side"]);
+    repo.text(&["edit", "#1", "-m", "Where is the limit set?", "--reason", "clearer"]);
+    repo.text(&["delete", "#3", "--reason", "read again"]);
+    repo.text(&["pin", "#1", "--reason", "the question"]);
+    repo.commit(&["--trace", "side", "-m", "beside"]);
+    repo.text(&["merge", "side"]);
+    repo
+}
+
+#[test]
+fn json_is_what_the_schemas_say() {
+    let repo = full();
+    let cases: [(&str, &[&str]); 22] = [
+        ("log", &["log"]),
+        ("log", &["log", "--all", "--reason", "question|again"]),
+        ("show", &["show", "#0..#9"]),
+        ("show", &["show", "#3"]),
+        ("show", &["show", "#1", "--revision", "1"]),
+        ("status", &["status"]),
+        ("status", &["status", "--window", "1000"]),
+        ("diff", &["diff"]),
+        ("diff", &["diff", "main~2", "main"]),
+        ("diff", &["diff", "side", "main"]),
+        ("branch", &["branch"]),
+        ("priority", &["priority"]),
+        ("priority", &["priority", "#1"]),
+        ("priority", &["priority", "#1", "--history"]),
+        ("priority", &["priority", "--list", "normal"]),
+        ("top", &["top"]),
+        ("top", &["top", "--by", "turn"]),
+        ("top", &["top", "--by", "tool", "--window", "5000"]),
+        ("grep", &["grep", "limit"]),
+        ("grep", &["grep", "--all-history", "limit"]),
+        ("delete", &["delete", "#4"]),
+        ("delete", &["restore", "#4"]),
+    ];
+    for (name, args) in cases {
+        let args: Vec<String> = args.iter().map(|arg| arg.replace("main~2", "refs/traces/main~2")).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).chain(["--json"]).collect();
+        check(name, &repo.lines(&args));
+    }
+    for args in
+        [&["pin", "#0", "--reason", "always"][..], &["skip", "#2"], &["unpin", "#2"], &["priority", "#4", "pinned"]]
+    {
+        check("pin", &repo.lines(&[args, &["--json"]].concat()));
+    }
+}
+
+#[test]
+fn json_of_sessions_is_what_the_schema_says() {
+    let repo = TestRepo::new();
+    let session = repo.bytes(&["demo", "--session"]);
+    fs::write(repo.folder().join("session.jsonl"), session).unwrap();
+    repo.text(&["import", "session.jsonl"]);
+    for command in ["sessions", "status", "top", "branch", "show"] {
+        check(command, &repo.lines(&[command, "--json"]));
+    }
+    check("log", &repo.lines(&["log", "-n", "20", "--json"]));
+}
+
+/// The names of all members of a schema, as the page writes them.
+fn members(prefix: &str, schema: &Value, found: &mut BTreeSet<String>) {
+    for (name, member) in schema["properties"].as_object().unwrap_or(&Map::new()) {
+        let is_list = member["type"] == "array";
+        let name = format!("{prefix}{name}{}", if is_list { "[]" } else { "" });
+        found.insert(name.clone());
+        // The items of a comparison are those of `show`.
+        if !matches!(name.as_str(), "items[].before" | "items[].after") {
+            members(&format!("{name}."), if is_list { &member["items"] } else { member }, found);
+        }
+    }
+}
+
+#[test]
+fn the_page_has_the_members_of_each_schema() {
+    let page = fs::read_to_string(docs().join("json.md")).unwrap();
+    let sections = page.split("\n## ").skip(1).map(|section| section.split_once('\n').unwrap());
+    let mut listed = BTreeSet::new();
+    for (name, section) in sections {
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        let mut expected = BTreeSet::new();
+        members("", &schema(name), &mut expected);
+        assert_eq!(rows.map(str::to_owned).collect::<BTreeSet<_>>(), expected, "{name}");
+        listed.insert(format!("{name}.json"));
+    }
+    let files =
+        fs::read_dir(docs().join("schemas")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(files.collect::<BTreeSet<_>>(), listed);
+}

@@ -1,0 +1,196 @@
+//! What the terminal shows: lines that fit its width, graphs, patches, and surroundings of matches.
+
+use ratatui::text::Line;
+
+use crate::repo::{TestRepo, has_terminal, redact, run};
+
+/// A session with a long name, wide and combining characters, long lines, and a branch.
+fn session() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.text(&["init", "claude-code/79e9becd-0b83-42f1-8cb1-33375d080476"]);
+    repo.say(&format!("日本語で書かれたとても長い依頼です。{}", "もっと。".repeat(20)));
+    repo.say(&format!("e\u{301}te\u{301}: {}", "combining marks take no column. ".repeat(6)));
+    let path = format!("{{\"file_path\":\"/home/dev/{}parser.rs\"}}", "a-long-folder/".repeat(5));
+    let of_call = ["-t", "tool_io", "--name", "Read", "--call-id", "c"];
+    repo.commit(&[&of_call[..], &["--set", "direction=call", "-m", &path]].concat());
+    let long = format!("{}needle in a haystack{} and another needle\n", "straw ".repeat(90), " straw".repeat(60));
+    repo.commit(&[&of_call[..], &["--set", "direction=result", "-m", &long]].concat());
+    repo.text(&["pin", "#1", "--reason", "the wide characters of this request show whether columns are aligned"]);
+    repo.text(&["branch", "short"]);
+    repo.text(&["edit", "#0", "-m", "A short request.", "--reason", "shorter"]);
+    repo.text(&["delete", "#1", "--reason", "no longer needed"]);
+    repo
+}
+
+fn at_width(repo: &TestRepo, columns: usize, args: &[&str]) -> String {
+    let output = run(repo.command("git-trace").args(args).env("COLUMNS", columns.to_string()), b"");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn output_fits_the_width() {
+    let repo = session();
+    let commands: [&[&str]; 8] = [
+        &["log", "--oneline"],
+        &["branch"],
+        &["sessions"],
+        &["status"],
+        &["top"],
+        &["diff", "--stat", "short"],
+        &["priority", "--list", "normal"],
+        &["grep", "needle|marks"],
+    ];
+    for columns in [60, 80, 120] {
+        let mut shown = String::new();
+        for args in commands {
+            let text = at_width(&repo, columns, args);
+            for line in text.lines() {
+                assert!(Line::raw(line).width() <= columns, "{columns} columns, {args:?}: {line}");
+            }
+            shown += &format!("$ git trace {}\n{}\n", args.join(" "), redact(&text));
+        }
+        insta::assert_snapshot!(format!("width_{columns}"), shown);
+    }
+}
+
+#[test]
+fn a_terminal_has_its_own_width() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = session();
+    let shown = repo.on_a_terminal("stty cols 50 2>/dev/null; git-trace log --oneline", "");
+    let plain = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap().replace_all(&shown, "").into_owned();
+    assert!(plain.lines().count() > 5, "{plain}");
+    for line in plain.lines() {
+        assert!(Line::raw(line.trim_end()).width() <= 50, "{line}");
+    }
+    assert!(shown.contains('\u{1b}'), "a terminal gets colors");
+    let shown = repo.on_a_terminal("stty cols 50; NO_COLOR=1 git-trace log --oneline", "");
+    assert!(!shown.contains("\u{1b}["), "NO_COLOR has none: {shown:?}");
+}
+
+/// Two lines of work that are merged.
+fn merged() -> TestRepo {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.text(&["branch", "side"]);
+    repo.say("two");
+    repo.commit(&["--trace", "side", "-m", "three"]);
+    repo.text(&["merge", "side"]);
+    repo.say("four");
+    repo.commit(&["--trace", "side", "-m", "five"]);
+    repo
+}
+
+#[test]
+fn log_draws_lists_and_reverses_as_git_does() {
+    let repo = merged();
+    insta::assert_snapshot!("log_graph", repo.trace(&["log", "--graph", "--oneline", "--all"]));
+    insta::assert_snapshot!("log_graph_long", repo.trace(&["log", "--graph", "-2"]));
+    insta::assert_snapshot!(
+        "log_graph_filtered",
+        repo.trace(&["log", "--graph", "--oneline", "--grep", "^(one|two|four)"])
+    );
+    insta::assert_snapshot!("log_reverse", repo.trace(&["log", "--oneline", "--reverse", "-2"]));
+    insta::assert_snapshot!("log_range", repo.trace(&["log", "--oneline", "side..main"]));
+    insta::assert_snapshot!("log_range_of_now", repo.trace(&["log", "--oneline", "..side"]));
+    assert_eq!(repo.text(&["log", "--oneline", "-3"]).lines().count(), 3);
+    // The same commits as git.
+    for (ours, theirs) in [
+        (&["log", "--json", "side..main"][..], &["rev-list", "refs/traces/side..refs/traces/main"][..]),
+        (&["log", "--json", "--all"], &["rev-list", "--glob=refs/traces/*"]),
+        (&["log", "--json", "main~2"], &["rev-list", "refs/traces/main~2"]),
+    ] {
+        let args: Vec<&str> =
+            ours.iter().map(|arg| if *arg == "main~2" { "refs/traces/main~2" } else { arg }).collect();
+        let mut ours: Vec<String> =
+            repo.lines(&args).iter().map(|line| line["commit"].as_str().unwrap().to_owned()).collect();
+        let mut theirs: Vec<String> = repo.git(theirs).lines().map(str::to_owned).collect();
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{args:?}");
+    }
+}
+
+#[test]
+fn log_shows_patches_and_numbers_revisions() {
+    let repo = TestRepo::new();
+    repo.say("one\ntwo\nthree\n");
+    repo.text(&["edit", "#0", "-m", "one\n2\nthree\n"]);
+    repo.text(&["delete", "#0", "--reason", "done"]);
+    insta::assert_snapshot!("log_patch", repo.trace(&["log", "-p", "-2"]));
+    insta::assert_snapshot!("log_patch_oneline", repo.trace(&["log", "-p", "--oneline", "-1"]));
+    insta::assert_snapshot!("log_item", repo.trace(&["log", "--item", "#0", "--oneline"]));
+    let revisions: Vec<_> =
+        repo.lines(&["log", "--json"]).iter().map(|line| line["items"][0]["revision"].clone()).collect();
+    assert_eq!(revisions, [2, 2, 1]);
+    insta::assert_snapshot!(repo.refused(&["log", "-p", "skip"]), @"
+    --- stderr
+    error: no trace is named `skip`
+    hint: `-p` prints patches, as in git; `--priority skip` selects by priority
+    [exit 2]
+    ");
+}
+
+#[test]
+fn show_tells_who_changed_an_item_and_shows_the_text_of_a_commit() {
+    let repo = TestRepo::new();
+    repo.say("first text");
+    repo.say("last");
+    assert_eq!(repo.text(&["show"]), "last");
+    let first = repo.git(&["rev-parse", "refs/traces/main~1"]).trim().to_owned();
+    repo.text(&["edit", "#0", "-m", "second text", "--reason", "clearer"]);
+    repo.text(&["delete", "#0", "--reason", "beside the point"]);
+    assert_eq!(repo.text(&["show", &first]), "first text");
+    assert_eq!(repo.text(&["show", "#0"]), "second text");
+    assert_eq!(repo.text(&["show", "TRACE_HEAD"]), "second text", "what a commit deleted");
+    insta::assert_snapshot!("show_several", repo.trace(&["show", "#0", "#1"]));
+    let shown = repo.json(&["show", "--json", "#0"]);
+    let member = |name: &str| shown[name].as_str().unwrap_or_default().to_owned();
+    assert_eq!([member("op"), member("reason")], ["delete", "beside the point"]);
+    assert_eq!(member("commit"), repo.git(&["rev-parse", "refs/traces/main"]).trim());
+    let revisions = shown["revisions"].as_array().unwrap();
+    let told: Vec<_> =
+        revisions.iter().map(|one| format!("{} {} {}", one["op"], one["revision"], one["reason"])).collect();
+    assert_eq!(told, [r#""delete" null "beside the point""#, r#""edit" 2 "clearer""#, r#""append" 1 null"#]);
+    assert_eq!(repo.json(&["show", "--json", &first])["revision"], 1);
+}
+
+#[test]
+fn grep_shows_the_surroundings_of_a_match() {
+    let repo = session();
+    let shown = repo.text(&["grep", "needle"]);
+    assert!(shown.len() < 400 && shown.contains("straw needle in a haystack straw"), "{shown}");
+    assert!(shown.ends_with(" (1 more in this line)\n"), "{shown}");
+    assert!(repo.text(&["grep", "--json", "needle"]).len() > 800, "JSON has the entire line");
+    assert_eq!(repo.trace(&["grep", "-q", "needle"]), "[exit 0]");
+    assert_eq!(repo.trace(&["grep", "-q", "nothing"]), "[exit 1]");
+}
+
+#[test]
+fn metadata_and_fields_are_searched() {
+    let repo = TestRepo::new();
+    let batch = br#"{"text":"needle one","meta":{"model":"opus","cost":3}}
+{"text":"needle two","role":"assistant"}
+{"text":"{\"path\":\"src/needle.rs\"}","type":"tool_io","direction":"call","name":"Read","call_id":"c"}
+{"text":"needle three","type":"tool_io","direction":"result","call_id":"c","status":"error"}
+"#;
+    repo.bytes_with(&["commit", "--batch"], batch);
+    let found = |args: &[&str]| {
+        let lines = repo.lines(&[&["grep", "--json", "needle"], args].concat());
+        lines.iter().map(|line| line["seq"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["--meta", "model=opus"]), [0]);
+    assert_eq!(found(&["--meta", "cost=3"]), [0]);
+    assert_eq!(found(&["--meta", "model"]), [0]);
+    assert_eq!(found(&["--meta", "role=assistant"]), [1, 2]);
+    assert_eq!(found(&["--meta", "status=error"]), [3]);
+    assert_eq!(found(&["--tool", "Read"]), [2, 3]);
+    assert_eq!(found(&["--path", "needle.rs"]), [2, 3]);
+    assert_eq!(repo.text(&["log", "--oneline", "--tool", "Read"]).lines().count(), 2);
+    assert_eq!(repo.text(&["log", "--oneline", "--meta", "model=opus"]).lines().count(), 1);
+    assert_eq!(repo.lines(&["log", "--json", "--meta", "model=opus"])[0]["items"][0]["meta"]["cost"], 3);
+    assert_eq!(repo.lines(&["show", "--json", "--meta", "model"]).len(), 1);
+}
