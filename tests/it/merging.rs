@@ -48,15 +48,21 @@ fn a_conflict_changes_nothing_until_it_is_resolved() {
     let before = repo.refs();
     insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @r"
     conflict in [ID]: edited in ours, taken out in theirs
-      base, revision 1: instruction: Be careful. Be quick. Be kind.
-        complete: git show [SHORT]
-      ours, revision 2: instruction: Be slow.
+      @@ -1,3 +1,1 @@
+      -Be careful.
+      -Be quick.
+      -Be kind.
+      +Be slow.
     conflict in [ID]: edited on both sides
-      base, revision 1: dialogue user: Where is the lock taken?
-      ours, revision 2: dialogue user: Who takes the lock?
-      theirs, revision 2: dialogue user: Who takes [31m both locks?
+      <<<<<<< ours
+      Who takes the lock?
+      ||||||| base
+      Where is the lock taken?
+      =======
+      Who takes\u001b[31m both locks?
+      >>>>>>> theirs
     --- stderr
-    Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours` and `--take ITEM=theirs`, or edit the item on one side first.
+    Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.
     [exit 1]
     ");
     assert_eq!(repo.refs(), before);
@@ -64,6 +70,44 @@ fn a_conflict_changes_nothing_until_it_is_resolved() {
     repo.text(&["merge", "idea", "--take", "#1=theirs", "--strategy", "ours"]);
     assert_eq!(repo.bodies("main")[..2], ["Be slow.", "Who takes\u{1b}[31m both locks?"]);
     repo.total("main");
+}
+
+#[test]
+fn a_conflict_is_shown_by_its_hunks_and_a_file_can_resolve_it() {
+    let repo = TestRepo::new();
+    let text = |five: &str| format!("1\n2\n3\n4\n{five}\n6\n7\n8\n");
+    repo.say(&text("five"));
+    repo.text(&["branch", "idea"]);
+    repo.text(&["edit", "#0", "-m", &text("FIVE")]);
+    repo.text(&["--trace", "idea", "edit", "#0", "-m", &text("fünf")]);
+    insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @"
+    conflict in [ID]: edited on both sides
+      3
+      4
+      <<<<<<< ours
+      FIVE
+      ||||||| base
+      five
+      =======
+      fünf
+      >>>>>>> theirs
+      6
+      7
+    --- stderr
+    Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.
+    [exit 1]
+    ");
+    insta::assert_snapshot!(repo.refused(&["merge", "idea", "--take", "#0=nowhere"]), @"
+    --- stderr
+    error: `--take #0=nowhere`: `nowhere` is neither ours, nor theirs, nor a file that can be read: No such file or directory (os error 2)
+    [exit 2]
+    ");
+    std::fs::write(repo.folder().join("both"), text("FIVE, fünf")).unwrap();
+    repo.text(&["merge", "idea", "--take", "#0=both"]);
+    assert_eq!(repo.bodies("main"), [text("FIVE, fünf")]);
+    assert_eq!(repo.json(&["show", "--json", "#0"])["revision"], 3);
+    repo.total("main");
+    repo.fsck();
 }
 
 #[test]

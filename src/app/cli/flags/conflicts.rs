@@ -1,15 +1,20 @@
 //! Conflicts: the flags that resolve them, and how the remaining ones are shown.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fs;
 
-use crate::app::cli::{BOLD, Context, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
-use crate::base::merge::Side;
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
+use crate::base::merge::diff3::chunks;
+use crate::base::merge::{ConflictText, Markers, Side, Style};
+use crate::secrets::Policy;
 use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
-use crate::trace::change::merge::{Settlement, Strategy};
-use crate::trace::model::trailers::preview;
+use crate::trace::change::merge::{Choice, Settlement, Strategy};
 use crate::trace::model::tree::ItemEntry;
+use crate::trace::query::diff::lines::{Line, diff};
 use crate::trace::store::resolve::Resolver;
+use crate::trace::store::secrets::SecretScanner;
 use crate::trace::store::total::read_item;
 use crate::trace::{Tip, TraceName};
 
@@ -18,7 +23,7 @@ pub(crate) struct ConflictArgs {
     /// Version to use if both sides changed the same lines of an item
     #[arg(long, value_name = "STRATEGY", value_parser = ["ours", "theirs", "newest"])]
     pub(crate) strategy: Option<String>,
-    /// Version to use for one item, as ITEM=ours or ITEM=theirs
+    /// Version to use for one item, as ITEM=ours, ITEM=theirs, or ITEM=FILE for the text of a file
     #[arg(long, value_name = "ITEM=SIDE")]
     pub(crate) take: Vec<String>,
 }
@@ -31,16 +36,18 @@ impl ConflictArgs {
         let mut by_item = HashMap::new();
         for word in &self.take {
             let Some((spec, side)) = word.rsplit_once('=') else {
-                bail!("`--take {word}` is not ITEM=ours or ITEM=theirs");
+                bail!("`--take {word}` is not ITEM=ours, ITEM=theirs, or ITEM=FILE");
             };
-            let side = match side {
-                "ours" => Side::Ours,
-                "theirs" => Side::Theirs,
-                _ => bail!("`--take {word}`: `{side}` is neither ours nor theirs"),
+            let choice = match side {
+                "ours" => Choice::Side(Side::Ours),
+                "theirs" => Choice::Side(Side::Theirs),
+                path => Choice::Text(read_text(context, path).with_context(|| {
+                    format!("`--take {word}`: `{path}` is neither ours, nor theirs, nor a file that can be read")
+                })?),
             };
             let found = tips.iter().map(|tip| Resolver::new(context.repo()?, name, tip)?.item(spec));
             let found = found.reduce(Result::or).context("there are two tips")?;
-            by_item.insert(found?, side);
+            by_item.insert(found?, choice);
         }
         Ok(Settlement { strategy, by_item })
     }
@@ -63,27 +70,61 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
         };
         let id = context.ui.id(conflict.item);
         writeln!(context.ui, "conflict in {id}: {what}")?;
-        for (side, slot) in [("base", &conflict.base), ("ours", &conflict.ours), ("theirs", &conflict.theirs)] {
-            if let Some(slot) = slot {
-                print_version(context, side, slot)?;
-            }
-        }
+        print_hunks(context, conflict)?;
     }
     context.ui.note(
-        "Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours` and \
-         `--take ITEM=theirs`, or edit the item on one side first.",
+        "Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, \
+         `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.",
     );
     Ok(ExitStatus::No)
 }
 
-fn print_version(context: &Context, side: &str, slot: &ItemEntry) -> Result<()> {
-    let item = read_item(context.repo()?, slot)?;
-    let head = context.ui.styled(BOLD, &format!("{side}, revision {}", item.revision));
-    let text = String::from_utf8_lossy(&item.body);
-    writeln!(context.ui, "  {head}: {}", escaped(&preview(&item)))?;
-    // The preview is complete if the text is one short line.
-    if text.trim_end().lines().count() > 1 || text.len() > 60 {
-        writeln!(context.ui, "    complete: git show {}", context.ui.oid(slot.blob))?;
+/// The file's bytes, without the secrets of a text.
+fn read_text(context: &Context, path: &str) -> Result<Vec<u8>> {
+    let bytes = fs::read(path)?;
+    let Ok(mut text) = String::from_utf8(bytes.clone()) else { return Ok(bytes) };
+    for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_text(&mut text)? {
+        context.ui.note(found.to_string());
     }
-    Ok(())
+    Ok(text.into_bytes())
+}
+
+/// Lines around a conflict.
+const AROUND: usize = 2;
+
+/// Prints where the versions of an item disagree, as git does; of an item that one side removed, what the other changed.
+fn print_hunks(context: &Context, conflict: &Conflict) -> Result<()> {
+    let text = |slot: &Option<ItemEntry>| -> Result<String> {
+        let item = slot.as_ref().map(|slot| read_item(context.repo()?, slot).map_err(Error::from)).transpose()?;
+        Ok(item.map(|item| String::from_utf8_lossy(&item.body).into_owned()).unwrap_or_default())
+    };
+    let [base, ours, theirs] = [text(&conflict.base)?, text(&conflict.ours)?, text(&conflict.theirs)?];
+    let mut lines = Vec::new();
+    if conflict.ours.is_none() || conflict.theirs.is_none() {
+        let left = if conflict.ours.is_none() { &theirs } else { &ours };
+        for hunk in diff(&base, left, AROUND).hunks {
+            lines.push(format!("@@ -{},{} +{},{} @@", hunk.old.0, hunk.old.1, hunk.new.0, hunk.new.1));
+            let text = |line: &Line| line.parts.iter().map(|(_, part)| part.as_str()).collect::<String>();
+            lines.extend(hunk.lines.iter().map(|line| format!("{}{}", line.fate.sign(), text(line))));
+        }
+    } else {
+        let markers = Markers { style: Style::Diff3, ..Markers::default() };
+        let chunks = chunks(&base, &ours, &theirs);
+        let differ = |[base, ours, theirs]: &[&str; 3]| ours != theirs && ours != base && theirs != base;
+        for (at, [base, ours, theirs]) in chunks.iter().enumerate().filter(|(_, chunk)| differ(chunk)) {
+            let side = |at: Option<usize>| at.and_then(|at| chunks.get(at)).map_or("", |chunk| chunk[1]);
+            let (before, after) = (side(at.checked_sub(1)), side(Some(at + 1)));
+            let skipped = before.lines().count().saturating_sub(AROUND);
+            lines.extend(before.lines().skip(skipped).map(str::to_owned));
+            let [base, ours, theirs] = [base, ours, theirs].map(|text| Cow::Borrowed(text.as_bytes()));
+            let mut hunk = Vec::new();
+            markers.write(&mut hunk, &ConflictText { base, ours, theirs })?;
+            lines.extend(String::from_utf8_lossy(&hunk).lines().map(str::to_owned));
+            lines.extend(after.lines().take(AROUND).map(str::to_owned));
+        }
+        if lines.is_empty() {
+            lines.push("the texts agree, but the headers do not: `git trace merge --json` shows them".to_owned());
+        }
+    }
+    lines.iter().try_for_each(|line| writeln!(context.ui, "  {}", escaped(line)))
 }

@@ -27,7 +27,7 @@ use crate::git::{Oid, Repo};
 use crate::trace::change::commit::validate_subject;
 use crate::trace::change::compressor::is_blank;
 use crate::trace::change::merge::three_way::Placement;
-use crate::trace::change::merge::{Settlement, Strategy};
+use crate::trace::change::merge::{Choice, Settlement, Strategy};
 use crate::trace::change::pending::PendingChange;
 use crate::trace::change::replay::Outcome;
 use crate::trace::model::trailers::preview;
@@ -149,7 +149,8 @@ impl Trace<'_> {
         let stayed = seq_in(&tip)?.is_none_or(|seq| seq_in(&compression).is_ok_and(|then| then == Some(seq)));
         let placement = if stayed { Placement::WhereTheyStood } else { Placement::AtEnd };
         // An edit of the summary is dropped with it; items that are live again stay as they are.
-        let settlement = Settlement { strategy: Some(Strategy::Ours), by_item: [(summary, Side::Theirs)].into() };
+        let settlement =
+            Settlement { strategy: Some(Strategy::Ours), by_item: [(summary, Choice::Side(Side::Theirs))].into() };
         self.revert(&[compression.commit.oid], &settlement, "expand", placement, reason)
     }
 }

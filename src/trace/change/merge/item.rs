@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::three_way::Conflict;
 use crate::git::{Oid, Repo, merge_lines};
 use crate::tokens::Counter;
 use crate::trace::model::json::{set_field, to_json};
@@ -37,6 +38,21 @@ pub(crate) fn merge_texts(
     let Some(mut merged) = merge_items(&base_item, &our_item, &their_item)? else { return Ok(None) };
     merged.keep_token_count(counter);
     Ok(Some(repo.write_blob(&item_file::render(&merged))?))
+}
+
+/// Writes the next revision of an item on whose text the sides disagree.
+pub(super) fn with_text(repo: &Repo, conflict: &Conflict, text: &[u8]) -> Result<Oid, TraceError> {
+    let sides = [&conflict.ours, &conflict.theirs, &conflict.base];
+    let mut versions = Vec::new();
+    for slot in sides.into_iter().flatten() {
+        versions.push(read(repo, slot)?.item);
+    }
+    let newest = versions.iter().map(|item| item.revision).max().unwrap_or_default();
+    let Some(mut item) = versions.into_iter().next() else { unreachable!("a conflict has a version") };
+    item.body = text.to_owned();
+    item.revision = newest.saturating_add(1);
+    item.keep_token_count(Counter::default());
+    Ok(repo.write_blob(&item_file::render(&item))?)
 }
 
 fn undamaged(repo: &Repo, slot: &ItemEntry) -> Result<Option<Item>, TraceError> {

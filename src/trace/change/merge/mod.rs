@@ -41,13 +41,23 @@ string_enum! {
 pub(crate) struct Settlement {
     /// For all items except those in `by_item`; `None` leaves conflicts open.
     pub strategy: Option<Strategy>,
-    pub by_item: HashMap<ItemId, Side>,
+    pub by_item: HashMap<ItemId, Choice>,
+}
+
+/// How the user decided a conflict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Choice {
+    Side(Side),
+    /// This text, with the headers of ours, or of theirs if ours is gone.
+    Text(Vec<u8>),
 }
 
 impl Settlement {
     fn settle(&self, repo: &Repo, conflict: &Conflict, ours: &Tip, theirs: &Tip) -> Result<Verdict, TraceError> {
-        if let Some(side) = self.by_item.get(&conflict.item) {
-            return Ok(Verdict::Take(*side));
+        match self.by_item.get(&conflict.item) {
+            Some(Choice::Side(side)) => return Ok(Verdict::Take(*side)),
+            Some(Choice::Text(text)) => return item::with_text(repo, conflict, text).map(Verdict::Text),
+            None => {}
         }
         match self.strategy {
             None => Ok(Verdict::Open),

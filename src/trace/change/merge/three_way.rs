@@ -32,6 +32,8 @@ pub(crate) enum Verdict {
     Open,
     Take(Side),
     Base,
+    /// An item file that was written for this merge.
+    Text(Oid),
 }
 
 /// The positions of added items.
@@ -162,6 +164,10 @@ pub(crate) fn three_way(
             Verdict::Take(Side::Ours) => {}
             Verdict::Take(Side::Theirs) => merge.put(conflict.ours.as_ref(), base, theirs)?,
             Verdict::Base => merge.put(conflict.ours.as_ref(), base, base)?,
+            Verdict::Text(blob) => {
+                let version = conflict.ours.as_ref().or(theirs).map(|slot| ItemEntry { blob, ..slot.clone() });
+                merge.put(conflict.ours.as_ref(), base, version.as_ref())?;
+            }
         }
     }
     merge.merged.tree = merge.editor.write(repo)?;
