@@ -226,11 +226,10 @@ impl Ui {
         self.width.map_or(usize::MAX, |width| width.saturating_sub(used).max(LEAST_TEXT))
     }
 
-    /// The name of a trace. Its end tells branches apart, so a long one loses its middle: it gets two fifths of the width.
+    /// The name of a trace. Its end tells branches apart, so a long one loses its middle: it gets a quarter of the width.
     pub(crate) fn fit_name(&self, name: &str) -> String {
         let name = escaped(name);
-        self.width
-            .map_or_else(|| name.clone().into_owned(), |width| without_middle(&name, (width * 2 / 5).max(LEAST_TEXT)))
+        self.width.map_or_else(|| name.clone().into_owned(), |width| without_middle(&name, (width / 4).max(LEAST_TEXT)))
     }
 
     /// Whether a person can be asked.

@@ -2,7 +2,7 @@
 
 use ratatui::text::Line;
 
-use crate::repo::{TestRepo, has_terminal, redact, run};
+use crate::repo::{TestRepo, has_terminal, run};
 
 /// A session with a long name, wide and combining characters, long lines, and a branch.
 fn session() -> TestRepo {
@@ -31,26 +31,19 @@ fn at_width(repo: &TestRepo, columns: usize, args: &[&str]) -> String {
 #[test]
 fn output_fits_the_width() {
     let repo = session();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 5] = [
         &["log", "--oneline"],
-        &["branch"],
         &["sessions"],
         &["status"],
-        &["top"],
         &["diff", "--stat", "short"],
         &["priority", "--list", "normal"],
-        &["grep", "needle|marks"],
     ];
     for columns in [60, 80, 120] {
-        let mut shown = String::new();
         for args in commands {
-            let text = at_width(&repo, columns, args);
-            for line in text.lines() {
+            for line in at_width(&repo, columns, args).lines() {
                 assert!(Line::raw(line).width() <= columns, "{columns} columns, {args:?}: {line}");
             }
-            shown += &format!("$ git trace {}\n{}\n", args.join(" "), redact(&text));
         }
-        insta::assert_snapshot!(format!("width_{columns}"), shown);
     }
 }
 

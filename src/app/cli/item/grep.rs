@@ -107,12 +107,15 @@ fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hi
         let used = columns(&plain) + format!(":{number}:").len();
         let width = ui.width().map_or(LONGEST, |_| ui.left(used));
         let parts = query.parts(text).into_iter().map(|(matches, part)| (matches, escaped(part).into_owned()));
-        let (parts, hidden) = surroundings(parts.collect(), width);
-        let shown = parts.iter().map(|(matches, part)| if *matches { ui.styled(MATCH, part) } else { part.clone() });
-        let more = match hidden {
-            0 => String::new(),
-            hidden => ui.styled(DIM, &format!(" ({hidden} more in this line)")),
-        };
+        let parts: Vec<_> = parts.collect();
+        let (mut shown, hidden) = surroundings(parts.clone(), width);
+        let mut more = String::new();
+        if hidden > 0 {
+            more = format!(" ({hidden} more in this line)");
+            shown = surroundings(parts, width.saturating_sub(more.len()).max(1)).0;
+        }
+        let shown = shown.iter().map(|(matches, part)| if *matches { ui.styled(MATCH, part) } else { part.clone() });
+        let more = ui.styled(DIM, &more);
         writeln!(ui, "{label}:{number}:{}{more}", shown.collect::<String>())?;
     }
     Ok(())

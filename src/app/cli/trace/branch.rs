@@ -21,6 +21,9 @@ use crate::transcript::title::title;
 /// How many traces are offered at most, so that the list fits on a screen.
 const MAX_OFFERED: usize = 20;
 
+/// From this many columns on, a list of traces has their commits.
+const NARROW: usize = 80;
+
 /// List, create, rename or delete traces
 ///
 /// Without a name, lists every trace with its items, tokens, and title (of a session) or last subject. `*` marks the current trace, `+` the current
@@ -187,9 +190,13 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
             }
             Err(error) => ("unreadable".to_owned(), error.to_string()),
         };
-        let used = width + columns(&size) + columns(&short_oid(*tip)) + "* ".len() + 4;
+        // A narrow terminal has no room for the commit.
+        let oid =
+            if context.ui.width().is_some_and(|width| width < NARROW) { String::new() } else { format!(" {oid}") };
+        let used =
+            width + columns(&size) + "*   ".len() + 1 + if oid.is_empty() { 0 } else { short_oid(*tip).len() + 1 };
         let (size, subject) = (context.ui.styled(DIM, &size), context.ui.fit(used, &subject));
-        writeln!(context.ui, "{mark} {styled} {size}  {subject} {oid}")?;
+        writeln!(context.ui, "{mark} {styled} {size}  {subject}{oid}")?;
         is_damaged |= content.is_err();
     }
     note_fetched(context)?;

@@ -1,6 +1,6 @@
 //! `git trace top`: what fills the context.
 
-use crate::app::cli::{Context, DIM, ID, Result, Values, columns, escaped, one_line, without_middle};
+use crate::app::cli::{Context, DIM, ID, Result, Values, columns, escaped, one_line, shortened, without_middle};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
 use crate::trace::query::top::{By, Row, Top, top, window_percent};
@@ -89,7 +89,8 @@ fn label(context: &Context, by: By, row: &Row, used: usize) -> String {
             let kind = parts.chain(path).collect::<Vec<_>>().join(" ");
             let id = ui.styled(ID, &slot.id.short());
             let text = text(used + place + columns(&kind) + 2);
-            format!("#{:<5} {id} turn {turn:<3}  {kind}  {text}", slot.seq)
+            let about = shortened(&format!("{kind}  {text}"), ui.left(used + place));
+            format!("#{:<5} {id} turn {turn:<3}  {about}", slot.seq)
         }
         _ => {
             let count = format!("{:>5}  ", row.items);
