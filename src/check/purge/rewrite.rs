@@ -221,7 +221,9 @@ impl<'r> Rewriter<'r> {
                         for line in before.lines().filter(|line| !kept.contains(line)) {
                             self.changed_lines.insert(line.to_owned());
                             let setting: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-                            setting["reason"].as_str().filter(|_| is_record).map(|reason| self.forget_words(reason));
+                            if let Some(reason) = setting["reason"].as_str().filter(|_| is_record) {
+                                self.forget_words(reason);
+                            }
                         }
                     }
                 }
