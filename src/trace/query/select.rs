@@ -293,7 +293,7 @@ fn has(item: &Item, key: &str, value: Option<&str>) -> bool {
             fields.get(key)
         }
     };
-    found.is_some_and(|found| value.is_none_or(|value| found.as_str() == Some(value) || found.to_string() == value))
+    found.is_some_and(|found| value.is_none_or(|value| found.as_str() == Some(value) || *found.to_string() == *value))
 }
 
 /// The items of a trace's history whose newest version matches a filter. Reads all items and the history.

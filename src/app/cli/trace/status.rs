@@ -146,7 +146,7 @@ fn print(context: &Context, status: &Status<'_>) -> Result<()> {
     }
     match size.overhead() {
         None => {
-            out.write_wrapped(4, &format!("  {items} items, {}{of_budget} tokens {counter}{of_window}", size.counted))?
+            out.write_wrapped(4, &format!("  {items} items, {}{of_budget} tokens {counter}{of_window}", size.counted))?;
         }
         Some(overhead) => {
             let report = size

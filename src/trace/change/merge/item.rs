@@ -49,7 +49,7 @@ pub(super) fn with_text(repo: &Repo, conflict: &Conflict, text: &[u8]) -> Result
     }
     let newest = versions.iter().map(|item| item.revision).max().unwrap_or_default();
     let Some(mut item) = versions.into_iter().next() else { unreachable!("a conflict has a version") };
-    item.body = text.to_owned();
+    text.clone_into(&mut item.body);
     item.revision = newest.saturating_add(1);
     item.keep_token_count(Counter::default());
     Ok(repo.write_blob(&item_file::render(&item))?)

@@ -50,7 +50,7 @@ impl Graph {
         for parent in others {
             self.columns.insert(at + 1, *parent);
             let left = row(&vec!['|'; at + 1]);
-            drawn.push(left + &"\\ ".repeat(self.columns.len() - at - 1).trim_end());
+            drawn.push(left + "\\ ".repeat(self.columns.len() - at - 1).trim_end());
         }
         while let Some((left, right)) = self.twins() {
             self.columns.remove(right);

@@ -27,9 +27,9 @@ pub(super) struct Style {
 /// Prints a commit, to the right of `indent` columns.
 pub(super) fn print(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Result<()> {
     if style.is_short {
-        one_line(context, style, entry, indent)?
+        one_line(context, style, entry, indent)?;
     } else {
-        long(context, style, entry, indent)?
+        long(context, style, entry, indent)?;
     }
     if !style.has_patch {
         return Ok(());
@@ -103,7 +103,7 @@ fn names(
         let slot = change.entry();
         let mut named = name(slot.seq, slot.item_type.as_str(), &slot.id.short(), &slot.id.to_string());
         if style.has_revisions {
-            named.push_str(&format!(" revision {}", read_item(context.repo()?, slot)?.revision));
+            named = format!("{named} revision {}", read_item(context.repo()?, slot)?.revision);
         }
         listed.push(named);
     }
