@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::repo::TestRepo;
@@ -37,7 +37,8 @@ fn page(repo: &TestRepo, args: &[&str]) -> String {
 
 /// The figures of the chart.
 fn figures(page: &str) -> Value {
-    let (_, rest) = page.split_once("id=\"figures\">").unwrap();
+    let (_, rest) = page.split_once("id=\"figures\"").unwrap();
+    let (_, rest) = rest.split_once('>').unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
@@ -78,7 +79,7 @@ fn a_page_loads_nothing_and_runs_only_its_script() {
     let page = page(&repo, &["--deleted"]);
     for (element, directive) in [("script", "script-src"), ("style", "style-src")] {
         let hash = BASE64.encode(Sha256::digest(inside(&page, element)));
-        assert!(page.contains(&format!("{directive} &#39;sha256-{hash}&#39;; ")), "the hash of {element} is true");
+        assert!(page.contains(&format!("{directive} 'sha256-{hash}'; ")), "the hash of {element} is true");
     }
     let (policy, before) = (page.find("Content-Security-Policy").unwrap(), page.find("<style>").unwrap());
     assert!(policy < before, "the policy comes before what it is for");
@@ -93,6 +94,7 @@ fn a_page_loads_nothing_and_runs_only_its_script() {
     meta http-equiv=Content-Security-Policy
     script type=application/json
     ");
+    assert!(page.contains("require-trusted-types-for 'script'; trusted-types page\""), "one policy makes markup");
     for element in ["img", "iframe", "object", "embed", "base", "form action", "a target"] {
         assert!(!found.contains(element), "{element}");
     }
@@ -144,7 +146,7 @@ fn the_chart_matches_the_counts_of_each_commit() {
     let (last, earlier) = points.split_last().unwrap();
     assert_eq!(last["reported"], repo.json(&["status", "--json"])["tokens"]["total"]);
     for point in earlier {
-        let commit = point["to"].as_str().unwrap().strip_prefix("c-").unwrap();
+        let commit = point["commit"].as_str().unwrap();
         let then = repo.json(&["materialize", "--json", "--aggregate", "none", "--as-of", commit]);
         let figure = if point["reported"].is_u64() { "reported" } else { "total" };
         assert_eq!(point[figure], then["tokens"]["total"], "{commit}");
@@ -156,12 +158,12 @@ fn the_chart_matches_the_counts_of_each_commit() {
         let cut = self::figures(&page(&repo, &["--last", &last.to_string()]));
         let shown = cut["points"].as_array().unwrap();
         for (of_all, of_last) in points.iter().rev().zip(shown.iter().rev()) {
-            for figure in ["to", "total", "reported"] {
+            for figure in ["commit", "total", "reported"] {
                 assert_eq!(of_last[figure], of_all[figure], "--last {last}: {figure}");
             }
         }
     }
-    assert!(points.iter().all(|point| point["to"] == points[0]["to"] || point["reported"].is_u64()));
+    assert!(points.iter().all(|point| point["commit"] == points[0]["commit"] || point["reported"].is_u64()));
 }
 
 #[test]
@@ -184,6 +186,8 @@ fn no_field_becomes_markup() {
     repo.bytes_with(&["commit", "-t", "artifact", "--set", &format!("media_type={hostile}"), "-"], b"\xff\xfe");
     let said = repo.say(hostile);
     repo.text(&["delete", &said, "--reason", hostile]);
+    tools(&repo, hostile);
+    repo.say(&rich(hostile));
     // What only plain git writes: a damaged file, names and a message that nobody made safe.
     for name in ["a<b>", "x\"onclick=alert(1)", "y'&z"] {
         repo.git(&["update-ref", &format!("refs/traces/{name}"), "refs/traces/main"]);
@@ -210,10 +214,148 @@ fn no_field_becomes_markup() {
     }
 }
 
+/// A call for each way in which one is shown, with `text` in every place, and a failed result.
+fn tools(repo: &TestRepo, text: &str) {
+    let many = format!("{text}\n").repeat(40);
+    let patch = format!("*** Begin Patch\n*** Update File: {text}\n@@ {text}\n-{text}\n+{text}\n*** End Patch");
+    let calls = [
+        ("Bash", json!({ "command": many, "description": text })),
+        ("Read", json!({ "file_path": text, "offset": text })),
+        (
+            "Edit",
+            json!({ "file_path": text, "old_string": format!("{text} one\nsame"), "new_string": format!("{text} two\nsame") }),
+        ),
+        ("Write", json!({ "file_path": text, "content": many })),
+        ("apply_patch", json!({ "input": patch })),
+        ("Grep", json!({ "pattern": text, "path": text })),
+        ("TodoWrite", json!({ "todos": [{ "content": text, "status": "completed" }] })),
+        (text, json!({ text: text, "prompt": many, "nested": [{ text: text }] })),
+    ];
+    for (number, (name, arguments)) in calls.iter().enumerate() {
+        let id = format!("call-{number}");
+        let call = json!({ "type": "tool_io", "direction": "call", "name": name, "call_id": id, "text": arguments.to_string() });
+        let result = json!({ "type": "tool_io", "direction": "result", "name": name, "call_id": id, "text": many, "status": "error" });
+        let also = json!({ "type": "tool_io", "direction": "result", "call_id": id, "text": json!([{ "text": text }]).to_string() });
+        repo.bytes_with(&["commit", "--batch"], format!("{call}\n{result}\n{also}\n").as_bytes());
+    }
+    repo.commit(&["-t", "reasoning", "-m", text]);
+    repo.commit(&["-t", "freeform", "-m", &json!({ text: text }).to_string()]);
+    repo.commit(&["-r", "system", "-m", text]);
+}
+
+/// A message with each element of Markdown, and `text` in each.
+fn rich(text: &str) -> String {
+    let text = text.replace('\n', " ");
+    format!(
+        "# {text}\n\n**{text}** *{text}* ~~{text}~~ `{text}`\n\n> {text}\n\n- [x] {text}\n- {text}\n\n3. {text}\n\n\
+         | {text} | b |\n| :-: | --: |\n| {text} | d |\n\n```rust {text}\n{text}\n```\n\n```{text}\n{text}\n```\n\n\
+         [{text}](https://example.com/{text} \"{text}\") [{text}](<javascript:alert(1)//{text}>) ![{text}](https://example.com/x.png)\n\n\
+         [a](#1) <data:text/html,{text}> <javascript:alert(1)> [r]: javascript:alert(1)\n\n[b][r] <a@example.com>\n\n\
+         <div>\n{text}\n</div>\n\n    {text}\n\n---\n\na  \nb\n"
+    )
+}
+
+#[test]
+fn links_lead_only_to_items_the_web_and_mail() {
+    let repo = TestRepo::new();
+    repo.say(&rich("plain"));
+    tools(
+        &repo,
+        "[x](javascript:alert(1)) <vbscript:x> [y](data:text/html,z) [z](file:///etc/passwd) [i](JaVaScRiPt:alert(1))",
+    );
+    let page = page(&repo, &[]);
+    let links = Regex::new(r#" (?:href|src)="([^"]*)""#).unwrap();
+    let other: Vec<&str> = links.captures_iter(&page).map(|link| link.get(1).unwrap().as_str()).collect();
+    let leads =
+        Regex::new(r"^(#(\d[\d\-0-9a-f]*|c-[0-9a-f]+)|https://example\.com/.*|mailto:a@example\.com|data:,)$").unwrap();
+    assert!(other.iter().all(|link| leads.is_match(link)), "{other:?}");
+    assert!(page.contains("plain (javascript:alert(1)//plain)"), "where a link would lead is text");
+}
+
+#[test]
+fn a_call_and_its_result_are_one_card() {
+    let repo = TestRepo::new();
+    let call = json!({ "type": "tool_io", "direction": "call", "name": "Edit", "call_id": "1",
+        "text": json!({ "file_path": "a.rs", "old_string": "let a = 1;", "new_string": "let a = 2;" }).to_string() });
+    let result = json!({ "type": "tool_io", "direction": "result", "call_id": "1", "text": "done" });
+    repo.bytes_with(&["commit", "--batch"], format!("{call}\n{result}\n").as_bytes());
+    let page = page(&repo, &[]);
+    let (_, card) = page.split_once("<article").unwrap();
+    let card = card.split_once("<details class=\"meta\"").unwrap().0;
+    let tokens = Regex::new(r#"data-tokens="\d+"|tokens">\d+|<time>[\d:]+"#).unwrap();
+    insta::assert_snapshot!(tokens.replace_all(card, "TOKENS"), @r##"
+     class="card k2 normal" id="0" data-type="tool_io" data-state="normal" TOKENS data-tool="Edit"><header><b><bdi>Edit</bdi></b><span class="arg"><bdi>a.rs</bdi></span><span class="TOKENS</span>TOKENS</time><a class="seq" href="#0">#0</a></header><pre class="diff"><span class="del">- let a = <b>1;</b>
+    </span><span class="ins">+ let a = <b>2;</b>
+    </span></pre><div class="result normal" id="1"><details class="fold"><summary>result</summary><pre class="out" dir="auto">
+    done</pre></details></div>
+    "##);
+    assert_eq!(page.matches("<article").count(), 1);
+}
+
+#[test]
+fn images_are_on_the_page_if_browsers_show_them() {
+    let repo = TestRepo::new();
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
+    repo.bytes_with(&["commit", "-t", "artifact", "--set", "media_type=text/html", "--set", "path=a.png", "-"], png);
+    let shown = page(&repo, &[]);
+    assert!(shown.contains(&format!("<img src=\"data:image/png;base64,{}\" alt=", BASE64.encode(png))));
+    let repo = TestRepo::new();
+    let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>";
+    repo.bytes_with(&["commit", "-t", "artifact", "--set", "media_type=image/svg+xml", "-"], svg);
+    repo.bytes_with(&["commit", "-t", "artifact", "--set", "media_type=image/png", "-"], b"\xff\xfe");
+    assert!(!page(&repo, &[]).contains("<img"));
+}
+
+#[test]
+fn summarized_texts_are_on_the_page_and_deleted_ones_are_not() {
+    let repo = TestRepo::new();
+    repo.say("the first question");
+    repo.say("the second question");
+    repo.text(&["compress", "#0..#1", "-m", "two questions"]);
+    let said = repo.say("a text that is deleted");
+    repo.text(&["delete", &said, "--reason", "off topic"]);
+    let shown = page(&repo, &[]);
+    let card = |text: &str| {
+        Regex::new(&format!(r#"data-state="(\w+)"[^§]*?{text}"#))
+            .unwrap()
+            .captures(&shown)
+            .map(|found| found[1].to_owned())
+    };
+    assert!(
+        shown.contains("the first question")
+            && shown.contains("two questions")
+            && !shown.contains("a text that is deleted")
+    );
+    assert_eq!(card("the first question").as_deref(), Some("summarized"));
+    assert!(shown.contains(", because: <bdi>off topic</bdi>; the text is not on this page"));
+    let without = page(&repo, &["--no-edits"]);
+    assert!(!without.contains("the first question"));
+    assert!(page(&repo, &["--deleted"]).contains("a text that is deleted"));
+}
+
+#[test]
+fn the_index_lists_prompts_with_tokens_and_the_window() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.window", "1000"]);
+    repo.say("What is this?");
+    repo.commit(&["-r", "assistant", "-m", "A test of the index."]);
+    repo.say("And why?");
+    let page = page(&repo, &[]);
+    assert_eq!(figures(&page)["prompts"], json!(["0", "2"]));
+    let line = Regex::new(r#"(?s)<a class="turn".*?</a>"#).unwrap();
+    let lines: Vec<&str> = line.find_iter(&page).map(|line| line.as_str()).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r##"
+    <a class="turn" href="#0"><span class="words"><bdi>What is this?</bdi></span><span class="tokens">16</span><meter max="1000" value="19" title="19 of 1,000 tokens"></meter></a>
+    <a class="turn" href="#2"><span class="words"><bdi>And why?</bdi></span><span class="tokens">6</span><meter max="1000" value="25" title="25 of 1,000 tokens"></meter></a>
+    "##);
+}
+
 /// All the markup that pages have.
 fn page_of_plain(repo: &TestRepo) -> BTreeSet<String> {
     repo.git(&["config", "trace.budget", "20"]);
     let plain = sample();
+    tools(&plain, "plain");
+    plain.say(&rich("plain"));
     plain.text(&["edit", "#17", "-m", "Done.", "--meta", "a=1"]);
     plain.bytes_with(&["commit", "-t", "artifact", "-"], b"\xff");
     plain.git(&["config", "trace.budget", "30000"]);
@@ -240,6 +382,13 @@ fn secrets_are_removed_from_the_page() {
     assert!(page(&repo, &[]).contains(&token));
 }
 
+/// The number of items on a page that are in the context.
+fn items(page: &str) -> usize {
+    let cards = Regex::new(r#"<article class="card \w+ (\w+)(?: prompt|)"|<div class="result (\w+)""#).unwrap();
+    let state = |card: &regex::Captures<'_>| card.get(1).or(card.get(2)).unwrap().as_str().to_owned();
+    cards.captures_iter(page).filter(|card| state(card) != "deleted").count()
+}
+
 #[test]
 fn a_long_trace_is_cut_to_its_newest_part() {
     let repo = sample();
@@ -249,15 +398,10 @@ fn a_long_trace_is_cut_to_its_newest_part() {
         "17 earlier items are not on the page; increase --last to show them\n"
     );
     let html = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(html.matches("<details class=\"item ").count(), 5);
-    assert_eq!(html.matches("<li class=\"step\"").count(), 5);
+    assert_eq!(items(&html), 5);
     assert!(html.contains("17 earlier items are not on this page"));
     let then = page(&repo, &["--as-of", "#9"]);
-    assert_eq!(
-        then.matches("<details class=\"item ").count(),
-        8,
-        "as it was at the tenth item, without two removed ones"
-    );
+    assert_eq!(items(&then), 8, "as it was at the tenth item, without two removed ones");
 }
 
 #[test]
@@ -282,6 +426,24 @@ fn a_page_is_written_and_opened() {
         output.status.success() && told.ends_with("no browser could be opened; set git config trace.browser to one\n"),
         "{told}"
     );
+}
+
+#[test]
+fn no_text_browser_is_started_on_a_pipe() {
+    let repo = sample();
+    let seen = repo.home().join("seen");
+    let browser = repo.home().join("w3m");
+    std::fs::write(&browser, format!("#!/bin/sh\necho x >'{}'\n", seen.display())).unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    repo.git(&["config", "browser.w3m.path", browser.to_str().unwrap()]);
+    assert!(repo.text(&["view"]).ends_with("trace/view/main.html\n"));
+    repo.git(&["config", "web.browser", "w3m"]);
+    repo.text(&["view"]);
+    assert!(!seen.exists());
+    if crate::repo::has_terminal() {
+        repo.on_a_terminal("git trace view", "");
+        assert!(seen.exists(), "a browser that the user named opens on a terminal");
+    }
 }
 
 #[test]
@@ -312,7 +474,7 @@ fn invalid_view_arguments_are_refused() {
     ");
     // A device is written directly; a file without write permission is unchanged.
     let answer = repo.text(&["view", "-o", "/dev/stdout"]);
-    assert!(answer.starts_with("<!doctype html>"), "{answer:.90}");
+    assert!(answer.starts_with("<!DOCTYPE html>"), "{answer:.90}");
     let kept = repo.folder().join("kept");
     std::fs::write(&kept, "as it is").unwrap();
     std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o444)).unwrap();

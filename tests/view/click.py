@@ -4,13 +4,16 @@ A page must load nothing, log nothing, obey its own policy, and open no dialog, 
 hostile text in every field and without the script.
 """
 
+import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from playwright.sync_api import expect, sync_playwright
 
@@ -18,6 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(sys.argv[1]).resolve()
 SESSION = ROOT / "tests/fixtures/transcripts/claude-code/small-thinking-tools.jsonl"
 HOSTILE = "</script></pre><script>document.title='got in'</script><!--<img src=x onerror=\"document.title='got in'\">\"onfocus='alert(1)' &lt;"
+# Two pixels.
+PICTURE = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGP4zwAE/wEHAAH/4iOeWQAAAABJRU5ErkJggg==")
 UNSEEN = "\x1b[31m\u202egnp.exe\u202c\u200b\U000e0041\U000e0042\x00"
 
 
@@ -56,10 +61,74 @@ def sample(folder):
     repo.trace("branch", "try-another-way", "#9")
     repo.trace("edit", "#17", "-m", "Done.\nThe timeout of the notarization is 45 minutes.\nNothing else changed.", "--reason", "too long")
     repo.trace("edit", "#17", "-m", "Done.\nThe timeout of the notarization is 50 minutes.\nNothing else changed.", "--reason", "a slip")
-    repo.trace("commit", "-t", "artifact", "--set", "media_type=image/png", "--set", "path=shot.png", "-", data=bytes(range(256)))
+    repo.trace("commit", "-t", "artifact", "--set", "media_type=image/png", "--set", "path=shot.png", "-", data=PICTURE)
     repo.trace("commit", "-m", "A remark that was taken back.")
     repo.trace("delete", "#26", "-m", "off topic")
     repo.trace("--trace", "try-another-way", "commit", "-m", "What if it is retried instead?")
+    return repo
+
+
+def calls(repo):
+    """Hostile text in each place of each kind of card."""
+    many = f"{HOSTILE}\n" * 40
+    link = "[x](javascript:alert(1)) ![y](https://example.com/z.png) <javascript:alert(1)> | [z](data:text/html,a)"
+    patch = f"*** Begin Patch\n*** Update File: {HOSTILE}\n@@ {HOSTILE}\n-{HOSTILE}\n+{HOSTILE}x\n*** End Patch"
+    tools = {
+        "Bash": {"command": many, "description": HOSTILE},
+        "Read": {"file_path": HOSTILE, "offset": HOSTILE},
+        "Edit": {"file_path": HOSTILE, "old_string": f"{HOSTILE} one", "new_string": f"{HOSTILE} two"},
+        "Write": {"file_path": HOSTILE, "content": many},
+        "apply_patch": {"input": patch},
+        "Grep": {"pattern": HOSTILE, "path": HOSTILE},
+        "TodoWrite": {"todos": [{"content": HOSTILE, "status": HOSTILE}]},
+        HOSTILE: {HOSTILE: HOSTILE, "prompt": many},
+    }
+    lines = []
+    for number, (name, arguments) in enumerate(tools.items()):
+        item = {"type": "tool_io", "name": name, "call_id": f"call-{number}"}
+        lines.append({**item, "direction": "call", "text": json.dumps(arguments)})
+        lines.append({**item, "direction": "result", "text": f"\x1b[31m{many}", "status": "error"})
+        lines.append({**item, "direction": "result", "text": json.dumps([{"text": f"{HOSTILE} {link}"}])})
+    for text in (f"# {HOSTILE}\n\n{link}\n\n> {HOSTILE}\n\n| {HOSTILE} |\n| :-: |\n| {link} |\n\n```{HOSTILE}\n{HOSTILE}\n```\n", HOSTILE + UNSEEN[:-1]):
+        for kind in ("reasoning", "dialogue", "instruction", "output"):
+            lines.append({"type": kind, "text": text})
+    repo.trace("commit", "--batch", data="".join(f"{json.dumps(line)}\n" for line in lines).encode())
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>{HOSTILE}</script></svg>'
+    repo.trace("commit", "-t", "artifact", "--set", "media_type=image/svg+xml", "-", data=svg.encode())
+
+
+def long(folder):
+    """A session of 10,000 items as agents record them."""
+    repo = Repo(folder)
+    words = "the parser reads a line and returns its **count** unless `limit` is set, then an error names the file"
+    tools = [
+        ("Bash", {"command": "cargo test --lib parser", "description": "Run the tests"}),
+        ("Read", {"file_path": "/src/lib.rs"}),
+        ("Edit", {"file_path": "/src/lib.rs", "old_string": "let a = 1;\nlet b = 2;\n", "new_string": "let a = 1;\nlet b = 3;\n"}),
+        ("Grep", {"pattern": "fn main", "path": "src"}),
+    ]
+    lines = []
+    for number in range(10_000):
+        role, content = "user", f"{number} {words}"
+        name, arguments = tools[number // 4 % 4]
+        call = f"toolu_{number // 4:024}"
+        if number % 4 == 1:
+            role, content = "assistant", [{"type": "thinking", "thinking": f"{words}, {words}", "signature": "c2ln"}]
+        elif number % 4 == 2:
+            role, content = "assistant", [{"type": "tool_use", "id": call, "name": name, "input": arguments}]
+        elif number % 4 == 3:
+            content = [{"type": "tool_result", "tool_use_id": call, "content": f"     1→{words}\n     2→{words}"}]
+        elif number % 32:
+            role, content = "assistant", [{"type": "text", "text": f"{words}\n\n- one\n- two `x`\n"}]
+        if number == 5024:
+            content += " needle in the middle"
+        parent = f"{number - 1:032x}" if number else None
+        time = f"2026-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}.000Z"
+        record = {"type": role, "uuid": f"{number:032x}", "parentUuid": parent, "sessionId": "long", "timestamp": time}
+        lines.append({**record, "message": {"role": role, "id": f"msg_{number}", "content": content}})
+    session = folder / "long.jsonl"
+    session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    repo.trace("import", "claude-code", session)
     return repo
 
 
@@ -74,6 +143,7 @@ def hostile(folder):
     repo.trace("pin", "#0", "-m", HOSTILE)
     repo.trace("commit", "-", data=f"{HOSTILE}{UNSEEN}".encode())
     repo.trace("delete", "#1", "-m", HOSTILE)
+    calls(repo)
     for name in ["a<b>", "x\"onclick=alert(1)", "y'&z"]:
         repo.run("git", "update-ref", f"refs/traces/{name}", "refs/traces/main")
     return repo
@@ -108,52 +178,77 @@ def shown(page, selector):
 def click_sample(context, file, shots):
     watch = Watch(context, file)
     page = watch.page
-    assert page.title() == "release-fix · trace"
-    every = page.locator(".item").count()
-    assert every == 24, every
-    steps = shown(page, ".step")
+    assert page.title().endswith(" · trace")
+    every = page.locator(".items article").count()
+    assert every == 22, every
     if shots:
         page.screenshot(path=shots / "top.png")
 
     page.get_by_label("tool_io").uncheck()
-    assert shown(page, ".item[data-type=tool_io]") == 0 and shown(page, ".item") == every - 10
-    assert shown(page, ".step") < steps, "steps go with their items"
-    assert page.locator("#count").inner_text() == f"{every - 10} of {every} items"
+    assert shown(page, "article[data-type=tool_io]") == 0 and shown(page, "article") == every - 5
+    expect(page.locator("#count")).to_have_text(f"{every - 5} of {every}")
     page.get_by_label("tool_io").check()
-    page.get_by_label("normal").uncheck()
-    assert shown(page, ".item") == shown(page, ".item[data-state=pinned]") + shown(page, ".item[data-state=skip]") > 0
-    page.get_by_label("normal").check()
-    page.keyboard.press("Escape")
+    page.get_by_label("deleted").uncheck()
+    assert shown(page, "article.deleted") == 0 and shown(page, "article") == every - page.locator("article.deleted").count()
+    page.get_by_label("deleted").check()
+    page.locator("#tool").select_option("Edit")
+    assert shown(page, "article") == shown(page, "article[data-tool=Edit]") > 0
+    page.locator("#tool").select_option("")
+    page.locator("#size").select_option("100")
+    assert 0 < shown(page, "article") < every
+    page.locator("#size").select_option("0")
     page.locator("h1").click()
     page.keyboard.press("/")
     page.keyboard.type("50 minutes")
-    expect(page.locator("#count")).to_contain_text("1 of ")
-    assert shown(page, ".item") == 1
+    expect(page.locator("#count")).to_have_text(f"1 of {every}")
+    assert shown(page, "article") == 1
+    page.locator("#words").fill("no such words anywhere")
+    expect(page.locator("#nothing")).to_be_visible()
     page.locator("#words").fill("")
-    expect(page.locator("#count")).to_contain_text(f"{every} of ")
+    expect(page.locator("#count")).to_have_text(f"{every} of {every}")
 
-    item = page.locator(".item", has=page.locator("summary .badge", has_text="revision 3"))
-    assert not item.locator(".body").is_visible()
-    item.locator("> summary").click()
-    assert "50 minutes" in item.locator(".body").text_content()
-    assert item.locator("details.diff").count() == 2
+    # An edited item shows its text and each difference.
+    item = page.locator("article", has=page.locator("header .badge", has_text="revision 3"))
+    assert "50 minutes" in item.locator(".md").text_content()
     diff = item.locator("details.diff").first
+    assert not diff.locator(".del b").is_visible()
     diff.locator("summary").click()
-    assert diff.locator(".del b").inner_text() == "45" and diff.locator(".ins b").inner_text() == "50"
+    assert diff.locator(".del b").text_content() == "45" and diff.locator(".ins b").text_content() == "50"
     assert "because: a slip" in item.text_content()
+    assert not item.locator(".meta pre").is_visible()
+    item.locator(".meta summary").click()
+    assert "id: " in item.locator(".meta pre").text_content()
     if shots:
         item.scroll_into_view_if_needed()
         page.screenshot(path=shots / "item.png")
-    item.locator("> summary").focus()
-    page.keyboard.press("Enter")
-    assert not item.locator(".body").is_visible(), "the keyboard folds it again"
 
-    skipped = page.locator(".item[data-state=skip]", has_text="whole files").first
-    skipped.locator("> summary").click()
+    # A call has its result in its card.
+    edit = page.locator("article[data-tool=Edit]").first
+    assert edit.locator("pre.diff .ins").count() > 0 and edit.locator(".result").count() == 1
+    skipped = page.locator("article[data-state~=skip], .result.skip", has_text="whole files").first
     assert "because: whole files, of which one line mattered" in skipped.text_content()
-    assert "image/png, 256 bytes" in page.locator(".item[data-type=artifact] > summary").text_content()
+    picture = page.locator("article[data-type=artifact] img")
+    assert picture.evaluate("(image) => image.complete && image.naturalWidth") == 2
     assert "A remark that was taken back" not in page.content()
+    assert page.locator("article.deleted", has_text="off topic").count() == 1
+    if page.evaluate("Boolean(window.Highlight)"):
+        assert page.evaluate("[...CSS.highlights.values()].some((mark) => mark.size)"), "code has colors"
 
+    # The index and the keys lead to prompts.
+    prompts = page.locator(".turn")
+    assert prompts.count() == 2 and prompts.first.locator("meter").count() == 1
+    target = prompts.nth(1).get_attribute("href")
+    prompts.nth(1).click()
+    expect(page.locator(".aimed")).to_have_attribute("id", target.removeprefix("#"))
+    page.locator("h1").click()
+    page.evaluate("scrollTo(0, 0)")
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    expect(page.locator(".aimed")).to_have_attribute("id", target.removeprefix("#"))
+    page.keyboard.press("p")
+    expect(page.locator(".aimed")).to_have_attribute("id", prompts.first.get_attribute("href").removeprefix("#"))
+
+    page.locator("#tokens > summary").click()
     page.locator("#chart").scroll_into_view_if_needed()
     box = page.locator("#chart").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2)
@@ -162,7 +257,7 @@ def click_sample(context, file, shots):
     late = page.locator("#readout").inner_text()
     assert early != late and "tokens: " in late and "of the budget" in late, (early, late)
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
-    assert page.evaluate("document.querySelector(':target').className") == "step"
+    assert page.evaluate("/^#(\\d+|c-)/.test(location.hash)")
     page.locator("#chart").focus()
     page.keyboard.press("Home")
     first = page.locator("#readout").inner_text()
@@ -170,16 +265,16 @@ def click_sample(context, file, shots):
         page.keyboard.press("ArrowRight")
     assert page.locator("#readout").inner_text() != first
 
+    page.locator("#changes > summary").click()
     link = page.locator(".step a").first
     target = link.get_attribute("href").removeprefix("#")
     link.click()
-    expect(page.locator(f"[id={target}]")).to_have_attribute("open", "")
-    branches = page.locator("section", has=page.locator("#branches")).inner_text()
-    assert "try-another-way" in branches, branches
+    expect(page.locator(f"[id='{target}']")).to_have_class(re.compile("aimed"))
+    assert "try-another-way" in page.locator("#branches").text_content()
     page.locator("#open").click()
-    assert page.locator(".item[open]").count() == every
+    assert page.locator(".items .fold:not([open])").count() == 0
     page.locator("#close").click()
-    assert page.locator(".item[open]").count() == 0
+    assert page.locator(".items .fold[open]").count() == 0
     if shots:
         page.evaluate("location.hash = ''")
         page.screenshot(path=shots / "whole.png", full_page=True)
@@ -190,24 +285,60 @@ def click_hostile(context, file, shots):
     watch = Watch(context, file)
     page = watch.page
     page.locator("#open").click()
-    for diff in page.locator(".diff > summary").all():
-        diff.click()
     for name in ("onclick", "onfocus", "onerror", "style", "src"):
-        assert page.locator(f"body [{name}]").count() == 0, name
+        # The script sets one style: the height of a part that is not built.
+        assert page.locator(f"body [{name}]:not(.chunk)").count() == 0, name
+    leads = page.locator("article a").evaluate_all("(links) => links.map((link) => link.getAttribute('href'))")
+    assert all(link.startswith(("#", "https://", "http://", "mailto:")) for link in leads), leads
     assert page.locator("line.budget").count() == 1 and page.locator("path.band").count() > 0
     assert page.locator("script").count() == 2 and page.locator("img").count() == 0
-    assert "</script></pre><script>" in page.locator(".item .body").first.text_content()
+    assert page.locator("article").count() == page.locator(".items > .chunk > *").count() > 8
+    assert page.locator("article pre.term").count() > 0 and page.locator("article pre.diff").count() > 0
+    assert "</script></pre><script>" in page.locator("article").first.text_content()
     assert "U+202E" in page.locator(".hid").all_text_contents()
     page.locator("#words").fill("<script>")
-    expect(page.locator("#count")).to_contain_text("2 of 2 ")
+    expect(page.locator("#count")).to_contain_text(" of ")
+    assert shown(page, "article") > 8
     if shots:
         page.screenshot(path=shots / "hostile.png")
-    # Even injected script would not run.
+    # Even injected script would not run, and nothing but the parts of the file becomes markup.
     page.evaluate("document.body.append(Object.assign(document.createElement('p'), { id: 'late' }))")
-    blocked = page.evaluate("() => { try { document.getElementById('late').innerHTML = '<b>'; return false } catch { return true } }")
-    assert blocked, "no text becomes markup in the page's own script either"
+    for text in ("'<b>'", "document.body.textContent"):
+        script = "() => { try { document.getElementById('late').innerHTML = TEXT; return false } catch { return true } }"
+        assert page.evaluate(script.replace("TEXT", text)), "no text becomes markup in the page's own script either"
+    again = "() => { try { trustedTypes.createPolicy('page', { createHTML: (text) => text }); return false } catch { return true } }"
+    assert page.evaluate(again), "there is one policy"
     watch.faults.clear()
     watch.done(file)
+
+
+def open_long(context, file, shots):
+    """A page of 10,000 items opens quickly, stays light, and finds everything."""
+    began = time.monotonic()
+    watch = Watch(context, file)
+    page = watch.page
+    opened = time.monotonic() - began
+    limit = float(os.environ.get("VIEW_SECONDS", "6"))
+    nodes = "(() => { const walker = document.createTreeWalker(document, NodeFilter.SHOW_ALL); let n = 1; while (walker.nextNode()) n += 1; return n })()"
+    counts = [page.evaluate(nodes)]
+    assert opened < limit, opened
+    for part in (0.25, 0.5, 0.75, 1):
+        page.evaluate(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
+        page.wait_for_timeout(150)
+        counts.append(page.evaluate(nodes))
+    assert max(counts) < 20_000, counts
+    page.evaluate("location.hash = '#4242'")
+    expect(page.locator("[id='4242']")).to_be_in_viewport()
+    page.locator("#words").fill("needle in the middle")
+    expect(page.locator("#count")).to_have_text(re.compile("^1 of "))
+    expect(page.locator("article:visible")).to_contain_text("needle in the middle")
+    page.locator("#words").fill("")
+    expect(page.locator("#count")).not_to_have_text(re.compile("^1 of "))
+    assert page.evaluate(nodes) < 20_000
+    watch.done(file)
+    size = file.stat().st_size
+    assert size < 6_000_000, size
+    return f"opened in {opened:.2f} s, at most {max(counts):,} nodes, {size / 1e6:.1f} MB"
 
 
 def read_without_script(browser, file):
@@ -215,9 +346,11 @@ def read_without_script(browser, file):
     watch = Watch(context, file)
     page = watch.page
     assert not page.locator("#filter").is_visible()
-    item = page.locator(".item").nth(3)
-    item.locator("> summary").click()
-    assert item.locator(".fields").is_visible()
+    assert page.locator("article").count() == 22 and page.locator(".turn").count() == 2
+    assert page.locator("article.prompt").first.locator(".md").is_visible()
+    fold = page.locator("article .fold").first
+    fold.locator("> summary").click()
+    assert fold.locator(".md").is_visible()
     watch.done(file)
     context.close()
 
@@ -228,7 +361,11 @@ def main():
     assert chromium, "there is no chromium"
     with tempfile.TemporaryDirectory() as home, sync_playwright() as driver:
         home = pathlib.Path(home)
-        pages = {"sample": sample(home / "sample").page(), "hostile": hostile(home / "hostile").page("--deleted")}
+        pages = {
+            "sample": sample(home / "sample").page(),
+            "hostile": hostile(home / "hostile").page("--deleted"),
+            "long": long(home / "long").page(),
+        }
         if shots:
             shots.mkdir(parents=True, exist_ok=True)
             for name, file in pages.items():
@@ -242,8 +379,11 @@ def main():
             click_hostile(context, pages["hostile"], folder)
             context.close()
         read_without_script(browser, pages["sample"])
+        context = browser.new_context(viewport={"width": 1100, "height": 900})
+        figures = open_long(context, pages["long"], shots)
+        context.close()
         browser.close()
-    print("view: the sample and the hostile page, light and dark, with and without script")
+    print(f"view: the sample and the hostile page, light and dark, with and without script; 10,000 items {figures}")
 
 
 main()

@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use super::data::{Data, Step};
-use super::html::{Html, color, number};
+use super::html::{color, number};
 use super::timeline::anchor;
-use crate::git::{Oid, Repo};
+use crate::git::{Oid, Repo, short_oid};
 use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::ItemType;
@@ -40,6 +41,8 @@ struct Point {
 pub(crate) struct Chart {
     bands: Vec<String>,
     points: Vec<Point>,
+    /// By the index of the commit.
+    sizes: HashMap<usize, u64>,
     pub(crate) budget: Option<u64>,
 }
 
@@ -94,7 +97,8 @@ impl Chart {
         for point in &mut points {
             point.tokens.resize(bands.len(), 0);
         }
-        Ok(Self { bands, points: thinned(points), budget: settings::number(repo, "trace.budget")? })
+        let sizes = points.iter().map(|point| (point.step, point.reported.unwrap_or(point.total()))).collect();
+        Ok(Self { bands, points: thinned(points), sizes, budget: settings::number(repo, "trace.budget")? })
     }
 
     /// The bands that have tokens at some point, from the bottom.
@@ -108,68 +112,67 @@ impl Chart {
         let points = self.points.iter().enumerate().map(|(index, point)| {
             let step = &data.steps[point.step];
             let tokens: Vec<u64> = bands.iter().map(|band| point.tokens[*band]).collect();
-            json!({ "x": self.x(index), "to": anchor(step), "at": step.tip.time().to_string(), "tokens": tokens,
+            json!({ "x": self.x(index), "to": anchor(data, step),
+                "commit": short_oid(step.tip.commit.oid), "at": step.tip.time().to_string(), "tokens": tokens,
                 "total": point.total(), "reported": point.reported })
         });
         json!({ "bands": names, "budget": self.budget, "points": points.collect::<Vec<_>>() })
     }
 
-    pub(crate) fn render(&self, html: &mut Html) {
+    /// The size of the context after the commit at an index: as reported, else as counted.
+    pub(crate) fn size_after(&self, step: usize) -> Option<u64> {
+        self.sizes.get(&step).copied()
+    }
+
+    pub(crate) fn render(&self) -> Markup {
         let counted = self.points.iter().map(Point::total).max().unwrap_or(0);
         // A much higher line would flatten everything else. Reports count what the trace does not contain, such as tools.
         let fits = |tokens: &u64| *tokens <= counted.saturating_mul(3);
         let most_reported = self.points.iter().filter_map(|point| point.reported).max();
         let (budget, reported) = (self.budget.filter(fits), most_reported.filter(fits));
         let top = counted.max(budget.unwrap_or(0)).max(reported.unwrap_or(0)).max(1);
-        html.raw(concat!(
-            r#"<svg id="chart" viewBox="0 0 960 260" role="img" aria-labelledby="chart-title">"#,
-            r#"<title id="chart-title">"#,
-        ));
         let last = self.points.last().map_or(0, Point::total);
-        html.put("Tokens by type after each commit, {} at the end</title>", &[&number(last)]);
-        axis(html, top);
+        let line = reported.map(|_| {
+            let points = self.points.iter().enumerate();
+            self.path(points.filter_map(|(index, point)| Some((index, point.reported?))), top)
+        });
+        html! {
+            svg #chart viewBox="0 0 960 260" role="img" aria-labelledby="chart-title" {
+                title #chart-title { "Tokens by type after each commit, " (number(last)) " at the end" }
+                (axis(top))
+                @for (name, path) in self.areas(top) { path.band.(color(name)) d={ "M" (path) "Z" } {} }
+                @if let Some(line) = line { path.reported d={ "M" (line) } {} }
+                @if let Some(budget) = budget { (budget_line(budget, top)) }
+                line #cursor.cursor y1="14" y2="236" x1="-9" x2="-9" {}
+            }
+            p #readout.readout aria-live="polite" {}
+            ul.legend {
+                @for (_, name) in self.bands() { li { span.swatch.(color(name)) {} (name) } }
+                @match (most_reported, reported) {
+                    (Some(_), Some(_)) => li { span.swatch.line {} "as a provider reported" },
+                    (Some(most), None) => li { "a provider reported up to " (number(most)) ", above the chart" },
+                    _ => {},
+                }
+                @if let Some(far) = self.budget.filter(|far| !fits(far)) {
+                    li { "budget " (number(far)) ", above the chart" }
+                }
+            }
+        }
+    }
+
+    /// The outline of each band, from the bottom.
+    fn areas(&self, top: u64) -> Vec<(&str, String)> {
         let mut below: Vec<u64> = vec![0; self.points.len()];
-        for (band, name) in self.bands() {
+        let area = |(band, name)| {
             let above: Vec<u64> =
                 below.iter().zip(&self.points).map(|(below, point)| below + point.tokens[band]).collect();
             let forth = above.iter().copied().enumerate();
             let back = below.iter().copied().enumerate().rev();
             let path = self.path(forth.chain(back), top);
-            html.put(r#"<path class="band {}" d="M{}Z"/>"#, &[&color(name), &path]);
             below = above;
-        }
-        if reported.is_some() {
-            let points = self.points.iter().enumerate();
-            let path = self.path(points.filter_map(|(index, point)| Some((index, point.reported?))), top);
-            html.put(r#"<path class="reported" d="M{}"/>"#, &[&path]);
-        }
-        if let Some(budget) = budget {
-            let y = y(budget, top);
-            // Above the line, or below it where that would be outside.
-            let text = tenths(if y < TOP * 10 + 100 { y + 120 } else { y - 40 });
-            let y = tenths(y);
-            html.put(r#"<line class="budget" x1="70" x2="950" y1="{}" y2="{}"/>"#, &[&y, &y]);
-            html.put(
-                r#"<text class="budget-word" x="946" text-anchor="end" y="{}">budget {}</text>"#,
-                &[&text, &number(budget)],
-            );
-        }
-        html.raw(concat!(
-            r#"<line id="cursor" class="cursor" y1="14" y2="236" x1="-9" x2="-9"/></svg>"#,
-            r#"<p id="readout" class="readout" aria-live="polite"></p><ul class="legend">"#,
-        ));
-        for (_, name) in self.bands() {
-            html.put(r#"<li><span class="swatch {}"></span>{}</li>"#, &[&color(name), &name]);
-        }
-        match (most_reported, reported) {
-            (Some(_), Some(_)) => html.raw(r#"<li><span class="swatch line"></span>as a provider reported</li>"#),
-            (Some(most), None) => html.put("<li>a provider reported up to {}, above the chart</li>", &[&number(most)]),
-            _ => html,
+            (name, path)
         };
-        if let Some(far) = self.budget.filter(|far| !fits(far)) {
-            html.put("<li>budget {}, above the chart</li>", &[&number(far)]);
-        }
-        html.raw("</ul>");
+        self.bands().map(area).collect()
     }
 
     fn x(&self, index: usize) -> u64 {
@@ -329,14 +332,26 @@ fn tenths(number: u64) -> String {
     format!("{}.{}", number / 10, number % 10)
 }
 
-fn axis(html: &mut Html, top: u64) {
+fn budget_line(budget: u64, top: u64) -> Markup {
+    let y = y(budget, top);
+    // Above the line, or below it where that would be outside.
+    let text = tenths(if y < TOP * 10 + 100 { y + 120 } else { y - 40 });
+    let y = tenths(y);
+    html! {
+        line.budget x1="70" x2="950" y1=(y) y2=(y) {}
+        text.budget-word x="946" text-anchor="end" y=(text) { "budget " (number(budget)) }
+    }
+}
+
+fn axis(top: u64) -> Markup {
     // The smallest step of 1, 2, or 5 times a power of ten with at most five lines.
     let units = std::iter::successors(Some(1_u64), |unit| unit.checked_mul(10));
     let mut steps = units.flat_map(|unit| [1, 2, 5].map(|digit| unit.saturating_mul(digit)));
     let step = steps.find(|step| top / step <= 5).unwrap_or(top);
-    for tokens in (0..=5).map(|line| line * step).take_while(|tokens| *tokens <= top) {
-        let (y, text) = (tenths(y(tokens, top)), tenths(y(tokens, top) + 40));
-        html.put(r#"<line class="grid" x1="70" x2="950" y1="{}" y2="{}"/>"#, &[&y, &y]);
-        html.put(r#"<text class="axis" x="62" text-anchor="end" y="{}">{}</text>"#, &[&text, &number(tokens)]);
+    html! {
+        @for tokens in (0..=5).map(|line| line * step).take_while(|tokens| *tokens <= top) {
+            line.grid x1="70" x2="950" y1=(tenths(y(tokens, top))) y2=(tenths(y(tokens, top))) {}
+            text.axis x="62" text-anchor="end" y=(tenths(y(tokens, top) + 40)) { (number(tokens)) }
+        }
     }
 }

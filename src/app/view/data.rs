@@ -12,7 +12,10 @@ use crate::trace::store::priority::{Record, SetLevel, Setting};
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
-use crate::trace::{ItemId, Time, Tip, TraceError};
+use crate::trace::{ItemId, Op, Time, Tip, TraceError};
+
+/// The state of an item in whose place a summary is.
+const SUMMARIZED: &str = "summarized";
 
 pub(crate) struct Step {
     pub(crate) tip: Tip,
@@ -30,7 +33,7 @@ pub(crate) struct Data<'v> {
     pub(crate) view: &'v View,
     /// The live items that are shown, in reading order.
     pub(crate) items: &'v [ItemEntry],
-    /// The deleted items that are shown, each as it was last, in reading order.
+    /// The items that are no longer in the context, each as it was last, in reading order.
     pub(crate) gone: Vec<ItemEntry>,
     pub(crate) steps: Vec<Step>,
     pub(crate) has_earlier_steps: bool,
@@ -40,6 +43,10 @@ pub(crate) struct Data<'v> {
     pub(crate) redactor: Redactor,
     texts: HashMap<Oid, Text>,
     shown: HashSet<ItemId>,
+    /// The step that removed an item last.
+    removals: HashMap<ItemId, usize>,
+    /// The first item at each position.
+    first_at: HashMap<u32, ItemId>,
     live: HashMap<ItemId, Oid>,
     /// The changes that introduced an item or changed its text, newest first, by step and position in it.
     touches: HashMap<ItemId, Vec<(usize, usize)>>,
@@ -58,22 +65,32 @@ impl<'v> Data<'v> {
         let (steps, has_earlier_steps) = walk(repo, &view.tip, options.last)?;
         let live: HashMap<ItemId, Oid> = view.slots.iter().map(|entry| (entry.id, entry.blob)).collect();
         let mut gone = BTreeMap::new();
-        if options.past == Past::All {
-            // The newest comes first and stays.
-            for change in steps.iter().flat_map(|step| &step.changes) {
+        let mut removals = HashMap::new();
+        // The newest comes first and stays.
+        for (index, step) in steps.iter().enumerate() {
+            for change in &step.changes {
                 let entry = change.entry();
                 if !live.contains_key(&entry.id) {
                     gone.entry(entry.id).or_insert_with(|| entry.clone());
+                    if matches!(change, Change::Removed(_)) {
+                        removals.entry(entry.id).or_insert(index);
+                    }
                 }
             }
         }
         let mut gone: Vec<ItemEntry> = gone.into_values().collect();
         gone.sort_by_key(|entry| (entry.seq, entry.id));
+        let mut first_at = HashMap::new();
+        for entry in items.iter().chain(&gone) {
+            first_at.entry(entry.seq).or_insert(entry.id);
+        }
         let mut data = Self {
             view,
+            first_at,
             items,
             shown: items.iter().chain(&gone).map(|entry| entry.id).collect(),
             gone,
+            removals,
             touches: touches(&steps),
             steps,
             has_earlier_steps,
@@ -104,10 +121,48 @@ impl<'v> Data<'v> {
         self.shown.contains(&id)
     }
 
-    /// `gone`, the reason why the item is left out, or its priority.
+    /// All items on the page, in reading order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &ItemEntry> {
+        let mut entries: Vec<&ItemEntry> = self.items.iter().chain(&self.gone).collect();
+        entries.sort_by_key(|entry| (entry.seq, entry.id));
+        entries.into_iter()
+    }
+
+    /// The item, if its text may be shown and was read.
+    pub(crate) fn item(&self, entry: &ItemEntry) -> Option<&Item> {
+        self.text(entry.blob).filter(|_| self.shows_text(entry))?.item.as_ref()
+    }
+
+    /// The commit that removed an item from the context.
+    pub(crate) fn removal(&self, id: ItemId) -> Option<&Step> {
+        self.removals.get(&id).map(|step| &self.steps[*step])
+    }
+
+    /// Whether a text is on the page. A summary is not made to hide what it summarizes; a deletion may be.
+    pub(crate) fn shows_text(&self, entry: &ItemEntry) -> bool {
+        self.is_live(entry.id) || self.past.shows(self.state(entry) == SUMMARIZED)
+    }
+
+    /// The name of an item in links: its position, with its id if another item has that position too.
+    pub(crate) fn anchor(&self, entry: &ItemEntry) -> String {
+        match self.first_at.get(&entry.seq) {
+            Some(first) if *first != entry.id => format!("{}-{}", entry.seq, entry.id),
+            _ => entry.seq.to_string(),
+        }
+    }
+
+    /// The index of the step that added an item.
+    pub(crate) fn origin(&self, id: ItemId) -> Option<usize> {
+        self.touches.get(&id)?.last().map(|(step, _)| *step)
+    }
+
+    /// `deleted` or `summarized`, the reason why the item is left out, or its priority.
     pub(crate) fn state(&self, entry: &ItemEntry) -> &'static str {
         match self.view.left_out(entry) {
-            _ if !self.is_live(entry.id) => "gone",
+            _ if !self.is_live(entry.id) => match self.removal(entry.id) {
+                Some(step) if step.tip.trailers.op == Some(Op::Compress) => SUMMARIZED,
+                _ => "deleted",
+            },
             Some(reason) => reason.as_str(),
             None => self.view.level(entry).level().as_str(),
         }
@@ -121,11 +176,12 @@ impl<'v> Data<'v> {
     /// A commit's subject, unless it is about a text that is not shown: a subject is often the beginning of a text.
     pub(crate) fn subject<'s>(&self, step: &'s Step) -> Option<&'s str> {
         let own = step.tip.item();
-        let is_known = own.is_none_or(|id| self.past == Past::All || self.is_live(id));
+        let is_summarized = |id| self.removal(id).is_some_and(|step| step.tip.trailers.op == Some(Op::Compress));
+        let is_known = own.is_none_or(|id| self.is_live(id) || self.past.shows(is_summarized(id)));
         let mut about = step.changes.iter().filter(|change| own.is_none_or(|id| change.entry().id == id));
         let is_shown = |change: &Change| match (self.past, self.live.get(&change.entry().id)) {
             (Past::All, _) | (Past::Edits, Some(_)) => true,
-            (Past::Edits, None) => false,
+            (Past::Edits, None) => self.shows_text(change.entry()),
             (Past::Nothing, live) => live == Some(&change.entry().blob),
         };
         (is_known && about.all(is_shown)).then(|| step.tip.commit.subject())
@@ -154,7 +210,8 @@ impl<'v> Data<'v> {
     /// Reads each text once. Those that are shown are kept; of the others only the cost is.
     fn read_texts(&mut self, repo: &Repo, counter: Counter) -> Result<(), TraceError> {
         let mut wanted: Vec<&ItemEntry> = self.items.iter().chain(&self.gone).collect();
-        let mut kept: HashSet<Oid> = wanted.iter().map(|entry| entry.blob).collect();
+        let mut kept: HashSet<Oid> =
+            wanted.iter().filter(|entry| self.shows_text(entry)).map(|entry| entry.blob).collect();
         for change in self.changes() {
             let (before, after) = change.sides();
             wanted.extend(after.into_iter().chain(before));
@@ -162,6 +219,7 @@ impl<'v> Data<'v> {
                 && before.blob != after.blob
                 && self.past != Past::Nothing
                 && self.is_shown(after.id)
+                && self.shows_text(after)
             {
                 kept.extend([before.blob, after.blob]);
             }

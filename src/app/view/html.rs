@@ -1,84 +1,73 @@
-//! HTML output in which no text of others can become markup.
+//! Parts that every section of the page uses.
 //!
-//! Markup is a literal of this program by type; [`Html::put`] escapes all values in it.
+//! Markup is written with `maud`, which checks it at compile time and escapes every value. [`finish`] then shows characters that act
+//! without being seen by their numbers, wherever a value contained them.
 
-use crate::base::escape::marked;
 use std::fmt::{Display, Write as _};
 
+use maud::{Markup, PreEscaped, html};
+
+use crate::base::escape::marked;
 use crate::trace::Time;
 
-#[derive(Default)]
-pub(crate) struct Html {
-    page: String,
-    /// Whether the next value is inside a tag or the title, where there can be no elements.
-    in_tag: bool,
+/// A page or a part of one, ready to be written: an unprintable character is its number, as an element in text and as text in tags.
+pub(crate) fn finish(markup: Markup) -> String {
+    let page = markup.into_string();
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b'\t' | 0x20..0x7f);
+    if page.bytes().all(is_plain) {
+        return page;
+    }
+    let mut shown = String::with_capacity(page.len() + page.len() / 64);
+    let mut in_tag = false;
+    for line in page.split_inclusive('\n') {
+        if line.bytes().all(is_plain) {
+            shown.push_str(line);
+            in_tag =
+                line.rfind(['<', '>']).map_or(in_tag, |at| line[at..].starts_with('<')) || line.ends_with("<title>");
+            continue;
+        }
+        for (c, is_unprintable) in marked(line) {
+            match c {
+                '\n' | '\t' => shown.push(c),
+                c if is_unprintable => {
+                    let (before, after) = if in_tag { ("", "") } else { ("<span class=\"hid\">", "</span>") };
+                    // Writing to a String cannot fail.
+                    let _ = write!(shown, "{before}U+{:04X}{after}", u32::from(c));
+                }
+                c => {
+                    shown.push(c);
+                    // The title of the page holds no elements.
+                    in_tag = c == '<' || in_tag && c != '>' || c == '>' && shown.ends_with("<title>");
+                }
+            }
+        }
+    }
+    shown
 }
 
-impl Html {
-    /// Writes markup with a value in place of each `{}`.
-    pub(crate) fn put(&mut self, markup: &'static str, values: &[&dyn Display]) -> &mut Self {
-        for (index, piece) in markup.split("{}").enumerate() {
-            if let Some(value) = index.checked_sub(1).and_then(|index| values.get(index)) {
-                self.escape(&value.to_string());
+/// JSON that nothing in HTML or in a script ends.
+pub(crate) fn json(value: &serde_json::Value) -> Markup {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        if c == '<' || c == '>' || c == '&' || !c.is_ascii() {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(text, "\\u{unit:04x}");
             }
-            self.raw(piece);
-        }
-        self
-    }
-
-    /// Writes markup without values, which may contain `{}`.
-    pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
-        self.page.push_str(markup);
-        if let Some(at) = markup.rfind(['<', '>']) {
-            self.in_tag = markup[at..].starts_with('<') || markup.ends_with("<title>");
-        }
-        self
-    }
-
-    pub(crate) fn note(&mut self, markup: &'static str, values: &[&dyn Display]) -> &mut Self {
-        self.raw(r#"<p class="note">"#).put(markup, values).raw("</p>")
-    }
-
-    pub(crate) fn time(&mut self, time: Time) -> &mut Self {
-        let text = time.to_string();
-        let shown = text.split('.').next().unwrap_or(&text).trim_end_matches('Z').replace('T', " ");
-        self.put(r#"<time datetime="{}">{}</time>"#, &[&text, &shown])
-    }
-
-    /// Writes JSON that nothing in HTML or in a script ends.
-    pub(crate) fn json(&mut self, value: &serde_json::Value) -> &mut Self {
-        for c in value.to_string().chars() {
-            match c {
-                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                    // Writing to a String cannot fail.
-                    let _ = write!(self.page, "\\u{:04x}", u32::from(c));
-                }
-                c => self.page.push(c),
-            }
-        }
-        self
-    }
-
-    pub(crate) fn finish(self) -> String {
-        self.page
-    }
-
-    /// Writes a text. An invisible character is written as its number: as an element, or as text where there can be none.
-    fn escape(&mut self, text: &str) {
-        let (before, after) = if self.in_tag { ("", "") } else { ("<span class=\"hid\">", "</span>") };
-        for (c, is_unprintable) in marked(text) {
-            match c {
-                '\n' | '\t' => self.page.push(c),
-                '&' => self.page.push_str("&amp;"),
-                '<' => self.page.push_str("&lt;"),
-                '>' => self.page.push_str("&gt;"),
-                '"' => self.page.push_str("&quot;"),
-                '\'' => self.page.push_str("&#39;"),
-                c if is_unprintable => self.page.extend([before, &format!("U+{:04X}", u32::from(c)), after]),
-                c => self.page.push(c),
-            }
+        } else {
+            text.push(c);
         }
     }
+    PreEscaped(text)
+}
+
+pub(crate) fn time(time: Time) -> Markup {
+    let text = time.to_string();
+    html! { time datetime=(text) { (clock(&text)) } }
+}
+
+/// A time to the second, without its zone, which is UTC.
+pub(crate) fn clock(text: &str) -> String {
+    text.split('.').next().unwrap_or(text).trim_end_matches('Z').replace('T', " ")
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is a number")]
@@ -103,5 +92,18 @@ pub(crate) fn color(item_type: &str) -> &'static str {
         "freeform" => "k6",
         "earlier" => "k8",
         _ => "k7",
+    }
+}
+
+/// Parts of a page of which the browser builds those that are scrolled to. Without the script, all of them are read.
+///
+/// A browser with scripts reads the content of `noscript` as one text. `page.js` parses it when it is needed.
+pub(crate) fn chunks(parts: &[(String, Markup)], of: usize) -> Markup {
+    html! {
+        @for chunk in parts.chunks(of) {
+            div.chunk data-first=[chunk.first().map(|(anchor, _)| anchor)] data-count=(chunk.len()) {
+                noscript { @for (_, part) in chunk { (part) } }
+            }
+        }
     }
 }

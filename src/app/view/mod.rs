@@ -11,19 +11,23 @@
 //! - The same trace produces the same bytes: no clock is read.
 
 mod branches;
+mod card;
 mod chart;
 mod data;
 pub(crate) mod html;
-mod item;
+mod index;
 mod page;
 mod redact;
+mod text;
 mod timeline;
 
 use crate::git::Repo;
 use crate::tokens::Counter;
+use crate::trace::query::size::ContextSize;
 use crate::trace::store::resolve::moment;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
+use crate::transcript::title::title;
 
 pub(crate) const LAST: usize = 10_000;
 
@@ -33,6 +37,13 @@ pub(crate) enum Past {
     Nothing,
     Edits,
     All,
+}
+
+impl Past {
+    /// Whether texts that are no longer in the context are shown.
+    fn shows(self, is_summarized: bool) -> bool {
+        self == Self::All || self == Self::Edits && is_summarized
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -65,8 +76,15 @@ pub(crate) fn page(
     };
     let view = View::at(repo, tip, at)?;
     let data = data::Data::read(repo, &view, at, options, counter)?;
-    let chart = chart::Chart::of(repo, &data, counter)?;
-    let branches = branches::Branches::find(repo, name, &data, counter)?;
-    let html = page::render(name, &data, view.total(repo, counter)?, &chart, &branches);
+    let html = page::render(
+        &data,
+        &page::About {
+            name,
+            title: title(repo, name, &view),
+            size: ContextSize::of(repo, &view, counter, None)?,
+            chart: chart::Chart::of(repo, &data, counter)?,
+            branches: branches::Branches::find(repo, name, &data, counter)?,
+        },
+    );
     Ok(Page { html, earlier: view.slots.len() - data.items.len(), redacted: data.redactor.count.get() })
 }

@@ -1,66 +1,207 @@
 "use strict";
 (() => {
   const one = (id) => document.getElementById(id);
-  const items = [...document.querySelectorAll(".item")];
-  const steps = [...document.querySelectorAll(".step")];
-  const form = one("filter");
-  const words = one("words");
+  const frame = (work) => requestAnimationFrame(() => requestAnimationFrame(work));
 
-  // Filter: an item is hidden if its type or its state is not chosen or it lacks the text; a step goes with its item.
-  const refused = (name) => new Set([...form.querySelectorAll(`input[name=${name}]:not(:checked)`)].map((box) => box.value));
+  // Parts of the page are texts in `noscript` until they are scrolled to. Only these texts, as they are in the file, become elements.
+  const sources = [];
+  const policy = window.trustedTypes?.createPolicy("page", { createHTML: (index) => sources[Number(index)] });
+  const chunks = [...document.querySelectorAll(".chunk")].map((host, index) => {
+    sources.push(host.firstElementChild.textContent);
+    host.firstElementChild.remove();
+    const count = Number(host.dataset.count);
+    return { host, index, first: host.dataset.first, count, shown: count, height: 0, parts: null, store: null, live: false, ranges: [] };
+  });
+  const ofHost = new Map(chunks.map((chunk) => [chunk.host, chunk]));
+  const cards = chunks.filter((chunk) => chunk.host.parentElement.className === "items");
+  const LIVE = 12;
+
+  const parse = (chunk) => {
+    if (chunk.parts) return;
+    const template = document.createElement("template");
+    template.innerHTML = policy ? policy.createHTML(chunk.index) : sources[chunk.index];
+    chunk.store = template.content;
+    chunk.parts = [...chunk.store.children];
+  };
+  const reserve = (chunk) => {
+    const each = chunk.height || chunk.count * (chunk.host.parentElement.className === "items" ? 90 : 36);
+    chunk.host.style.minHeight = chunk.live ? "" : `${Math.round((each * chunk.shown) / chunk.count)}px`;
+    chunk.host.hidden = chunk.shown === 0;
+  };
+  const show = (chunk) => {
+    if (chunk.live) return;
+    parse(chunk);
+    chunk.live = true;
+    chunk.host.append(...chunk.parts);
+    reserve(chunk);
+    highlight(chunk);
+  };
+  const hide = (chunk) => {
+    chunk.height = (chunk.host.offsetHeight * chunk.count) / Math.max(1, chunk.shown);
+    chunk.live = false;
+    chunk.store.append(...chunk.parts);
+    for (const [name, range] of chunk.ranges) marks?.get(name).delete(range);
+    chunk.ranges = [];
+    reserve(chunk);
+  };
+  const near = new Set();
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const chunk = ofHost.get(target);
+      if (isIntersecting) {
+        near.add(chunk);
+        show(chunk);
+      } else near.delete(chunk);
+    }
+    // What is far away is put aside, so that a long page stays light.
+    const far = cards.filter((chunk) => chunk.live && !near.has(chunk));
+    if (cards.length > LIVE) far.slice(0, Math.max(0, far.length + near.size - LIVE)).forEach(hide);
+  }, { rootMargin: "1200px" });
+
+  // Colors of code are painted over the text. They add no elements.
+  const marks = window.Highlight && CSS.highlights ? new Map(["comment", "string", "number", "keyword"].map((name) => [name, new Highlight()])) : null;
+  marks?.forEach((mark, name) => CSS.highlights.set(name, mark));
+  const words = "as async await break case catch class const continue def default defer del do elif else enum except export extends extern false finally fn for from func function go if impl implements import in interface is lambda let loop match mod module mut namespace new nil None not null or package pass private protected pub public raise return select self Self static struct super switch this throw trait true True False try type typeof undefined unsafe use using var void where while with yield echo fi then done esac local select insert update delete".split(" ");
+  const token = new RegExp(String.raw`(?<comment>\/\*[\s\S]*?\*\/|(?<![:\w])\/\/[^\n]*|(?<=^|\s)#(?![!\[])[^\n]*)|(?<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n]){0,200}'|\x60(?:\\.|[^\x60\\])*\x60)|(?<number>\b\d[\w.]*\b)|\b(?<keyword>${words.join("|")})\b`, "gm");
+  const highlight = (chunk) => {
+    if (!marks) return;
+    for (const element of chunk.host.querySelectorAll("pre code[class], pre.diff, pre.file, pre.json")) {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        if (node.length > 20000 || node.parentElement.className === "hunk") continue;
+        for (const found of node.data.matchAll(token)) {
+          const name = Object.keys(found.groups).find((group) => found.groups[group] !== undefined);
+          const range = new StaticRange({ startContainer: node, startOffset: found.index, endContainer: node, endOffset: found.index + found[0].length });
+          marks.get(name).add(range);
+          chunk.ranges.push([name, range]);
+        }
+      }
+    }
+  };
+
+  // Filter: a card is hidden if its type, priorities, tool, or size is not chosen, or it lacks the text.
+  const form = one("filter");
+  const field = one("words");
+  const texts = new WeakMap();
+  const textOf = (card) => {
+    if (!texts.has(card)) texts.set(card, card.textContent.toLowerCase());
+    return texts.get(card);
+  };
+  const chosen = (name) => new Set([...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value));
+  const total = cards.reduce((sum, chunk) => sum + chunk.count, 0);
+  let filtered = false;
   const apply = () => {
-    const [types, states, text] = [refused("type"), refused("state"), words.value.trim().toLowerCase()];
-    const lacks = (element) => Boolean(text) && !element.textContent.toLowerCase().includes(text);
-    const hidden = new Set();
-    for (const item of items) {
-      const { type, state } = item.dataset;
-      item.hidden = types.has(type) || states.has(state) || lacks(item);
-      if (item.hidden) hidden.add(item.id.slice(2));
+    const [types, states, text] = [chosen("type"), chosen("state"), field.value.trim().toLowerCase()];
+    const [tool, size] = [one("tool")?.value, Number(one("size").value)];
+    const everything = !form.querySelector("input[type=checkbox]:not(:checked)") && !text && !tool && !size;
+    let found = total;
+    if (!everything || filtered) {
+      found = 0;
+      for (const chunk of cards) {
+        parse(chunk);
+        chunk.shown = 0;
+        for (const card of chunk.parts) {
+          const { type, state, tokens } = card.dataset;
+          const fits = types.has(type) && state.split(" ").some((each) => states.has(each)) && (!tool || card.dataset.tool === tool) && Number(tokens) >= size;
+          card.hidden = !(fits && (!text || textOf(card).includes(text)));
+          if (!card.hidden) chunk.shown += 1;
+        }
+        found += chunk.shown;
+        reserve(chunk);
+      }
     }
-    for (const step of steps) {
-      const { item, type } = step.dataset;
-      step.hidden = one(`i-${item}`) ? hidden.has(item) : types.has(type) || lacks(step);
-    }
-    one("count").textContent = `${items.length - hidden.size} of ${items.length} items`;
+    filtered = !everything;
+    one("nothing").hidden = found > 0 || total === 0;
+    one("count").textContent = `${found.toLocaleString("en-US")} of ${total.toLocaleString("en-US")}`;
   };
   let timer;
-  words.addEventListener("input", () => {
+  field.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(apply, 120);
   });
-  form.addEventListener("change", apply);
+  form.addEventListener("change", (event) => event.target !== field && apply());
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const [id, open] of [["open", true], ["close", false]]) {
     one(id).addEventListener("click", () => {
-      for (const item of items) if (!item.hidden) item.open = open;
+      for (const chunk of cards) {
+        parse(chunk);
+        for (const card of chunk.parts) for (const fold of card.querySelectorAll("details.fold, details.diff")) fold.open = open;
+      }
     });
   }
-  form.hidden = false;
-  apply();
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) {
-      event.preventDefault();
-      words.focus();
+
+  // Links to items, and the previous and the next prompt.
+  const position = (anchor) => anchor.split("-").map((part, place) => (place ? part : Number(part)));
+  const isBefore = (one, two) => one[0] < two[0] || (one[0] === two[0] && (one[1] ?? "") <= (two[1] ?? ""));
+  const find = (anchor) => {
+    if (one(anchor)) return one(anchor);
+    for (const chunk of chunks) {
+      const isCard = chunk.host.parentElement.className === "items";
+      if (isCard ? !/^\d/.test(anchor) : !anchor.startsWith("c-")) continue;
+      if (sources[chunk.index].includes(` id="${anchor}"`)) {
+        show(chunk);
+        return one(anchor);
+      }
     }
+    return null;
+  };
+  const go = (anchor) => {
+    const target = find(anchor);
+    if (!target) return;
+    for (let hidden = target.closest("[hidden]"); hidden; hidden = target.closest("[hidden]")) hidden.hidden = false;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    document.querySelector(".aimed")?.classList.remove("aimed");
+    target.classList.add("aimed");
+    const aim = () => target.scrollIntoView({ block: "start" });
+    aim();
+    // What is built above changes the height.
+    frame(() => (aim(), frame(aim)));
+  };
+  const follow = () => location.hash.length > 1 && go(decodeURIComponent(location.hash.slice(1)));
+  window.addEventListener("hashchange", follow);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link && link.hash === location.hash) follow();
+  });
+  const { bands, points, budget, prompts } = JSON.parse(one("figures").textContent);
+  const step = (by) => {
+    const edge = form.getBoundingClientRect().bottom + 24;
+    const seen = [...document.querySelectorAll(".items article")].find((card) => card.getBoundingClientRect().bottom > edge);
+    if (!seen || !prompts.length) return;
+    const here = position(seen.id);
+    let at = prompts.findLastIndex((prompt) => isBefore(position(prompt), here));
+    const isAtPrompt = prompts[at] === seen.id;
+    at = by > 0 ? at + 1 : isAtPrompt ? at - 1 : at;
+    if (prompts[at] !== undefined) location.hash = prompts[at];
+  };
+  one("next").addEventListener("click", () => step(1));
+  one("previous").addEventListener("click", () => step(-1));
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+    if (event.key === "/") {
+      event.preventDefault();
+      field.focus();
+    } else if (event.key === "n") step(1);
+    else if (event.key === "p") step(-1);
   });
 
-  // A link to an item opens it, and shows it where the filter hides it.
-  const follow = () => {
-    const target = one(location.hash.slice(1));
-    if (!target) return;
-    target.hidden = false;
-    if (target.tagName === "DETAILS") target.open = true;
-    target.scrollIntoView({ block: "start" });
-  };
-  window.addEventListener("hashchange", follow);
+  form.hidden = false;
+  if (matchMedia("(max-width: 60rem)").matches) one("index").open = false;
+  for (const chunk of chunks) {
+    reserve(chunk);
+    watch.observe(chunk.host);
+  }
+  // A short page is built at once, so that the browser finds text in it.
+  if (cards.length <= LIVE / 2) chunks.forEach(show);
+  window.addEventListener("beforeprint", () => chunks.forEach(show));
+  apply();
   follow();
 
-  // The chart tells its figures under the pointer, or with the arrow keys; Enter and a click go to the commit.
-  const { bands, points, budget } = JSON.parse(one("figures").textContent);
+  // The chart tells its figures under the pointer, or with the arrow keys; Enter and a click go to the item.
   const [chart, cursor, readout] = [one("chart"), one("cursor"), one("readout")];
   const figure = (number) => number.toLocaleString("en-US");
   let current = points.length - 1;
-  const show = (index) => {
+  const tell = (index) => {
     current = Math.max(0, Math.min(points.length - 1, index));
     const point = points[current];
     if (!point) return;
@@ -82,18 +223,18 @@
       points.forEach((point, index) => {
         if (Math.abs(point.x - x) <= Math.abs(points[nearest].x - x)) nearest = index;
       });
-      show(nearest);
+      tell(nearest);
     });
     chart.addEventListener("click", () => {
       location.hash = points[current].to;
     });
     chart.addEventListener("keydown", (event) => {
       const move = { ArrowLeft: -1, ArrowRight: 1, Home: -points.length, End: points.length }[event.key];
-      if (move) show(current + move);
+      if (move) tell(current + move);
       else if (event.key === "Enter") location.hash = points[current].to;
       else return;
       event.preventDefault();
     });
-    show(current);
+    tell(current);
   }
 })();

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use serde_json::Value;
+
 use crate::git::{GitError, Repo};
 use crate::secrets::{self, Allowed, Policy};
 use crate::trace::store::settings::{allowed_secrets, secrets_policy};
@@ -34,6 +36,33 @@ impl Redactor {
         match self.bytes(text.as_bytes()) {
             Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
             None => Cow::Borrowed(text),
+        }
+    }
+
+    /// JSON of which a secret may be hidden by escapes: each string is examined as it will be shown.
+    pub(crate) fn decoded<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains("\\u") {
+            return Cow::Borrowed(text);
+        }
+        let Ok(mut value) = serde_json::from_str::<Value>(text) else { return Cow::Borrowed(text) };
+        if self.strings(&mut value) { Cow::Owned(value.to_string()) } else { Cow::Borrowed(text) }
+    }
+
+    /// Redacts the strings of a value. Returns whether any changed.
+    fn strings(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => match self.text(text) {
+                Cow::Owned(clean) => {
+                    *text = clean;
+                    true
+                }
+                Cow::Borrowed(_) => false,
+            },
+            Value::Array(values) => values.iter_mut().filter_map(|value| self.strings(value).then_some(())).count() > 0,
+            Value::Object(members) => {
+                members.values_mut().filter_map(|value| self.strings(value).then_some(())).count() > 0
+            }
+            _ => false,
         }
     }
 }

@@ -1,72 +1,76 @@
-//! The page's list of changes, newest first.
+//! The page's list of changes, newest first: commits that did more than add items.
+
+use maud::{Markup, html};
 
 use super::data::{Data, Step};
-use super::html::{Html, color, number};
+use super::html::{color, number, time};
 use crate::git::short_oid;
 use crate::trace::model::tree::Change;
 
 const NAMED: usize = 3;
+/// The most changes in one part of the list, see [`super::html::chunks`].
+pub(crate) const CHUNK: usize = 100;
 
-pub(crate) fn anchor(step: &Step) -> String {
-    format!("c-{}", step.tip.commit.oid)
-}
-
-pub(crate) fn render(html: &mut Html, data: &Data<'_>) {
-    html.raw(r#"<ol class="timeline">"#);
-    for step in &data.steps {
-        line(html, data, step);
-    }
-    html.raw("</ol>");
-    if data.has_earlier_steps {
-        html.note("Earlier commits are not on this page; <code>--last</code> includes more.", &[]);
+/// Where a link to a commit leads: to its line in the list, or to the item that it added.
+pub(crate) fn anchor(data: &Data<'_>, step: &Step) -> String {
+    let item = step.changes.first().map(Change::entry).filter(|entry| data.is_shown(entry.id));
+    match item {
+        Some(entry) if !is_listed(step) => data.anchor(entry),
+        _ => format!("c-{}", step.tip.commit.oid),
     }
 }
 
-fn line(html: &mut Html, data: &Data<'_>, step: &Step) {
+pub(crate) fn is_listed(step: &Step) -> bool {
+    let adds = step.changes.iter().all(|change| matches!(change, Change::Added(_)));
+    !adds || step.changes.is_empty() || step.tip.commit.parents.len() > 1
+}
+
+pub(crate) fn line(data: &Data<'_>, step: &Step) -> Markup {
     let tip = &step.tip;
     let trailers = &tip.trailers;
     let op = trailers.op.filter(|_| tip.is_ours()).map_or("commit", |op| op.as_str());
-    html.put(r#"<li class="step" id="{}""#, &[&anchor(step)]);
-    let own = trailers.item.filter(|_| tip.is_ours());
-    if let Some(change) = step.changes.iter().find(|change| own == Some(change.entry().id)).or(step.changes.first()) {
-        html.put(r#" data-item="{}" data-type="{}""#, &[&change.entry().id, &change.entry().item_type]);
+    html! {
+        div.step id=(anchor(data, step)) {
+            span.op.{ "op-" (op) } { (op) } " "
+            span.what {
+                @for change in step.changes.iter().take(NAMED) { (name(data, change)) }
+                @if step.changes.len() > NAMED {
+                    span.dim { "and " (number(step.changes.len() - NAMED)) " more" } " "
+                }
+                @match data.subject(step) {
+                    Some(subject) => bdi { (data.redactor.text(subject)) },
+                    None => span.dim { "its text is not on this page" },
+                }
+                @if let Some(reason) = &trailers.reason {
+                    " " span.reason { "· because: " bdi { (data.redactor.text(reason)) } }
+                }
+            }
+            " "
+            span.when {
+                bdi { (person(&tip.commit.author)) } " " (time(tip.time())) " " code { (short_oid(tip.commit.oid)) }
+                @if let Some(code) = trailers.code.as_deref().filter(|_| tip.is_ours()) {
+                    " " span.dim { "code " code { (short(code)) } }
+                }
+            }
+        }
     }
-    html.put(r#"><span class="op op-{}">{}</span> <span class="what">"#, &[&op, &op]);
-    for change in step.changes.iter().take(NAMED) {
-        name(html, data, change);
-    }
-    if step.changes.len() > NAMED {
-        html.put(r#"<span class="dim">and {} more</span> "#, &[&number(step.changes.len() - NAMED)]);
-    }
-    match data.subject(step) {
-        Some(subject) => html.put("<bdi>{}</bdi>", &[&data.redactor.text(subject)]),
-        None => html.raw(r#"<span class="dim">its text is not on this page</span>"#),
-    };
-    if let Some(reason) = &trailers.reason {
-        let reason = data.redactor.text(reason);
-        html.put(r#" <span class="reason">· because: <bdi>{}</bdi></span>"#, &[&reason]);
-    }
-    html.put(r#"</span> <span class="when"><bdi>{}</bdi> "#, &[&person(&tip.commit.author)]);
-    html.time(tip.time()).put(" <code>{}</code>", &[&short_oid(tip.commit.oid)]);
-    if let Some(code) = trailers.code.as_deref().filter(|_| tip.is_ours()) {
-        html.put(r#" <span class="dim">code <code>{}</code></span>"#, &[&short(code)]);
-    }
-    html.raw("</span></li>");
 }
 
 /// An item that a commit changed, as a link to it if it is on the page.
-fn name(html: &mut Html, data: &Data<'_>, change: &Change) {
+fn name(data: &Data<'_>, change: &Change) -> Markup {
     let item = change.entry();
     let sign = match change {
         Change::Added(_) => "+",
         Change::Removed(_) => "−",
         Change::Changed(..) => "~",
     };
-    html.put(r#"<span class="{} dot"></span>{}"#, &[&color(item.item_type.as_str()), &sign]);
-    if data.is_shown(item.id) {
-        html.put(r##"<a href="#i-{}">#{}</a> "##, &[&item.id, &number(item.seq)]);
-    } else {
-        html.put("#{} ", &[&number(item.seq)]);
+    html! {
+        span.dot.(color(item.item_type.as_str())) {} (sign)
+        @if data.is_shown(item.id) {
+            a href={ "#" (data.anchor(item)) } { "#" (item.seq) } " "
+        } @else {
+            "#" (item.seq) " "
+        }
     }
 }
 

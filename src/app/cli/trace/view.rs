@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use crate::app::cli::{Context, ErrorContext as _, Result, Values, escaped};
 use crate::app::view::{LAST, Options, Past, page};
 use crate::base::replace::{Access, put};
-use crate::git::browse;
+use crate::git::{Repo, browse};
 use crate::trace::TraceName;
+use crate::trace::store::settings;
 
 /// Show a trace as a web page, with its branches and a timeline
 ///
 /// The page is one file that makes no network requests, so it can be attached to a pull request. It does not contain the
-/// texts of deleted items, and possible secrets are redacted. Without --output, it is written to the git folder and
-/// opened in the browser that git config `trace.browser` or `web.browser` names, or that git finds.
+/// texts of deleted items, and possible secrets are redacted. Texts that a summary replaced are on it.
+///
+/// Without --output, the page is written to the git folder, its path is printed, and it is opened in the browser that git config
+/// `trace.browser` or `web.browser` names. If none is named, git finds one, but only on a terminal with a display.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ViewArgs {
     /// Trace to show [default: the current trace]
@@ -62,13 +65,32 @@ impl ViewArgs {
                 let path = save(&context.repo()?.common_dir().join("trace").join("view"), &name, page.html.as_bytes())?;
                 writeln!(context.ui, "{}", escaped(&path.to_string_lossy()))?;
                 context.ui.flush()?;
-                if !self.no_open && browse(&path, "trace.browser").is_err() {
+                if !self.no_open
+                    && may_browse(repo, context.ui.is_terminal())?
+                    && browse(&path, "trace.browser").is_err()
+                {
                     context.ui.note("no browser could be opened; set git config trace.browser to one");
                 }
                 Ok(())
             }
         }
     }
+}
+
+/// Whether to open a browser. One that git finds may be a text browser, which needs a terminal and must not take it over where the
+/// user has no display.
+fn may_browse(repo: &Repo, is_terminal: bool) -> Result<bool> {
+    const TEXT: [&str; 5] = ["w3m", "lynx", "links", "elinks", "www-browser"];
+    let named = match settings::text(repo, "trace.browser")? {
+        None => settings::text(repo, "web.browser")?,
+        named => named,
+    };
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let has_display = cfg!(any(windows, target_os = "macos")) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+    Ok(match named {
+        Some(name) => is_terminal || !TEXT.contains(&name.as_str()),
+        None => is_terminal && has_display,
+    })
 }
 
 /// Writes the page of a trace in `folder`, one file per trace, readable by its owner only.

@@ -1,0 +1,241 @@
+//! The conversation: a card for each message, and one for a call with its results.
+
+mod call;
+mod change;
+mod details;
+mod result;
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use maud::{Markup, html};
+
+use self::call::{Call, Shape};
+use super::data::{Data, Text};
+use super::html::{color, number};
+use super::text::{lines, markdown};
+use crate::trace::ItemEntry;
+use crate::trace::model::calls::Calls;
+use crate::trace::model::item::{Item, Role};
+use crate::trace::model::trailers::one_line;
+use crate::trace::model::types::own_role;
+use crate::trace::store::turns::is_prompt;
+
+pub(crate) use self::details::setting_line;
+
+const PREVIEW: usize = 100;
+/// Lines of a result that are shown before the fold.
+const SHOWN: usize = 12;
+/// Bytes of an image that is shown, and of all images on a page.
+const MAX_IMAGE: usize = 4 << 20;
+const MAX_IMAGES: usize = 32 << 20;
+
+/// A card: the item that has it, and the results of the call that it is.
+pub(crate) struct Card<'d> {
+    pub(crate) entry: &'d ItemEntry,
+    results: Vec<&'d ItemEntry>,
+}
+
+/// The cards of all items on the page, in reading order.
+pub(crate) fn cards<'d>(data: &'d Data<'_>) -> Vec<Card<'d>> {
+    let mut calls = Calls::default();
+    let mut card_of_call: HashMap<usize, usize> = HashMap::new();
+    let mut cards: Vec<Card<'d>> = Vec::new();
+    for entry in data.entries() {
+        let number = data.item(entry).and_then(|item| calls.number_of(item).map(|number| (number, item)));
+        match number {
+            Some((number, item)) if item.fields.is_result() && card_of_call.contains_key(&number) => {
+                cards[card_of_call[&number]].results.push(entry);
+                continue;
+            }
+            Some((number, item)) if item.fields.is_call() => _ = card_of_call.insert(number, cards.len()),
+            _ => {}
+        }
+        cards.push(Card { entry, results: Vec::new() });
+    }
+    cards
+}
+
+/// Renders the cards, each with its anchor.
+pub(crate) fn render(data: &Data<'_>, cards: &[Card<'_>]) -> Vec<(String, Markup)> {
+    let mut images = MAX_IMAGES;
+    cards.iter().map(|card| (data.anchor(card.entry), card.render(data, &mut images))).collect()
+}
+
+impl Card<'_> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &ItemEntry> {
+        std::iter::once(self.entry).chain(self.results.iter().copied())
+    }
+
+    pub(crate) fn tool(&self, data: &Data<'_>) -> Option<String> {
+        let item = data.item(self.entry).filter(|_| self.entry.item_type.as_str() == "tool_io")?;
+        Some(data.redactor.text(item.fields.name.as_deref()?).into_owned())
+    }
+
+    fn render(&self, data: &Data<'_>, images: &mut usize) -> Markup {
+        let entry = self.entry;
+        let item = data.item(entry);
+        let call = item.filter(|item| item.fields.is_call()).map(|item| Call::of(item, &data.redactor));
+        let state = data.state(entry);
+        let mut states = vec![state];
+        states.extend(self.results.iter().map(|result| data.state(result)).filter(|other| *other != state));
+        let cost = data.cost(entry.blob) + self.results.iter().map(|result| data.cost(result.blob)).sum::<u64>();
+        html! {
+            article.card.prompt[item.is_some_and(is_prompt)].(color(entry.item_type.as_str())).(state)
+                id=(data.anchor(entry)) data-type=(entry.item_type) data-state=(states.join(" ")) data-tokens=(cost)
+                data-tool=[self.tool(data)] {
+                header {
+                    b { bdi { (label(data, entry, item)) } }
+                    @if let Some(call) = &call { @if !call.title.is_empty() { span.arg { bdi { (call.title) } } } }
+                    (badges(data, entry, item))
+                    @if item.is_none() { span.arg { (details::removal(data, entry)) } }
+                    span.tokens { (number(cost)) }
+                    @if let Some(time) = details::when(data, entry) { time { (time) } }
+                    a.seq href={ "#" (data.anchor(entry)) } { "#" (entry.seq) }
+                }
+                (details::notes(data, entry))
+                @if let Some(item) = item {
+                    @match &call {
+                        Some(call) => (call.body),
+                        None => (body(data, item, images)),
+                    }
+                    (details::edits(data, entry))
+                }
+                @for result in &self.results { (self.result(data, call.as_ref(), result)) }
+                (details::fields(data, entry, &self.results))
+            }
+        }
+    }
+
+    fn result(&self, data: &Data<'_>, call: Option<&Call>, entry: &ItemEntry) -> Markup {
+        let item = data.item(entry);
+        let is_plain = data.state(entry) == data.state(self.entry);
+        html! {
+            div.result.(data.state(entry)) id=(data.anchor(entry)) {
+                @let (state, facts) = (state_badge(data, entry), fact_badges(item));
+                @if !is_plain || !facts.0.is_empty() {
+                    p.note { @if !is_plain { (state) } (facts) @if item.is_none() { (details::removal(data, entry)) } }
+                }
+                @if !is_plain { (details::notes(data, entry)) }
+                @if let Some(item) = item {
+                    (result::body(item, call.map_or(Shape::Other, |call| call.shape), &data.redactor))
+                    (details::edits(data, entry))
+                }
+            }
+        }
+    }
+}
+
+fn is_summary(item: &Item) -> bool {
+    ["compact_summary", "stands_for"].iter().any(|key| item.fields.meta.contains_key(*key))
+}
+
+/// Who speaks, or what the item is.
+fn label(data: &Data<'_>, entry: &ItemEntry, item: Option<&Item>) -> String {
+    let Some(item) = item else { return entry.item_type.to_string() };
+    let fields = &item.fields;
+    let named = |what: &str, name: &Option<String>| match name {
+        Some(name) if what.is_empty() => data.redactor.text(name).into_owned(),
+        Some(name) => format!("{what} {}", data.redactor.text(name)),
+        None => what.to_owned(),
+    };
+    match (entry.item_type.as_str(), own_role(fields)) {
+        ("dialogue" | "freeform", _) if is_summary(item) => "Summary".to_owned(),
+        ("dialogue", Some(Role::User)) => named("User", &fields.name),
+        ("dialogue", Some(Role::Assistant)) => named("Assistant", &fields.name),
+        ("dialogue", _) => named("System", &fields.name),
+        ("instruction", _) => named("Instruction", &fields.name),
+        ("reasoning", _) => "Thinking".to_owned(),
+        ("tool_io", _) if fields.is_call() => named("", &fields.name),
+        ("tool_io", _) => named("Result of", &fields.name),
+        (other, _) => named(other, &fields.path.clone().or_else(|| fields.name.clone())),
+    }
+}
+
+fn badges(data: &Data<'_>, entry: &ItemEntry, item: Option<&Item>) -> Markup {
+    html! { (state_badge(data, entry)) (fact_badges(item)) }
+}
+
+fn state_badge(data: &Data<'_>, entry: &ItemEntry) -> Markup {
+    let state = data.state(entry);
+    html! { @if state != "normal" { span.badge.(state) { (state) } " " } }
+}
+
+fn fact_badges(item: Option<&Item>) -> Markup {
+    html! {
+        @if let Some(item) = item {
+            @if item.revision > 1 { span.badge { "revision " (number(item.revision)) } " " }
+            @if let Some(status) = item.fields.status.filter(|status| status.as_str() != "ok") {
+                span.badge.failed { (status.as_str()) } " "
+            }
+        }
+    }
+}
+
+fn body(data: &Data<'_>, item: &Item, images: &mut usize) -> Markup {
+    let Ok(text) = std::str::from_utf8(&item.body) else { return image(data, item, images) };
+    let fields = &item.fields;
+    let role = own_role(fields);
+    let is_folded = match fields.item_type.as_str() {
+        "reasoning" | "instruction" => true,
+        "dialogue" => {
+            !matches!(role, Some(Role::User | Role::Assistant))
+                || role == Some(Role::User) && !is_prompt(item)
+                || is_summary(item)
+        }
+        _ => is_summary(item),
+    };
+    html! {
+        @if is_folded {
+            details.fold { summary { bdi { (preview(item)) } } (markdown(text)) }
+        } @else if fields.is_result() {
+            (result::body(item, Shape::Other, &data.redactor))
+        } @else if fields.item_type.as_str() == "artifact" {
+            (lines(text, "file", SHOWN))
+        } @else if let Some(json) = result::json(text) {
+            (json)
+        } @else {
+            (markdown(text))
+        }
+    }
+}
+
+/// An image within the page, if it is one that browsers show, and is not too large.
+fn image(data: &Data<'_>, item: &Item, images: &mut usize) -> Markup {
+    use imagesize::ImageType;
+    let media_type = match imagesize::image_type(&item.body) {
+        Ok(ImageType::Png) => Some("image/png"),
+        Ok(ImageType::Jpeg) => Some("image/jpeg"),
+        Ok(ImageType::Gif) => Some("image/gif"),
+        Ok(ImageType::Webp) => Some("image/webp"),
+        _ => None,
+    };
+    let fits = item.body.len() <= MAX_IMAGE.min(*images);
+    let name = data.redactor.text(&preview(item)).into_owned();
+    html! {
+        @if let Some(media_type) = media_type.filter(|_| fits) {
+            @let () = *images -= item.body.len();
+            img src={ "data:" (media_type) ";base64," (BASE64.encode(&item.body)) } alt=(name) loading="lazy";
+        }
+        p.note { (name) }
+    }
+}
+
+pub(crate) fn preview(item: &Item) -> String {
+    match std::str::from_utf8(&item.body) {
+        Ok(text) => {
+            let end = text.char_indices().nth(PREVIEW * 2).map_or(text.len(), |(end, _)| end);
+            one_line(&text[..end]).chars().take(PREVIEW).collect()
+        }
+        Err(_) => format!("{}, {} bytes", item.fields.media_type.as_deref().unwrap_or("binary"), item.body.len()),
+    }
+}
+
+/// The text of an item in one line, for a list.
+pub(crate) fn preview_of(data: &Data<'_>, entry: &ItemEntry) -> Option<String> {
+    let Some(Text { item: Some(item), .. }) = data.text(entry.blob).filter(|_| data.shows_text(entry)) else {
+        return None;
+    };
+    Some(preview(item))
+}
