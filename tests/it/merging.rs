@@ -136,7 +136,7 @@ fn a_merge_can_be_limited_to_fast_forward() {
     ");
     insta::assert_snapshot!(repo.refused(&["merge", "idea", "--take", "#1=both"]), @r"
     --- stderr
-    error: `--take #1=both`: `both` is neither ours nor theirs
+    error: `--take #1=both`: `both` is neither ours, nor theirs, nor a file that can be read: No such file or directory (os error 2)
     [exit 2]
     ");
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::repo::TestRepo;
 
 /// Commands that store no text of the user, or only text that another command has screened.
-const WITHOUT_TEXT: &str = "bisect blame branch brief check cherry-pick clean complete count demo diff doctor export fetch fsck gc grep \
+const WITHOUT_TEXT: &str = "bisect blame branch brief check cherry-pick clean complete count demo diff disable doctor enable export fetch fsck gc grep \
     help hook init install log materialize mcp merge merge-driver op pull push rebase recall redo remote reset resume sessions show status \
     switch top types undo uninstall view \
     breadcrumb/delete breadcrumb/export breadcrumb/get breadcrumb/history breadcrumb/list breadcrumb/migrate breadcrumb/namespaces \

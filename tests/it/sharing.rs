@@ -529,8 +529,8 @@ fn a_pull_resolves_a_conflict() {
     team.ok("bob", &["edit", "#0", "-m", "text of bob"]);
     let (code, said) = team.run("bob", &["pull"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("ours, revision 2: dialogue user: text of bob"), "{said}");
-    assert!(said.contains("theirs, revision 2: dialogue user: text of ada"), "{said}");
+    assert!(said.contains("<<<<<<< ours\n  text of bob\n"), "{said}");
+    assert!(said.contains("=======\n  text of ada\n  >>>>>>> theirs\n"), "{said}");
     team.ok("bob", &["pull", "--strategy", "ours"]);
     assert!(team.messages("bob").contains("text of bob"));
 }

@@ -37,13 +37,14 @@ fn value(arg: &Arg) -> String {
 #[test]
 fn a_short_option_has_one_meaning() {
     // As in git, or in the programs whose command lines these subcommands follow.
-    const OWN: [(&str, char); 15] = [
+    const OWN: [(&str, char); 16] = [
         ("branch", 'm'),
         ("grep", 'F'),
         ("grep", 'l'),
         ("grep", 'c'),
         ("switch", 'c'),
         ("fetch", 'p'),
+        ("log", 'p'),
         ("status", 's'),
         ("checkpoint new", 'a'),
         ("checkpoint new", 'c'),
@@ -84,8 +85,9 @@ fn n_is_a_number_and_a_dry_run_has_no_short_form() {
 #[test]
 fn a_long_option_takes_the_same_value_in_all_commands() {
     // The same words about other things: a filter or a switch instead of a value, or steps instead of items.
-    const DIFFERENT: [&str; 13] = [
-        "agent", "all", "budget", "delete", "force", "keep", "list", "parent", "prune", "role", "sort", "status", "to",
+    const DIFFERENT: [&str; 14] = [
+        "agent", "all", "budget", "delete", "force", "keep", "list", "meta", "parent", "prune", "role", "sort",
+        "status", "to",
     ];
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for_each_option(|path, arg| {

@@ -23,7 +23,7 @@ fn a_long_line_keeps_the_surroundings_of_its_first_match() {
     let long = format!("{}|match|{}|match|", "before ".repeat(20), " after".repeat(20));
     assert_eq!(shown(&long, 30), ("…before match after after aft…".to_owned(), 1));
     let at_end = format!("{}|match|", "before ".repeat(20));
-    assert_eq!(shown(&at_end, 20), ("…re before before match".to_owned(), 0));
+    assert_eq!(shown(&at_end, 20), ("…before before match".to_owned(), 0));
 }
 
 #[test]
