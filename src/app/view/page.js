@@ -166,13 +166,19 @@
   const { bands, points, budget, prompts } = JSON.parse(one("figures").textContent);
   const step = (by) => {
     const edge = form.getBoundingClientRect().bottom + 24;
-    const seen = [...document.querySelectorAll(".items article")].find((card) => card.getBoundingClientRect().bottom > edge);
+    const isBelow = (card) => card.getBoundingClientRect().bottom > edge;
+    // The end of the page cannot be scrolled to the top.
+    const aimed = document.querySelector(".items article.aimed");
+    const isSeen = aimed && isBelow(aimed) && aimed.getBoundingClientRect().top < innerHeight;
+    const seen = isSeen ? aimed : [...document.querySelectorAll(".items article")].find(isBelow);
     if (!seen || !prompts.length) return;
     const here = position(seen.id);
     let at = prompts.findLastIndex((prompt) => isBefore(position(prompt), here));
     const isAtPrompt = prompts[at] === seen.id;
     at = by > 0 ? at + 1 : isAtPrompt ? at - 1 : at;
-    if (prompts[at] !== undefined) location.hash = prompts[at];
+    if (prompts[at] === undefined) return;
+    location.hash = prompts[at];
+    follow();
   };
   one("next").addEventListener("click", () => step(1));
   one("previous").addEventListener("click", () => step(-1));

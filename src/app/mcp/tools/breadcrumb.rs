@@ -12,7 +12,7 @@ use crate::base::when::{Clock, When};
 use crate::memory::breadcrumb::query::{Order, Sort};
 use crate::memory::breadcrumb::store::SkippedLine;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
-use crate::memory::breadcrumb::{Key, Query, Record, Store, Writer};
+use crate::memory::breadcrumb::{Key, Query, Record, Store, StoreError, Writer};
 
 tools! {
     set_breadcrumb: Adds, "Store a fact for later sessions under a key: a discovery, setting or fix. Updates the key if it exists.";
@@ -56,7 +56,10 @@ fn set_breadcrumb(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     };
     let value = breadcrumbs::stored_value(context, key.as_str(), value)?;
     let setting = SetRequest { key: &key, value: &value, task_id, expiry, metadata: &[] };
-    let (set, mut warnings) = with_writer(context, |writer| Ok(writer.set(&setting, now)?))?;
+    let (set, mut warnings) = with_writer(context, |writer| match writer.set(&setting, now) {
+        Err(error @ StoreError::ValueTooLong { .. }) => Err(error).context("argument `value`"),
+        set => Ok(set?),
+    })?;
     let record = &set.record;
     warnings.extend(record.bad_times().map(|warning| format!("warning: {warning}")));
     let value = json!({ "success": true, "key": record.key, "created": set.is_new, "updated_at": record.updated_at });
