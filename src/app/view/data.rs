@@ -121,10 +121,10 @@ impl<'v> Data<'v> {
         self.shown.contains(&id)
     }
 
-    /// All items on the page, in reading order.
+    /// All items on the page, in reading order: a summary before what it summarizes.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &ItemEntry> {
         let mut entries: Vec<&ItemEntry> = self.items.iter().chain(&self.gone).collect();
-        entries.sort_by_key(|entry| (entry.seq, entry.id));
+        entries.sort_by_key(|entry| entry.seq);
         entries.into_iter()
     }
 
