@@ -175,6 +175,11 @@ def shown(page, selector):
     return page.locator(f"{selector}:visible").count()
 
 
+def settle(page):
+    """Waits until the page has scrolled to what was aimed at, which takes two frames."""
+    page.wait_for_timeout(300)
+
+
 def click_sample(context, file, shots):
     watch = Watch(context, file)
     page = watch.page
@@ -240,13 +245,16 @@ def click_sample(context, file, shots):
     target = prompts.nth(1).get_attribute("href")
     prompts.nth(1).click()
     expect(page.locator(".aimed")).to_have_attribute("id", target.removeprefix("#"))
+    settle(page)
     page.locator("h1").click()
     page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("n")
     page.keyboard.press("n")
     expect(page.locator(".aimed")).to_have_attribute("id", target.removeprefix("#"))
+    settle(page)
     page.keyboard.press("p")
     expect(page.locator(".aimed")).to_have_attribute("id", prompts.first.get_attribute("href").removeprefix("#"))
+    settle(page)
 
     page.locator("#tokens > summary").click()
     page.locator("#chart").scroll_into_view_if_needed()

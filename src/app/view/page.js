@@ -152,7 +152,8 @@
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     document.querySelector(".aimed")?.classList.remove("aimed");
     target.classList.add("aimed");
-    const aim = () => target.scrollIntoView({ block: "start" });
+    // Not if another one was aimed at meanwhile.
+    const aim = () => target.classList.contains("aimed") && target.scrollIntoView({ block: "start" });
     aim();
     // What is built above changes the height.
     frame(() => (aim(), frame(aim)));
