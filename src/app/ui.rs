@@ -211,7 +211,7 @@ impl Ui {
         self.width
     }
 
-    /// A text from outside on one line that has `used` columns already, shortened to what is left.
+    /// A text from outside on one line that has `used` columns already, shortened to the remaining width.
     pub(crate) fn fit(&self, used: usize, text: &str) -> String {
         one_line(text, self.left(used))
     }

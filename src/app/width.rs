@@ -89,8 +89,8 @@ pub(crate) fn wrapped(text: &str, indent: usize, width: usize) -> String {
     lines.split('\n').map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// The surroundings of the first match in a line: as many columns, a third of the others before it. The line comes in parts, of
-/// which `true` marks those that match. Also returns how many matches are not shown.
+/// The surroundings of the first match in a line: as many columns, a third of the others before it. The line is given in
+/// parts; `true` marks those that match. Also returns how many matches are not shown.
 pub(crate) fn surroundings(parts: Vec<(bool, String)>, width: usize) -> (Vec<(bool, String)>, usize) {
     let total: usize = parts.iter().map(|(_, part)| columns(part)).sum();
     let Some(first) = parts.iter().position(|(matches, _)| *matches).filter(|_| total > width) else {

@@ -189,10 +189,10 @@ impl Fields<'_> {
 
     /// The tokens of `whole` without those of its `part`.
     fn without(&self, whole: &'static str, part: &'static str) -> Result<u64, UsageError> {
-        let (whole_tokens, part_tokens) = (self.required(whole)?, self.optional(part)?);
+        let (total_tokens, part_tokens) = (self.required(whole)?, self.optional(part)?);
         let exceeds =
-            UsageError::PartExceedsWhole { part: part.to_owned(), part_tokens, whole: whole.to_owned(), whole_tokens };
-        whole_tokens.checked_sub(part_tokens).ok_or(exceeds)
+            UsageError::PartExceedsTotal { part: part.to_owned(), part_tokens, whole: whole.to_owned(), total_tokens };
+        total_tokens.checked_sub(part_tokens).ok_or(exceeds)
     }
 
     fn sum(&self, a: u64, b: u64) -> Result<u64, UsageError> {

@@ -62,11 +62,11 @@ impl UsageMap {
             (optional(&pointers.cache_read)?, optional(&pointers.cache_write)?);
         let cached = cache_read_tokens.checked_add(cache_write_tokens).ok_or_else(overflow)?;
         let input_tokens = if *includes_cache {
-            given.checked_sub(cached).ok_or_else(|| UsageError::PartExceedsWhole {
+            given.checked_sub(cached).ok_or_else(|| UsageError::PartExceedsTotal {
                 part: "cache_read and cache_write".to_owned(),
                 part_tokens: cached,
                 whole: input.clone(),
-                whole_tokens: given,
+                total_tokens: given,
             })?
         } else {
             given

@@ -36,8 +36,8 @@ fn commit_prints_position_and_id() {
     {"commit":"[OID]","id":"[ID]","op":"append","revision":1,"seq":1,"tokens":"[N]"}
     [exit 0]
     "#);
-    insta::assert_snapshot!(repo.trace_with(&["commit", "-", "-s", "What they said"], b"two\nlines"), @"
-    [main #2] What they said [ID]
+    insta::assert_snapshot!(repo.trace_with(&["commit", "-", "-s", "Their words"], b"two\nlines"), @"
+    [main #2] Their words [ID]
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["commit", "-t", "instruction", "--name", "rules", "-m", "Be kind."]), @"
@@ -80,13 +80,13 @@ not json
 fn log_lists_operations() {
     let repo = talk();
     repo.text(&["edit", "#1", "-m", "Where is the lock released?", "--reason", "asked wrongly"]);
-    repo.text(&["delete", "#2", "--reason", "beside the point"]);
+    repo.text(&["delete", "#2", "--reason", "off topic"]);
     insta::assert_snapshot!(repo.trace(&["log", "-n", "3"]), @"
     delete #2 reasoning [ID]
     Commit: [OID]
     Author: A U Thor <author@example.com>
     Date:   2026-02-10T09:00:09Z
-    Reason: beside the point
+    Reason: off topic
 
         delete reasoning: Let me search.
 

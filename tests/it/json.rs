@@ -1,4 +1,4 @@
-//! What `--json` prints is what `docs/json.md` and the schemas beside it say.
+//! `--json` prints what `docs/json.md` and its schemas describe.
 
 use std::collections::BTreeSet;
 use std::fs;

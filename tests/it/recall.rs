@@ -119,7 +119,7 @@ fn rarer_words_shorter_entries_and_keys_rank_higher() {
         ("b.common", "server host"),
         ("c.rare", "server and zeppelin"),
         ("d.short", "gateway"),
-        ("e.long", "the gateway is a machine that stands in the cellar, next to the boiler"),
+        ("e.long", "the gateway is a machine in the cellar, next to the boiler"),
         ("f.zeppelin", "lands at noon"),
     ] {
         repo.text(&["breadcrumb", "set", key, value]);

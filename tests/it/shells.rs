@@ -106,7 +106,7 @@ fn a_manual_page_has_the_sections_of_gits_pages() {
     \fI<NAME>\fR\&...\&
     .YS
     "#);
-    // A group of which one is required.
+    // A group that requires one of its options.
     let purge = section(&read("git-trace-purge"), "SYNOPSIS");
     assert!(
         purge.contains("\\fB\\-\\-pattern\\fR\\ \\fI<REGEX>\\fR|\\fB\\-\\-push\\fR\\ \\fI<REMOTE>\\fR>"),
@@ -276,7 +276,7 @@ fn completions_come_from_the_repository() {
     assert_eq!(asked(&["--trace", "none", "show", ""]), "");
     assert_eq!(asked(&["commit", "-pmain", "-p", ""]), "skip\t\nnormal\t\npinned\t\n");
     assert_eq!(asked(&["crumb", "note", ""]), "", "there is no crumb file");
-    assert_eq!(asked(&["count", ""]), "/\t\n", "files may stand there");
+    assert_eq!(asked(&["count", ""]), "/\t\n", "a file name is possible");
     assert_eq!(asked(&["help", "cherry"]), "cherry-pick\tCopy single items of another trace into the current one\n");
     assert_eq!(asked(&["no-such-command", "--", "-"]), "");
     assert_eq!(asked(&["status", "--js"]), "--json\tPrint the result as JSON\n");

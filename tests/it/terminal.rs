@@ -135,19 +135,19 @@ fn show_tells_who_changed_an_item_and_shows_the_text_of_a_commit() {
     assert_eq!(repo.text(&["show"]), "last");
     let first = repo.git(&["rev-parse", "refs/traces/main~1"]).trim().to_owned();
     repo.text(&["edit", "#0", "-m", "second text", "--reason", "clearer"]);
-    repo.text(&["delete", "#0", "--reason", "beside the point"]);
+    repo.text(&["delete", "#0", "--reason", "off topic"]);
     assert_eq!(repo.text(&["show", &first]), "first text");
     assert_eq!(repo.text(&["show", "#0"]), "second text");
     assert_eq!(repo.text(&["show", "TRACE_HEAD"]), "second text", "what a commit deleted");
     insta::assert_snapshot!("show_several", repo.trace(&["show", "#0", "#1"]));
     let shown = repo.json(&["show", "--json", "#0"]);
     let member = |name: &str| shown[name].as_str().unwrap_or_default().to_owned();
-    assert_eq!([member("op"), member("reason")], ["delete", "beside the point"]);
+    assert_eq!([member("op"), member("reason")], ["delete", "off topic"]);
     assert_eq!(member("commit"), repo.git(&["rev-parse", "refs/traces/main"]).trim());
     let revisions = shown["revisions"].as_array().unwrap();
     let told: Vec<_> =
         revisions.iter().map(|one| format!("{} {} {}", one["op"], one["revision"], one["reason"])).collect();
-    assert_eq!(told, [r#""delete" null "beside the point""#, r#""edit" 2 "clearer""#, r#""append" 1 null"#]);
+    assert_eq!(told, [r#""delete" null "off topic""#, r#""edit" 2 "clearer""#, r#""append" 1 null"#]);
     assert_eq!(repo.json(&["show", "--json", &first])["revision"], 1);
 }
 

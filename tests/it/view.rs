@@ -19,7 +19,7 @@ fn sample() -> TestRepo {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts/claude-code/small-thinking-tools.jsonl");
     repo.text(&["--trace", "main", "import", "claude-code", session.to_str().unwrap()]);
     repo.text(&["pin", "#2", "--reason", "the task"]);
-    repo.text(&["skip", "#7", "#11", "--reason", "whole files, of which one line mattered"]);
+    repo.text(&["skip", "#7", "#11", "--reason", "complete files, one line mattered"]);
     repo.text(&["branch", "idea", "#9"]);
     repo.text(&["edit", "#17", "-m", "Done.\nThe timeout is 45m.", "--reason", "too long"]);
     repo.text(&["edit", "#17", "-m", "Done.\nThe notarization timeout is 45m."]);
@@ -333,7 +333,7 @@ fn summarized_texts_are_on_the_page_and_deleted_ones_are_not() {
 fn the_index_lists_prompts_with_tokens_and_the_window() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.window", "1000"]);
-    repo.say("What is this?");
+    repo.say("Why is that?");
     repo.commit(&["-r", "assistant", "-m", "A test of the index."]);
     repo.say("And why?");
     let page = page(&repo, &[]);
@@ -341,7 +341,7 @@ fn the_index_lists_prompts_with_tokens_and_the_window() {
     let line = Regex::new(r#"(?s)<a class="turn".*?</a>"#).unwrap();
     let lines: Vec<&str> = line.find_iter(&page).map(|line| line.as_str()).collect();
     insta::assert_snapshot!(lines.join("\n"), @r##"
-    <a class="turn" href="#0"><span class="words"><bdi>What is this?</bdi></span><span class="tokens">16</span><meter max="1000" value="19" title="19 of 1,000 tokens"></meter></a>
+    <a class="turn" href="#0"><span class="words"><bdi>Why is that?</bdi></span><span class="tokens">16</span><meter max="1000" value="19" title="19 of 1,000 tokens"></meter></a>
     <a class="turn" href="#2"><span class="words"><bdi>And why?</bdi></span><span class="tokens">6</span><meter max="1000" value="25" title="25 of 1,000 tokens"></meter></a>
     "##);
 }

@@ -139,7 +139,7 @@ fn sides_have_the_names_that_git_uses() {
     assert_eq!(ids(&["idea..main"]), 5);
     assert_eq!(ids(&["idea.."]), 5);
     assert_eq!(ids(&["..idea"]), 5);
-    assert_eq!(ids(&["main...idea"]), 4, "from what both have in common");
+    assert_eq!(ids(&["main...idea"]), 4, "from their common part");
     assert_eq!(ids(&["idea...main"]), 1);
     assert_eq!(ids(&["idea", "#3"]), 4, "an item among two is the commit that touched it last");
     assert_eq!(ids(&["2026-02-10T09:00:02Z", "main"]), 4);

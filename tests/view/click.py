@@ -57,7 +57,7 @@ def sample(folder):
     repo.run("git", "config", "trace.budget", "45000")
     repo.trace("commit", "-t", "instruction", "--name", "style", "-m", "Answer in one sentence.\nName files with their line.")
     repo.trace("pin", "#2", "-m", "the task")
-    repo.trace("skip", "#7", "#11", "-m", "whole files, of which one line mattered")
+    repo.trace("skip", "#7", "#11", "-m", "complete files, one line mattered")
     repo.trace("branch", "try-another-way", "#9")
     repo.trace("edit", "#17", "-m", "Done.\nThe timeout of the notarization is 45 minutes.\nNothing else changed.", "--reason", "too long")
     repo.trace("edit", "#17", "-m", "Done.\nThe timeout of the notarization is 50 minutes.\nNothing else changed.", "--reason", "a slip")
@@ -176,7 +176,7 @@ def shown(page, selector):
 
 
 def settle(page):
-    """Waits until the page has scrolled to what was aimed at, which takes two frames."""
+    """Waits until the page has scrolled to its aim, which takes two frames."""
     page.wait_for_timeout(300)
 
 
@@ -230,8 +230,8 @@ def click_sample(context, file, shots):
     # A call has its result in its card.
     edit = page.locator("article[data-tool=Edit]").first
     assert edit.locator("pre.diff .ins").count() > 0 and edit.locator(".result").count() == 1
-    skipped = page.locator("article[data-state~=skip], .result.skip", has_text="whole files").first
-    assert "because: whole files, of which one line mattered" in skipped.text_content()
+    skipped = page.locator("article[data-state~=skip], .result.skip", has_text="complete files").first
+    assert "because: complete files, one line mattered" in skipped.text_content()
     picture = page.locator("article[data-type=artifact] img")
     assert picture.evaluate("(image) => image.complete && image.naturalWidth") == 2
     assert "A remark that was taken back" not in page.content()
@@ -285,7 +285,7 @@ def click_sample(context, file, shots):
     assert page.locator(".items .fold[open]").count() == 0
     if shots:
         page.evaluate("location.hash = ''")
-        page.screenshot(path=shots / "whole.png", full_page=True)
+        page.screenshot(path=shots / "full.png", full_page=True)
     watch.done(file)
 
 

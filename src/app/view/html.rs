@@ -95,7 +95,7 @@ pub(crate) fn color(item_type: &str) -> &'static str {
     }
 }
 
-/// Parts of a page of which the browser builds those that are scrolled to. Without the script, all of them are read.
+/// Parts of a page. The browser builds a part when it is scrolled to; without the script, it shows all of them.
 ///
 /// A browser with scripts reads the content of `noscript` as one text. `page.js` parses it when it is needed.
 pub(crate) fn chunks(parts: &[(String, Markup)], of: usize) -> Markup {

@@ -39,7 +39,7 @@ impl Redactor {
         }
     }
 
-    /// JSON of which a secret may be hidden by escapes: each string is examined as it will be shown.
+    /// Redacts JSON, in which escapes may hide a secret: each string is examined as it will be shown.
     pub(crate) fn decoded<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !text.contains("\\u") {
             return Cow::Borrowed(text);

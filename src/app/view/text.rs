@@ -1,4 +1,4 @@
-//! Texts as Markdown, and as lines of which most are folded.
+//! Texts as Markdown, and long texts with most lines folded.
 
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
@@ -29,7 +29,7 @@ pub(crate) fn markdown(text: &str) -> Markup {
     }
 }
 
-/// A note of what is not shown.
+/// Says how many bytes are not shown.
 pub(crate) fn more(bytes: usize) -> Markup {
     html! { @if bytes > 0 { p.note { (number(bytes)) " more bytes are not shown" } } }
 }

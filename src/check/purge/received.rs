@@ -187,7 +187,7 @@ impl<'r> Survey<'r> {
                     None => None,
                 };
                 let found = survey.history(tip, published)?;
-                // A remote does not reach into a history of which it has no commit.
+                // A remote does not reach into a history that shares no commit with its own.
                 if let Some(found) = found
                     && (found.is_named || is_shared(repo, remote, &refname, tip)?)
                 {

@@ -82,8 +82,8 @@ fn ranked(texts: &[HashSet<String>]) -> Vec<Vec<u32>> {
     texts.iter().map(numbered).collect()
 }
 
-/// How many of the rarest words of a text contain one that each text as alike as `threshold` has among as many of its own: such a
-/// text lacks at most the others.
+/// How many of the rarest words of a text must be compared. Two texts that are alike by at least `threshold` share one of these: the
+/// words that may differ are fewer.
 #[expect(clippy::cast_precision_loss, reason = "no text has 2^53 words")]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of words")]
 fn rarest_of(words: usize, threshold: f64) -> usize {

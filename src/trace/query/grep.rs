@@ -61,7 +61,7 @@ impl Query {
         Ok(Self { pattern, item_type, items: None })
     }
 
-    /// A line in parts, of which `true` marks those that match.
+    /// The parts of a line; `true` marks those that match.
     pub(crate) fn parts<'l>(&self, line: &'l str) -> Vec<(bool, &'l str)> {
         let (mut parts, mut written) = (Vec::new(), 0);
         for (start, end) in self.places(line) {

@@ -36,7 +36,7 @@ pub(crate) struct Entry {
     pub settings: Vec<Setting>,
 }
 
-/// The commits of which a log is made.
+/// The commits that a log lists.
 #[derive(Clone, Debug)]
 pub(crate) struct Range {
     pub tips: Vec<Tip>,

@@ -30,7 +30,7 @@ pub(crate) struct ItemFilter {
     pub tool: Option<String>,
     /// A pattern of the path of an artifact, or of the file that a call or result is about. It may match the end of the path.
     pub path: Option<String>,
-    /// Keys of the metadata, or else fields, and what they must be, if that is said.
+    /// Keys of the metadata (or else fields), with the value that each must have; `None` accepts any.
     pub meta: Vec<(String, Option<String>)>,
     pub grep: Option<Regex>,
     pub larger_than: Option<u64>,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
+use tempfile::TempDir;
 
 use super::*;
 use crate::git::Env;
@@ -18,6 +19,14 @@ fn git(folder: &Path, args: &[&str], input: &str) -> String {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "git {args:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// A bare repository, and the id of its empty tree.
+fn repository() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    git(folder.path(), &["init", "-q", "--bare", "--object-format=sha1"], "");
+    let tree = git(folder.path(), &["mktree"], "").trim().to_owned();
+    (folder, tree)
 }
 
 /// A commit of an empty trace.
@@ -60,10 +69,8 @@ proptest! {
 
     #[test]
     fn a_list_says_the_same_as_the_tips(acts in prop::collection::vec(act(), 1..14)) {
-        let folder = tempfile::tempdir().unwrap();
+        let (folder, tree) = repository();
         let at = folder.path();
-        git(at, &["init", "-q", "--bare", "--object-format=sha1"], "");
-        let tree = git(at, &["mktree"], "").trim().to_owned();
         for act in acts.into_iter().chain([Act::Look]) {
             match act {
                 Act::Move { name, second, family } => {
@@ -101,10 +108,8 @@ proptest! {
 
 #[test]
 fn a_trace_moves_from_another_family_to_the_one_named_after_it() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, tree) = repository();
     let at = folder.path();
-    git(at, &["init", "-q", "--bare", "--object-format=sha1"], "");
-    let tree = git(at, &["mktree"], "").trim().to_owned();
     let put = |name: &str, second, family| {
         let oid = commit(at, &tree, second, Some(family));
         git(at, &["update-ref", &format!("refs/traces/{name}"), &oid], "");
@@ -122,10 +127,8 @@ fn a_trace_moves_from_another_family_to_the_one_named_after_it() {
 
 #[test]
 fn a_damaged_list_is_made_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let (folder, tree) = repository();
     let at = folder.path();
-    git(at, &["init", "-q", "--bare", "--object-format=sha1"], "");
-    let tree = git(at, &["mktree"], "").trim().to_owned();
     let oid = commit(at, &tree, 1, None);
     git(at, &["update-ref", "refs/traces/main", &oid], "");
     let repo = Repo::open(at, Env::default()).unwrap();

@@ -47,7 +47,7 @@ impl HistoryArgs {
     }
 
     /// The breadcrumb in the working tree if it differs from the last commit.
-    #[expect(clippy::option_option, reason = "the inner option tells whether the breadcrumb exists")]
+    #[expect(clippy::option_option, reason = "the inner option is `None` if the breadcrumb was deleted")]
     fn uncommitted(
         &self,
         context: &BreadcrumbContext<'_>,

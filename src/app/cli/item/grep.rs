@@ -14,7 +14,7 @@ const LONGEST: usize = 240;
 
 /// Search the content of items, line by line
 ///
-/// Of a long line, the surroundings of the first match are printed; --json prints all of it. The exit status is 1 if nothing matches.
+/// Of a long line, the surroundings of the first match are printed; --json prints the complete line. The exit status is 1 if nothing matches.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct GrepArgs {

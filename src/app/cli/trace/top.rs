@@ -68,7 +68,7 @@ pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usi
     writeln!(ui, "{:>width$}  100.0{gap}  total{}{more}", top.total, full.unwrap_or_default())
 }
 
-/// What a row is about, to the right of `used` columns.
+/// The label of a row, to the right of `used` columns.
 fn label(context: &Context, by: By, row: &Row, used: usize) -> String {
     let ui = &context.ui;
     let text = |used: usize| one_line(&row.text, ui.left(used).min(ui.width().map_or(WIDTH, |_| usize::MAX)));

@@ -1,4 +1,4 @@
-//! What is known about an item besides its text: its priority, its removal, its edits, and its fields.
+//! Details of an item besides its text: its priority, its removal, its edits, and its fields.
 
 use std::fmt::Write as _;
 

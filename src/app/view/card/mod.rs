@@ -1,4 +1,4 @@
-//! The conversation: a card for each message, and one for a call with its results.
+//! The conversation: one card per message, and one per call with its results.
 
 mod call;
 mod change;

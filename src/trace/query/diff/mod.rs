@@ -49,7 +49,7 @@ impl ItemDiff {
         Self { before, after, moved: false, levels: None }
     }
 
-    /// What a commit changed.
+    /// The changes of one commit.
     pub(crate) fn of_change(change: &Change) -> Self {
         let moved = matches!(change, Change::Changed(before, after) if before.seq != after.seq);
         let (before, after) = change.sides();

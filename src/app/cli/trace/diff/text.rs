@@ -60,7 +60,7 @@ pub(crate) fn item(context: &Context, item: &ItemDiff, style: Style) -> Result<(
     Ok(())
 }
 
-/// What happened to an item, and what it is; with its first words if no text follows.
+/// The change of an item, its number, and its kind; also its first words if no text follows.
 fn heading(context: &Context, item: &ItemDiff, content: &Content, first_words: bool) -> Result<()> {
     let (Some(slot), Some(shown)) = (item.entry(), content.item()) else { return Ok(()) };
     let ui = &context.ui;
@@ -79,7 +79,7 @@ fn heading(context: &Context, item: &ItemDiff, content: &Content, first_words: b
     writeln!(ui, "{line}")
 }
 
-/// What an item is: type, direction, role, name or path.
+/// The kind of an item: type, direction, role, name or path.
 fn kind(item: &Item) -> String {
     let fields = &item.fields;
     let role = fields.role.filter(|_| fields.direction.is_none()).map(|role| role.to_string());

@@ -2,7 +2,7 @@
 
 use crate::git::Oid;
 
-/// Draws commits that come in an order in which no parent is before its child.
+/// Draws commits. No parent may be drawn before its child.
 #[derive(Default)]
 pub(super) struct Graph {
     /// The commit that each column leads to.
@@ -10,7 +10,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The width of the drawing beside the text of the next commit.
+    /// The width of the drawing to the left of the next commit.
     pub(super) fn width(&self, commit: Oid, parents: usize) -> usize {
         2 * (self.columns.len() + usize::from(!self.columns.contains(&commit)) + parents.saturating_sub(1))
     }

@@ -44,7 +44,7 @@ pub(crate) struct LogArgs {
     /// Show the changes of each commit
     #[arg(short, long, visible_short_alias = 'u', conflicts_with = "json")]
     patch: bool,
-    /// Draw the lines of development beside the commits
+    /// Draw the lines of development to the left of the commits
     #[arg(long, conflicts_with_all = ["json", "reverse"])]
     graph: bool,
     /// List the chosen commits in reverse, oldest first
