@@ -93,6 +93,11 @@ impl Tally {
         found_none && (self.damaged > 0 || self.ends_in_garbage)
     }
 
+    /// Whether nothing that may be content was left out.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.dropped == 0 && self.damaged == 0
+    }
+
     /// Whether most of the file's bytes are in records of unknown kinds.
     pub(crate) fn is_mostly_unknown(&self) -> bool {
         self.unknown_bytes * 2 > self.bytes

@@ -92,6 +92,38 @@ fn every_sample_has_its_items_and_adds_none_again() {
     insta::assert_snapshot!(page);
 }
 
+/// Damage in the middle of each sample: a line of no JSON, or a document that is no JSON from there on.
+#[test]
+fn no_import_that_leaves_out_damage_succeeds() {
+    let others = [
+        (Format::ClaudeCode, "claude-code/small-thinking-tools.jsonl"),
+        (Format::Codex, "codex/rollout-small.jsonl"),
+        (Format::GeminiCli, "gemini-cli/session-chat.json"),
+        (Format::SweAgent, "swe-agent/function-calling.traj"),
+    ];
+    let samples: Vec<_> = SAMPLES.into_iter().chain(others).collect();
+    for format in Format::all() {
+        assert!(samples.iter().any(|(other, _)| *other == format), "{format} has no sample");
+    }
+    for (format, name) in samples {
+        // Any text is Markdown.
+        if format == Format::Aider {
+            continue;
+        }
+        let repo = TestRepo::new();
+        let bytes = fixture(name);
+        let middle = bytes.len() / 2;
+        let end = bytes[..middle].iter().rposition(|byte| *byte == b'\n').map_or(middle, |at| at + 1);
+        let damaged = [&bytes[..end], b"{\"type\": oops}\n", &bytes[end..]].concat();
+        fs::write(repo.folder().join("damaged"), damaged).unwrap();
+        let output = repo.run(&["import", format.as_str(), "damaged"], b"");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains("damaged lines, not imported"), "{name}: {said}");
+        repo.fsck();
+    }
+}
+
 #[test]
 fn small_samples_read_in_order() {
     let mut page = String::new();

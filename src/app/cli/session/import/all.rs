@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let mut last = None;
     let mut signature = None;
     let mut forgotten = Vec::new();
-    let (mut read, mut grown, mut recorded, mut failed, mut dropped) = (0, 0, 0, 0, 0);
+    let (mut read, mut grown, mut recorded, mut failed, mut is_complete) = (0, 0, 0, 0, true);
     let mut answers: Vec<Value> = Vec::new();
     for problem in &unlisted {
         answers.push(json!({ "error": format!("{problem:#}") }));
@@ -97,7 +97,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         };
         let items: usize = imported.traces.iter().map(|(_, report)| report.recorded).sum();
         recorded += items;
-        dropped += imported.tally.dropped;
+        is_complete &= imported.tally.is_complete();
         grown += usize::from(items > 0);
         if args.json {
             let mut answer = to_json(&imported);
@@ -112,14 +112,14 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let sessions = files.len() + unlisted.len();
     let done = Done { sessions, imported: grown, failed: failed + unlisted.len(), recorded };
     print_done(context, args, &done, &answers, args.all_folders.then_some(&skipped))?;
-    Ok(ExitStatus::of(done.failed == 0 && dropped == 0))
+    Ok(ExitStatus::of(done.failed == 0 && is_complete))
 }
 
 fn print_imported(context: &Context, imported: &Imported) -> Result<()> {
     for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0) {
         print_report(context, name, report)?;
     }
-    if imported.tally.dropped > 0 || imported.tally.damaged > 0 {
+    if !imported.tally.is_complete() {
         print_tally(context, &imported.tally);
     }
     context.ui.flush()

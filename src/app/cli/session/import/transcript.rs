@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     }
     if request.args.json {
         context.ui.json(&to_json(&imported))?;
-        return Ok(ExitStatus::of(imported.tally.dropped == 0));
+        return Ok(ExitStatus::of(imported.tally.is_complete()));
     }
     for (name, report) in &imported.traces {
         print_report(context, name, report)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     } else if is_there && context.trace_name(None)? != main {
         context.ui.note(format!("`git trace switch {main}` makes it the current trace"));
     }
-    Ok(ExitStatus::of(imported.tally.dropped == 0))
+    Ok(ExitStatus::of(imported.tally.is_complete()))
 }
 
 pub(super) fn compactions(repo: &Repo, args: &ImportArgs) -> Result<CompactionMode> {
