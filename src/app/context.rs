@@ -23,7 +23,8 @@ use crate::trace::{Time, Tip, TraceError, TraceName};
 use crate::transcript::import::sessions;
 
 /// Commands that change no trace: for these, a unique part of a name is enough.
-pub(crate) const READING: &str = "bisect blame brief diff grep log materialize priority show status top view";
+pub(crate) const READING: &str =
+    "attribute bisect blame brief diff grep log materialize priority show status top view why";
 
 /// Commands that mean the newest recorded session if there is no current trace: they change no item in it.
 const OF_SESSIONS: &str = "clean export grep log materialize resume show status top view";

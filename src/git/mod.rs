@@ -10,6 +10,7 @@ mod alternates;
 mod ancestry;
 mod blobs;
 mod call;
+mod code_lines;
 mod commit;
 mod config;
 mod deflate;
@@ -44,6 +45,7 @@ mod write;
 mod zone;
 
 pub(crate) use call::{Git, browse, worktree_root};
+pub(crate) use code_lines::CodeLine;
 pub(crate) use commit::{Commit, NewCommit, RawCommit};
 pub(crate) use config::{parse_bool, parse_number};
 pub use env::Env;

@@ -207,7 +207,7 @@ pub(super) fn json_type(item: &Item) -> Option<String> {
 }
 
 /// An id in the form of a random UUID, derived from `seed`.
-pub(super) fn uuid(seed: &[u8]) -> String {
+pub(crate) fn uuid(seed: &[u8]) -> String {
     let hex = blake3::hash(seed).to_hex();
     format!("{}-{}-4{}-a{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
 }

@@ -18,7 +18,7 @@ fn schema(name: &str) -> Value {
 }
 
 /// Sees to it that each line satisfies the schema and has only members that it names.
-fn check(name: &str, lines: &[Value]) {
+pub(crate) fn check(name: &str, lines: &[Value]) {
     assert!(!lines.is_empty(), "{name} prints something");
     let schema = schema(name);
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());

@@ -73,4 +73,5 @@ mod types;
 mod unattended;
 mod undo;
 mod view;
+mod why;
 mod writers;

@@ -160,6 +160,7 @@ table! {
     Show(item::show::ShowArgs),
     Grep(item::grep::GrepArgs),
     Blame(item::blame::BlameArgs),
+    Why(item::why::WhyArgs),
     Pin(item::priority::PinArgs),
     Skip(item::priority::SkipArgs),
     #[command(alias = "unskip")]
@@ -193,6 +194,7 @@ table! {
     // Sessions of agents, and exchange with other formats
     Import(session::import::ImportArgs),
     Export(session::export::ExportArgs),
+    Attribute(session::attribute::AttributeArgs),
     Resume(session::resume::ResumeArgs),
     Sessions(session::sessions::SessionsArgs),
 

@@ -1,3 +1,4 @@
+pub(crate) mod arguments;
 pub(crate) mod calls;
 pub(crate) mod id;
 pub(crate) mod item;

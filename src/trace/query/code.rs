@@ -61,10 +61,49 @@ impl CodeRange {
         Ok(Self { stood_at, after: time(older)?, until: time(newer)? })
     }
 
+    /// The work that led to a commit from its first parent; of a first commit, all earlier work.
+    pub(crate) fn to(repo: &Repo, commit: Oid) -> Result<Self, GitError> {
+        let commit = repo.read_commit(commit)?;
+        let Some(parent) = commit.parents.first() else {
+            return Ok(Self { stood_at: HashSet::new(), after: i64::MIN, until: commit.commit_time });
+        };
+        let after = repo.read_commit(*parent)?.commit_time;
+        Ok(Self { stood_at: HashSet::from([parent.to_string()]), after, until: commit.commit_time })
+    }
+
+    /// The work since `HEAD`, which is not committed.
+    pub(crate) fn since_head(repo: &Repo) -> Result<Self, GitError> {
+        let head = repo.find_ref("HEAD")?;
+        let after = head.map_or(Ok(i64::MIN), |head| repo.read_commit(head).map(|commit| commit.commit_time))?;
+        Ok(Self {
+            stood_at: head.iter().map(Oid::to_string).collect(),
+            after,
+            until: repo.env().clock().now.as_second(),
+        })
+    }
+
     pub(crate) fn holds(&self, tip: &Tip) -> bool {
-        match tip.trailers.code.as_deref().filter(|_| tip.is_ours()) {
+        self.holds_work_at(tip.trailers.code.as_deref().filter(|_| tip.is_ours()), tip.time().as_second())
+    }
+
+    /// Whether work belongs to the range that was recorded while the code was at a commit, if that is known, and at a time.
+    pub(crate) fn holds_work_at(&self, code: Option<&str>, time: i64) -> bool {
+        match code {
             Some(code) => self.stood_at.contains(code),
-            None => (self.after + 1..=self.until).contains(&tip.time().as_second()),
+            None => self.after < time && time <= self.until,
         }
     }
+
+    /// When the work ended.
+    pub(crate) fn until(&self) -> i64 {
+        self.until
+    }
+}
+
+/// The commits of `A..B`, newest first, or the one commit; `None` if there is no such commit. An omitted end is `HEAD`.
+pub(crate) fn commits(repo: &Repo, spec: &str) -> Result<Option<Vec<Oid>>, GitError> {
+    let find = |rev: &str| repo.find_commit(if rev.is_empty() { "HEAD" } else { rev });
+    let Some((older, newer)) = spec.split_once("..") else { return Ok(find(spec)?.map(|commit| vec![commit])) };
+    let ends = find(older)?.zip(find(newer.trim_start_matches('.'))?);
+    ends.map(|(older, newer)| repo.commits_between(older, newer)).transpose()
 }

@@ -10,3 +10,4 @@ pub(crate) mod show;
 pub(crate) mod size;
 pub(crate) mod status;
 pub(crate) mod top;
+pub(crate) mod why;

@@ -18,10 +18,10 @@ struct Group {
 
 const GROUPS: [Group; 9] = [
     Group { job: "Start", commands: &["demo", "import", "sessions"], others: &["init"] },
-    Group { job: "Record", commands: &["commit", "enable", "disable"], others: &["hook"] },
+    Group { job: "Record", commands: &["commit", "enable"], others: &["disable", "hook"] },
     Group {
         job: "Look",
-        commands: &["status", "top", "log", "show", "diff", "grep", "view"],
+        commands: &["status", "top", "log", "show", "diff", "grep", "why", "view"],
         others: &["blame", "priority", "types", "count", "op"],
     },
     Group {
@@ -29,7 +29,7 @@ const GROUPS: [Group; 9] = [
         commands: &["clean", "edit", "delete", "restore", "pin", "skip", "unpin", "compress", "undo"],
         others: &["expand", "redo", "revert", "purge"],
     },
-    Group { job: "Use", commands: &["resume", "materialize", "export"], others: &["bisect"] },
+    Group { job: "Use", commands: &["resume", "materialize", "export"], others: &["attribute", "bisect"] },
     Group { job: "Branch", commands: &["branch", "switch", "merge", "reset"], others: &["cherry-pick", "rebase"] },
     Group { job: "Share", commands: &["push", "pull"], others: &["fetch", "remote"] },
     Group {

@@ -9,3 +9,4 @@ pub(crate) mod grep;
 pub(crate) mod priority;
 pub(crate) mod show;
 pub(crate) mod types;
+pub(crate) mod why;

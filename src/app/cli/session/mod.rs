@@ -1,5 +1,6 @@
 //! Commands that exchange traces with agents and files.
 
+pub(crate) mod attribute;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod resume;

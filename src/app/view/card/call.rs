@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::super::redact::Redactor;
 use super::super::text::lines;
 use super::{SHOWN, change, result};
+use crate::trace::model::arguments::{Arguments, BEGIN_PATCH, PATHS, is_patch};
 use crate::trace::model::item::Item;
 use crate::trace::model::trailers::one_line;
 use crate::trace::query::diff::lines as line_diff;
@@ -30,11 +31,6 @@ pub(crate) struct Call {
 
 const MAX_TITLE: usize = 200;
 const CONTEXT: usize = 3;
-const PATHS: [&str; 7] = ["file_path", "path", "filename", "notebook_path", "filePath", "target_file", "absolute_path"];
-const EDITS: [(&str, &str); 4] =
-    [("old_string", "new_string"), ("old_str", "new_str"), ("oldString", "newString"), ("old_text", "new_text")];
-const CONTENTS: [&str; 4] = ["content", "file_text", "contents", "new_source"];
-const COMMANDS: [&str; 3] = ["command", "cmd", "commands"];
 /// Arguments that say in a line what a call does, the best first.
 const TITLES: [&str; 7] = ["description", "query", "pattern", "url", "subject", "skill", "name"];
 
@@ -68,24 +64,25 @@ impl Call {
     }
 
     fn of_arguments(name: &str, arguments: &Map<String, Value>) -> Self {
-        let text = |names: &[&str]| names.iter().find_map(|name| arguments.get(*name)?.as_str());
-        let path = text(&PATHS);
+        let read = Arguments(arguments);
+        let text = |names: &[&str]| read.text(names);
+        let path = read.path();
         let title = |text: Option<&str>| one_line(text.unwrap_or_default()).chars().take(MAX_TITLE).collect();
         let call = |title, body, shape| Self { title, body, shape };
-        if let Some(patch) = text(&["input", "patch", "patchText", "diff"]).filter(|text| is_patch(text)) {
+        if let Some(patch) = read.patch() {
             return Self::of_patch(patch);
         }
-        if let Some(edits) = edits(arguments) {
+        if let Some(edits) = read.edits() {
             let body = html! {
                 @for (old, new) in edits { (change::lines(&line_diff::diff(old, new, CONTEXT))) }
             };
             return call(title(path), body, Shape::Change);
         }
-        if let Some(content) = text(&CONTENTS).filter(|_| path.is_some()) {
+        if let Some(content) = read.content() {
             return call(title(path), lines(content, "file new", SHOWN), Shape::Change);
         }
-        if let Some(command) = COMMANDS.iter().find_map(|name| arguments.get(*name)).and_then(command) {
-            if let Some(at) = command.find("*** Begin Patch") {
+        if let Some(command) = read.command() {
+            if let Some(at) = command.find(BEGIN_PATCH) {
                 return Self::of_patch(&command[at..]);
             }
             let body = lines(&format!("$ {command}"), "term", 40);
@@ -107,32 +104,6 @@ impl Call {
         let title = title(text(&TITLES).or(path));
         call(title, rest(arguments, &[]), Shape::Other)
     }
-}
-
-fn is_patch(text: &str) -> bool {
-    let text = text.trim_start();
-    text.starts_with("*** Begin Patch") || text.starts_with("diff --git ") || text.starts_with("--- a/")
-}
-
-/// The texts before and after of each edit.
-fn edits(arguments: &Map<String, Value>) -> Option<Vec<(&str, &str)>> {
-    fn edit(arguments: &Map<String, Value>) -> Option<(&str, &str)> {
-        EDITS.iter().find_map(|(old, new)| Some((arguments.get(*old)?.as_str()?, arguments.get(*new)?.as_str()?)))
-    }
-    if let Some(edits) = arguments.get("edits").and_then(Value::as_array) {
-        return edits.iter().map(|each| edit(each.as_object()?)).collect();
-    }
-    Some(vec![edit(arguments)?])
-}
-
-/// A command line. Of a shell with its script as the last argument, the script.
-fn command(value: &Value) -> Option<String> {
-    let Value::Array(words) = value else { return value.as_str().map(str::to_owned) };
-    let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-    Some(match words?.as_slice() {
-        [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => (*script).to_owned(),
-        words => words.join(" "),
-    })
 }
 
 fn tasks_list(tasks: &[Value]) -> Markup {
