@@ -1,9 +1,11 @@
 //! Locks between our own processes that the kernel releases when their holder dies.
 //!
 //! Each ref has one. Processes that write objects before a ref holds them share another one, and `git trace gc --prune` takes that one
-//! exclusively.
+//! exclusively. The locks of many writers overlap without end, so both take turns: a writer that starts waits for a collector that
+//! waits.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,7 +63,7 @@ pub(crate) struct RefLock {
 /// Keeps `git trace gc --prune` from removing objects that were written and that no ref holds yet.
 #[derive(Debug)]
 pub(crate) struct ObjectsLock(
-    #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] File,
+    #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] Arc<File>,
 );
 
 /// A held lock of [`Repo::lock_compression`].
@@ -94,12 +96,26 @@ impl Repo {
 
     /// Keeps the objects that this process writes, until refs hold them. Taken by [`Repo::lock`] too.
     pub(crate) fn lock_objects(&self) -> Result<ObjectsLock, GitError> {
-        self.acquire("objects", "the object database", PRUNE_PATIENCE, File::try_lock_shared).map(ObjectsLock)
+        // A writer that holds the lock must not wait for a collector that waits for it.
+        let held = self.objects_lock.borrow().upgrade();
+        held.map_or_else(|| self.take_objects_lock(PRUNE_PATIENCE, File::try_lock_shared), |held| Ok(ObjectsLock(held)))
     }
 
     /// Waits until no process writes objects that no ref holds yet, and keeps it so.
     pub(crate) fn lock_out_writers(&self) -> Result<ObjectsLock, GitError> {
-        self.acquire("objects", "the object database", LOCK_PATIENCE, File::try_lock).map(ObjectsLock)
+        self.take_objects_lock(LOCK_PATIENCE, File::try_lock)
+    }
+
+    fn take_objects_lock(
+        &self,
+        patience: Duration,
+        try_lock: fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<ObjectsLock, GitError> {
+        let what = "the object database";
+        let _turn = self.acquire("objects.turn", what, patience, try_lock)?;
+        let file = Arc::new(self.acquire("objects", what, patience, try_lock)?);
+        *self.objects_lock.borrow_mut() = Arc::downgrade(&file);
+        Ok(ObjectsLock(file))
     }
 
     /// Excludes other compressions of a trace. Unlike [`Repo::lock`], it is held while the user's command runs, and stops no other

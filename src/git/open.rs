@@ -2,7 +2,9 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Weak;
 
 use git2::{ObjectFormat, Repository};
 
@@ -39,6 +41,8 @@ pub struct Repo {
     pub(super) offline: Cell<bool>,
     pub(super) recent: RefCell<Recent>,
     pub(super) deflater: RefCell<Option<Deflater>>,
+    /// The held lock of objects, if there is one; see [`Repo::lock_objects`].
+    pub(super) objects_lock: RefCell<Weak<File>>,
     /// The id of this handle's operation in the operation log.
     pub(super) operation: OnceCell<String>,
     /// Whether it has moved a ref.
@@ -96,6 +100,7 @@ impl Repo {
             offline: Cell::new(false),
             recent: RefCell::default(),
             deflater: RefCell::default(),
+            objects_lock: RefCell::default(),
             operation: OnceCell::new(),
             has_moved: Cell::new(false),
             reverses: RefCell::default(),

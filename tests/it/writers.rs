@@ -296,6 +296,26 @@ fn gc_that_prunes_at_once_loses_nothing_of_a_writer() {
 }
 
 #[test]
+fn gc_prunes_while_several_writers_never_pause() {
+    let repo = TestRepo::new();
+    // Each holds the lock of the objects while it waits for the trace.
+    let mut writers: Vec<_> = (0..3)
+        .map(|number| {
+            start_batch(&repo, lines(&format!("writer {number}"), 300), &repo.home().join(format!("{number}")))
+        })
+        .collect();
+    while repo.run(&["log", "-n", "1"], b"").stdout.is_empty() {}
+    repo.text(&["gc", "--quiet", "--prune=now"]);
+    assert!(writers.iter_mut().all(|writer| writer.try_wait().unwrap().is_none()));
+    for writer in writers {
+        let output = writer.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", repo.exact(&output));
+    }
+    assert_eq!(live(&repo).len(), 900);
+    repo.fsck();
+}
+
+#[test]
 fn an_import_starts_its_pack_after_pruning() {
     let repo = TestRepo::new();
     repo.say("before");

@@ -82,10 +82,10 @@ fn a_read_only_disk() {
       skip              0
     2
     --- stderr
-    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects: Read-only file system (os error 30)
-    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects: Read-only file system (os error 30)
-    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects: Read-only file system (os error 30)
-    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects.turn: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects.turn: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects.turn: Read-only file system (os error 30)
+    error: cannot write the lock file [HOME]/repo/.git/trace/locks/objects.turn: Read-only file system (os error 30)
     [exit 0]
     "#);
     assert_eq!(repo.refs(), before);
