@@ -53,6 +53,18 @@ fn a_secret_is_encrypted_for_all_recipients_and_committed() {
 }
 
 #[test]
+fn a_ciphertext_under_another_key_is_not_decrypted() {
+    let place = Playground::installed();
+    recipient(&place, "ada");
+    as_person(&place, "ada");
+    place.ok(&["breadcrumb", "set", "secret.token", "t0p"]);
+    let moved = place.read(STORE).replace("secret.token", "api.base_url");
+    place.write(STORE, moved);
+    let answer = place.ok(&["breadcrumb", "get", "api.base_url"]);
+    assert!(answer.contains("AGE ENCRYPTED") && !answer.contains("t0p"), "{answer}");
+}
+
+#[test]
 fn a_ciphertext_stays_until_its_value_is_set_again_and_merges_by_key() {
     let place = Playground::installed();
     recipient(&place, "ada");
