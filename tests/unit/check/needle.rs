@@ -45,6 +45,14 @@ fn a_text_is_found_in_each_form() {
         "pass &amp;quot;w&amp;#246;rd&amp;quot;/&amp;#39;x&amp;#39;".to_owned(),
         "pass%20%26quot%3Bw%C3%B6rd%26quot%3B/%26%2339%3Bx%26%2339%3B".to_owned(),
         "pass \\\\u0022w\\\\u00f6rd\\\\u0022/'x'".to_owned(),
+        // As Python's `ascii` and `repr` of bytes, JavaScript, Bash's `printf %q`, SQL, and CSV.
+        "pass \"w\\xf6rd\"/\\'x\\'".to_owned(),
+        "pass \"w\\xc3\\xb6rd\"/\\'x\\'".to_owned(),
+        "pass \"w\\U000000f6rd\"/\\'x\\'".to_owned(),
+        "pass \\\"w\\u{f6}rd\\\"/'x'".to_owned(),
+        "pass\\ \\\"wörd\\\"/\\'x\\'".to_owned(),
+        "pass \"wörd\"/''x''".to_owned(),
+        "pass \"\"wörd\"\"/'x'".to_owned(),
     ] {
         assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
     }
@@ -54,6 +62,18 @@ fn a_text_is_found_in_each_form() {
     assert_eq!(replaced("one\ntwo $x", b"a one\ntwo \\$x b"), format!("a {MARKER} b"));
     assert_eq!(replaced("one\ntwo", b"{\"a\":\"one\\r\\ntwo\"}"), format!("{{\"a\":\"{MARKER}\"}}"));
     assert_eq!(replaced("one\ntwo three", b"{\"a\":\"one\\ntwo three\"}"), format!("{{\"a\":\"{MARKER}\"}}"));
+}
+
+#[test]
+fn a_text_that_contains_escapes_is_found_where_others_are_added() {
+    let text = "postgres://ada:p%40ss'wörd@host";
+    for form in [
+        "postgres://ada:p%40ss&#039;wörd@host",
+        "postgres://ada:p%40ss\\'w\\xf6rd@host",
+        "postgres://ada:p@ss'wörd@host",
+    ] {
+        assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
+    }
 }
 
 #[test]
@@ -81,7 +101,8 @@ fn a_text_is_found_in_base64_of_other_forms() {
     let needle = Needle::new(Some(text.as_bytes()), None);
     let wide: Vec<u8> = format!("a {text} b").encode_utf16().flat_map(u16::to_le_bytes).collect();
     let json = format!("{{\"a\":\"{}\"}}", text.replace('"', "\\\"").replace('ö', "\\u00f6"));
-    for bytes in [wide, json.into_bytes()] {
+    let turned: Vec<u8> = wide.chunks(2).flat_map(|unit| [unit[1], unit[0]]).collect();
+    for bytes in [wide, turned, json.into_bytes()] {
         let encoded = BASE64_STANDARD.encode(&bytes);
         let changed = needle.replace(encoded.as_bytes(), MARKER).unwrap();
         let decoded = BASE64_STANDARD.decode(&changed).unwrap();

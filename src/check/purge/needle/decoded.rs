@@ -25,7 +25,7 @@ fn escape(bytes: &[u8]) -> Option<(usize, Meaning)> {
             };
             Some((len + 2, Meaning::Char(c)))
         }
-        [b'\\', b'u', digits @ ..] => {
+        [b'\\', b'u', digits @ ..] if !digits.starts_with(b"{") => {
             let unit = number(digits, 4, 16)?;
             let second = || number(digits[4..].strip_prefix(b"\\u")?, 4, 16);
             if let Some(c) = char::from_u32(unit) {
@@ -34,7 +34,12 @@ fn escape(bytes: &[u8]) -> Option<(usize, Meaning)> {
             let units = [u16::try_from(unit).ok()?, u16::try_from(second()?).ok()?];
             Some((12, Meaning::Char(char::decode_utf16(units).next()?.ok()?)))
         }
-        [b'\\', b'x', digits @ ..] => Some((4, Meaning::Byte(u8::try_from(number(digits, 2, 16)?).ok()?))),
+        [b'\\', b'u' | b'x', b'{', digits @ ..] => {
+            let len = memchr::memchr(b'}', &digits[..digits.len().min(9)])?;
+            Some((len + 4, Meaning::Char(char::from_u32(number(digits, len, 16)?)?)))
+        }
+        [b'\\', b'U', digits @ ..] => Some((10, Meaning::Char(char::from_u32(number(digits, 8, 16)?)?))),
+        [b'\\', b'x', ..] => hex_escape(bytes),
         [b'\\', digits @ ..] if matches!(digits, [b'0'..=b'3', ..]) => {
             Some((4, Meaning::Byte(u8::try_from(number(digits, 3, 8)?).ok()?)))
         }
@@ -43,7 +48,8 @@ fn escape(bytes: &[u8]) -> Option<(usize, Meaning)> {
                 b'n' => b'\n',
                 b'r' => b'\r',
                 b't' => b'\t',
-                b'"' | b'\'' | b'\\' | b'/' | b'$' | b'`' => *c,
+                // As shells, regular expressions, and Markdown do.
+                b' ' | b'!'..=b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => *c,
                 _ => return None,
             };
             Some((2, Meaning::Byte(byte)))
@@ -52,8 +58,19 @@ fn escape(bytes: &[u8]) -> Option<(usize, Meaning)> {
     }
 }
 
-/// The number that the first `len` digits make; none is longer than seven digits.
+/// A byte of UTF-8, together with the others of its character, as in bytes of Python; or else the character with this number, as in its
+/// texts.
+fn hex_escape(bytes: &[u8]) -> Option<(usize, Meaning)> {
+    let byte = |at: usize| u8::try_from(number(bytes.get(4 * at..)?.strip_prefix(b"\\x")?, 2, 16)?).ok();
+    let first = byte(0)?;
+    let len = usize::try_from(first.leading_ones()).unwrap_or(0);
+    let units: Option<Vec<u8>> = (0..len.min(4)).map(byte).collect();
+    let c = units.and_then(|units| std::str::from_utf8(&units).ok()?.chars().next());
+    Some(c.map_or((4, Meaning::Char(char::from(first))), |c| (4 * len, Meaning::Char(c))))
+}
+
+/// The number that the first `len` digits make; none is longer than eight digits.
 fn number(bytes: &[u8], len: usize, base: u32) -> Option<u32> {
-    let digits = bytes.get(..len).filter(|digits| (1..=7).contains(&digits.len()))?;
+    let digits = bytes.get(..len).filter(|digits| (1..=8).contains(&digits.len()))?;
     digits.iter().try_fold(0, |number, digit| Some(number * base + char::from(*digit).to_digit(base)?))
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use super::base64::Base64;
+use super::decoded::decode;
 
 #[derive(Clone, Debug)]
 pub(super) struct Form {
@@ -102,7 +103,7 @@ fn json_forms(text: &str) -> Vec<String> {
     forms
 }
 
-/// As in HTML, in quotes of shells, and in strings of Python and JavaScript.
+/// As in HTML, in quotes of shells, SQL, and CSV, and in strings of Python and JavaScript.
 fn quoted_forms(text: &str) -> Vec<String> {
     let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let codes = [("&quot;", "&#39;"), ("&quot;", "&#x27;"), ("&#34;", "&#39;"), ("&quot;", "'")];
@@ -119,11 +120,13 @@ fn quoted_forms(text: &str) -> Vec<String> {
     };
     let on_line = |text: String| text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
     forms.extend([html, text.replace('\'', r"'\''"), text.replace('\'', "'\"'\"'")]);
+    // In SQL and CSV.
+    forms.extend([text.replace('\'', "''"), text.replace('"', "\"\"")]);
     forms.extend([escaped("\\\"$`"), on_line(escaped("\\")), on_line(escaped("\\'"))]);
     forms
 }
 
-/// The text itself; on one line, and with CRLF; escaped for JSON, HTML, URLs, shells, and programs; in hex and UTF-16; and the base64
+/// The text itself; without its own escapes; on one line, and with CRLF; escaped for JSON, HTML, URLs, shells, and programs; in hex and UTF-16; and the base64
 /// of the text, of its JSON forms, and of its UTF-16 at each alignment.
 pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     let mut plain = vec![text.to_vec()];
@@ -135,8 +138,12 @@ pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
         texts.push(crlf);
         plain.extend(texts.into_iter().map(String::into_bytes));
         encoded.extend(JSON.map(|json| json.escape(text).into_bytes()));
-        encoded.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
+        encoded.extend([u16::to_le_bytes, u16::to_be_bytes].map(|order| text.encode_utf16().flat_map(order).collect()));
     }
+    // Where a program escaped the text, what looks like an escape in the text itself is decoded, too.
+    let once = decode(text).map(|decoded| decoded.text);
+    let twice = once.as_deref().and_then(decode).map(|decoded| decoded.text);
+    plain.extend([once, twice].into_iter().flatten());
     let url = percent_encode(text, NON_ALPHANUMERIC).to_string();
     // The characters that most programs leave as they are.
     let usual = ["%2D", "%2E", "%5F", "%7E"].iter().zip(["-", ".", "_", "~"]);
