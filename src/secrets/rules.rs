@@ -1,6 +1,7 @@
 //! The pass that finds where the rules look.
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
 
@@ -54,8 +55,11 @@ static STARTS: LazyLock<Vec<Start>> = LazyLock::new(|| {
     starts
 });
 
-/// Up to this length, the words are searched one by one: building the automaton takes longer than a commit.
-const SHORT: usize = 2048;
+/// Up to this number of bytes, in all texts together, the words are searched one by one: building the automaton takes longer than a
+/// commit.
+const FEW: usize = 1 << 13;
+
+static SEARCHED: AtomicUsize = AtomicUsize::new(0);
 
 /// Ignores case, since names do.
 static AUTOMATON: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -100,7 +104,7 @@ pub(super) fn find(text: &[u8]) -> Vec<Secret> {
         };
         found.extend(secret.map(|secret| (rule, secret)));
     };
-    if text.len() <= SHORT {
+    if SEARCHED.fetch_add(text.len(), Ordering::Relaxed) + text.len() <= FEW {
         starts_one_by_one(text, &mut judge);
     } else {
         starts_at_once(text, &mut judge);
