@@ -4,6 +4,7 @@ pub(crate) mod cli;
 pub(crate) mod context;
 pub(crate) mod install;
 pub(crate) mod mcp;
+mod owned_folder;
 mod progress;
 mod recall;
 pub(crate) mod screen;

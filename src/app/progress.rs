@@ -14,8 +14,9 @@ const WIDTH: usize = 20;
 
 pub(crate) struct Progress {
     begun: Instant,
-    /// The number of bytes to read; `None` counts commits, whose number is not known.
+    /// The number of bytes to read, or of `unit`; `None` counts commits, whose number is not known.
     length: Option<u64>,
+    unit: Option<&'static str>,
     /// The first position: an import that continues starts later in its file.
     start: Cell<Option<u64>>,
     position: Cell<u64>,
@@ -28,7 +29,12 @@ impl Progress {
     pub(crate) fn new(length: Option<u64>) -> Self {
         let begun = Instant::now();
         let (start, position, message) = (Cell::default(), Cell::default(), RefCell::default());
-        Self { begun, length, start, position, message, drawn: Cell::new(begun) }
+        Self { begun, length, unit: None, start, position, message, drawn: Cell::new(begun) }
+    }
+
+    /// Counts something other than bytes, such as pages.
+    pub(crate) fn of(count: u64, unit: &'static str) -> Self {
+        Self { unit: Some(unit), ..Self::new(Some(count)) }
     }
 
     pub(crate) fn set_position(&self, position: u64) {
@@ -73,7 +79,11 @@ impl Progress {
         let full = usize::try_from(share).unwrap_or(WIDTH);
         let bar = "█".repeat(full) + &"░".repeat(WIDTH - full);
         let message = self.message.borrow();
-        format!("{bar} {}/{} MB{left} {message}", megabytes(position), megabytes(length)).trim_end().to_owned()
+        let done = match self.unit {
+            Some(unit) => format!("{position}/{length} {unit}"),
+            None => format!("{}/{} MB", megabytes(position), megabytes(length)),
+        };
+        format!("{bar} {done}{left} {message}").trim_end().to_owned()
     }
 }
 
@@ -126,13 +136,17 @@ mod tests {
             progress.set_message("session 2 of 3".to_owned());
             progress.line(Duration::from_secs(10))
         };
+        let pages = Progress::of(8, "pages");
+        pages.set_position(2);
         let lines = [
+            pages.line(Duration::ZERO),
             line(Some(4_000_000), 0, 1_000_000),
             line(Some(4_000_000), 4_000_000, 4_000_000),
             line(Some(0), 0, 0),
             line(None, 0, 1234),
         ];
         insta::assert_snapshot!(lines.join("\n"), @r"
+        █████░░░░░░░░░░░░░░░ 2/8 pages
         █████░░░░░░░░░░░░░░░ 1.0/4.0 MB 30 s left session 2 of 3
         ████████████████████ 4.0/4.0 MB session 2 of 3
         ░░░░░░░░░░░░░░░░░░░░ 0.0/0.0 MB session 2 of 3

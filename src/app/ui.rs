@@ -356,6 +356,11 @@ impl Ui {
         io::stderr().is_terminal().then(|| Progress::new(length))
     }
 
+    #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
+    pub(crate) fn progress_of(&self, count: usize, unit: &'static str) -> Option<Progress> {
+        io::stderr().is_terminal().then(|| Progress::of(count as u64, unit))
+    }
+
     /// Writes what is buffered and waits for the pager.
     pub(crate) fn finish(&self) -> io::Result<()> {
         if let Out::Pager(child) = &mut *self.out.borrow_mut() {

@@ -125,7 +125,7 @@ impl FileVersion {
         format!("{} {} {}", self.inode, since.unwrap_or_default().as_nanos(), self.len)
     }
 
-    fn at(path: &Path) -> io::Result<Option<Self>> {
+    pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         Ok(find_metadata(path)?.as_ref().map(Self::of))
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod framing;
 pub(crate) mod image;
 mod layout;
 mod merge;
+pub(crate) mod price;
 mod provider;
 mod split;
 pub(crate) mod tokenizer;

@@ -10,14 +10,14 @@
 //!
 //! Both mean 50 input tokens, 1000 tokens read from a cache, and 7 output tokens: 1057 in the context.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::provider::{PROVIDERS, Provider};
 use crate::base::error::Diagnostic;
 
 /// Tokens of one request and its response, each counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
     /// Input that was neither read from nor written to a cache.
     pub input_tokens: u64,
@@ -49,6 +49,13 @@ impl TokenUsage {
                 "cache_creation_input_tokens": cache_write_tokens, "output_tokens": output_tokens });
             meta.insert("usage".to_owned(), usage);
         }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.cache_read_tokens = self.cache_read_tokens.saturating_add(other.cache_read_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
     }
 
     pub(crate) const fn prompt_tokens(&self) -> u64 {

@@ -64,6 +64,7 @@ mod search;
 mod sharing;
 mod shells;
 mod sign;
+mod site;
 mod sparse;
 mod stored;
 mod terminal;

@@ -149,6 +149,24 @@ def hostile(folder):
     return repo
 
 
+def site(repo):
+    """A site of hostile traces, and of a session with hostile text in each figure."""
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    lines = [
+        {"type": "user", "uuid": "1", "sessionId": "s", "timestamp": "2026-01-02T03:04:05Z", "message": {"role": "user", "content": f"Why? {UNSEEN[:-1]}{HOSTILE}"}},
+        {"type": "assistant", "uuid": "2", "parentUuid": "1", "sessionId": "s", "timestamp": "2026-01-03T03:04:05Z",
+         "message": {"role": "assistant", "id": "m", "model": f"m{HOSTILE}", "usage": usage, "content": [{"type": "tool_use", "id": "t", "name": HOSTILE, "input": {}}]}},
+    ]
+    data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    repo.trace("import", "claude-code", "-", "--trace", "claude-code/s", data=data)
+    env = {"GIT_AUTHOR_DATE": "2026-01-02T12:00:00Z", "GIT_COMMITTER_DATE": "2026-01-02T12:00:00Z"}
+    repo.run("env", *[f"{key}={value}" for key, value in env.items()], "git", "commit", "--quiet", "--allow-empty", "-m", HOSTILE)
+    repo.run("git", "config", "trace.price", "**=5,25")
+    folder = repo.folder / "site"
+    repo.trace("view", "--all", "-o", folder)
+    return folder / "index.html"
+
+
 class Watch:
     """Opens a page and records everything that it must not do."""
 
@@ -349,6 +367,26 @@ def open_long(context, file, shots):
     return f"opened in {opened:.2f} s, at most {max(counts):,} nodes, {size / 1e6:.1f} MB"
 
 
+def click_site(context, file, shots):
+    watch = Watch(context, file)
+    page = watch.page
+    assert page.locator("body [onclick], body [onfocus], body [onerror], body [style], body [src], script").count() == 0
+    links = page.locator("a").evaluate_all("(links) => links.map((link) => link.getAttribute('href'))")
+    assert links and all(re.fullmatch(r"sessions/[a-z0-9-]+\.html", link) for link in links), links
+    assert page.locator("rect.band").count() > 1 and page.locator("meter").count() == 8
+    assert "cost 0.02" in page.locator(".session", has_text="Why?").first.inner_text()
+    assert "</script></pre><script>" in page.locator(".commits").first.text_content()
+    assert "U+202E" in page.locator(".hid").all_text_contents()
+    if shots:
+        page.screenshot(path=shots / "site.png", full_page=True)
+    page.get_by_role("link", name="Why?").click()
+    assert "article" in page.content() and page.locator("h1").inner_text().startswith("Why?")
+    page.get_by_role("link", name="All sessions").click()
+    assert page.url == file.as_uri(), page.url
+    watch.requests = [url for url in watch.requests if not url.startswith(file.parent.as_uri())]
+    watch.done(file)
+
+
 def read_without_script(browser, file):
     context = browser.new_context(java_script_enabled=False)
     watch = Watch(context, file)
@@ -374,6 +412,7 @@ def main():
             "hostile": hostile(home / "hostile").page("--deleted"),
             "long": long(home / "long").page(),
         }
+        index = site(hostile(home / "site"))
         if shots:
             shots.mkdir(parents=True, exist_ok=True)
             for name, file in pages.items():
@@ -385,13 +424,14 @@ def main():
             folder = shots / scheme if shots else None
             click_sample(context, pages["sample"], folder)
             click_hostile(context, pages["hostile"], folder)
+            click_site(context, index, folder)
             context.close()
         read_without_script(browser, pages["sample"])
         context = browser.new_context(viewport={"width": 1100, "height": 900})
         figures = open_long(context, pages["long"], shots)
         context.close()
         browser.close()
-    print(f"view: the sample and the hostile page, light and dark, with and without script; 10,000 items {figures}")
+    print(f"view: the sample, the hostile page, and a hostile site, light and dark, with and without script; 10,000 items {figures}")
 
 
 main()

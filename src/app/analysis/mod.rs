@@ -8,8 +8,6 @@
 //! The folders are partitions as `DuckDB`, Spark, `BigQuery`, and `ClickHouse` read them. A family of traces is in one partition, and
 //! each line begins with its name. If a tip of a family changed since the last export, the files of its partition are written
 //! again: the lines of other families are copied, and only the changed family is read from the repository.
-//!
-//! A clone may contain such a folder. So nothing outside of it is read or written, whatever links and the manifest in it say.
 
 mod rows;
 
@@ -21,12 +19,14 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::Builder;
 
-use crate::base::error::{Context as _, Error, Result, bail};
-use crate::base::replace::{Access, Lock, Stem, put};
-use crate::base::worktree_path::{check_outside_git, resolve};
+use crate::app::owned_folder::OwnedFolder;
+use crate::base::error::{Context as _, Result, bail};
+use crate::base::replace::{Lock, Stem};
+use crate::base::worktree_path::resolve;
 use crate::git::Repo;
 use crate::trace::store::trace_index::{Group, TraceIndex};
 use rows::{Lines, partition};
+pub(crate) use rows::{Recorded, recorded, usages};
 
 const TABLES: [&str; 3] = ["traces", "items", "calls"];
 
@@ -49,7 +49,6 @@ pub(crate) struct Report {
 
 #[derive(Serialize, Deserialize, Default, Debug)]
 struct Manifest {
-    version: u32,
     families: BTreeMap<String, Entry>,
 }
 
@@ -62,52 +61,24 @@ struct Entry {
 }
 
 impl Manifest {
-    /// The manifest of an earlier export to the folder, which is created if it is missing.
-    fn open(folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
-        let path = folder.join(MANIFEST);
-        let text = match resolve(folder, &path).and_then(fs::read) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-                if !is_empty {
-                    let message = format!("`{}` has other files and no earlier export", folder.display());
-                    return Err(Error::with_hint(message, "name a new or empty folder"));
-                }
-                let new = Self { version: VERSION, ..Self::default() };
-                new.write(folder)?;
-                return Ok(new);
+    /// Refuses partitions outside of the folder.
+    fn check(&self, folder: &Path) -> Result<()> {
+        let mut partitions = self.families.values().map(|family| Path::new(&family.partition));
+        let is_below = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
+        match partitions.find(|path| !is_below(path)) {
+            Some(other) => {
+                bail!("`{}` is damaged: `{}` is no partition", folder.join(MANIFEST).display(), other.display())
             }
-            Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
-        };
-        match serde_json::from_slice::<Self>(&text) {
-            Ok(manifest) if manifest.version == VERSION => {
-                let mut partitions = manifest.families.values().map(|family| Path::new(&family.partition));
-                let is_below = |path: &Path| path.components().all(|part| matches!(part, Component::Normal(_)));
-                if let Some(other) = partitions.find(|path| !is_below(path)) {
-                    bail!("`{}` is damaged: `{}` is no partition", path.display(), other.display());
-                }
-                Ok(manifest)
-            }
-            Ok(manifest) => bail!("`{}` has version {}, and only {VERSION} is known", path.display(), manifest.version),
-            Err(error) => {
-                let message = format!("`{}` is damaged: {error}", path.display());
-                Err(Error::with_hint(message, "export to a new folder"))
-            }
+            None => Ok(()),
         }
-    }
-
-    fn write(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(MANIFEST);
-        let write = |path: PathBuf| put(&path, Access::Usual, &serde_json::to_vec(self)?);
-        resolve(folder, &path).and_then(write).with_context(|| format!("cannot write `{}`", path.display()))
     }
 }
 
 /// Brings the tables in a folder up to date.
 pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
-    check_outside_git(folder).with_context(|| format!("cannot write `{}`", folder.display()))?;
-    let mut manifest = Manifest::open(folder)?;
+    let owned = OwnedFolder { folder, name: MANIFEST, version: VERSION, what: "export" };
+    let mut manifest: Manifest = owned.open()?;
+    manifest.check(folder)?;
     let locked = folder.join(TABLES[0]);
     let created = || format!("cannot create `{}`", locked.display());
     let locked = resolve(folder, &locked).with_context(created)?;
@@ -147,7 +118,7 @@ pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
             manifest.families.insert(group.name.to_string(), entry);
         }
         report.exported += groups.len();
-        manifest.write(folder)?;
+        owned.write(&manifest)?;
     }
     report.removed = gone.len();
     Ok(report)

@@ -104,15 +104,15 @@ pub(super) struct CallRow<'t> {
 }
 
 /// An item that a trace has or had.
-struct Recorded {
-    entry: ItemEntry,
+pub(crate) struct Recorded {
+    pub entry: ItemEntry,
     is_live: bool,
     /// When the commit was made that added it.
-    at: Time,
+    pub at: Time,
 }
 
 /// Every item of a trace's history with its newest text, in reading order.
-fn recorded(repo: &Repo, tip: &Tip) -> Result<Vec<Recorded>, TraceError> {
+pub(crate) fn recorded(repo: &Repo, tip: &Tip) -> Result<Vec<Recorded>, TraceError> {
     let mut found: HashMap<ItemId, Recorded> = HashMap::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::First) {
         let earlier = earlier?;
@@ -129,7 +129,7 @@ fn recorded(repo: &Repo, tip: &Tip) -> Result<Vec<Recorded>, TraceError> {
 }
 
 /// The usage of each request, by the index of the item with the last report. Agents report a message several times while it grows.
-fn usages(items: &[(Item, Recorded)]) -> HashMap<usize, TokenUsage> {
+pub(crate) fn usages(items: &[(Item, Recorded)]) -> HashMap<usize, TokenUsage> {
     let mut last: HashMap<&str, usize> = HashMap::new();
     let mut usages = HashMap::new();
     for (index, (item, _)) in items.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::data::Data;
 use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::name::TRACES;
+use crate::trace::store::trace_index::Group;
 use crate::trace::store::view::View;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Tip, TraceError, TraceName};
@@ -30,16 +31,27 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    pub(crate) fn find(repo: &Repo, name: &TraceName, data: &Data<'_>, counter: Counter) -> Result<Self, TraceError> {
+    /// Among a family, or all traces.
+    pub(crate) fn find(
+        repo: &Repo,
+        name: &TraceName,
+        data: &Data<'_>,
+        family: Option<&Group>,
+        counter: Counter,
+    ) -> Result<Self, TraceError> {
+        let among = match family {
+            Some(family) => family.traces.iter().map(|trace| (trace.name.refname(), trace.tip)).collect(),
+            None => repo.list_refs(TRACES)?,
+        };
         let shown: HashSet<Oid> = data.steps.iter().map(|step| step.tip.commit.oid).collect();
         let mut branches = Self { related: Vec::new(), others: 0 };
         let mut left = MAX_COMMITS;
-        for (refname, oid) in repo.list_refs(TRACES)? {
+        for (refname, oid) in among {
             let Some(other) = TraceName::of_ref(&refname).filter(|other| other != name) else { continue };
             // Damage in another trace does not concern this page.
             match branch(repo, other, oid, &shown, &mut left, counter) {
                 Ok(Some(branch)) => branches.related.push(branch),
-                Ok(None) | Err(_) => branches.others += 1,
+                Ok(None) | Err(_) => branches.others += usize::from(family.is_none()),
             }
         }
         Ok(branches)

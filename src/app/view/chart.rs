@@ -24,12 +24,12 @@ use crate::trace::{ItemId, Tip, TraceError};
 
 /// The most points; more would be thinner than the screen.
 const MAX_POINTS: usize = 600;
-const WIDTH: u64 = 960;
-const HEIGHT: u64 = 260;
-const LEFT: u64 = 70;
-const RIGHT: u64 = 10;
+pub(super) const WIDTH: u64 = 960;
+pub(super) const HEIGHT: u64 = 260;
+pub(super) const LEFT: u64 = 70;
+pub(super) const RIGHT: u64 = 10;
 const TOP: u64 = 14;
-const BOTTOM: u64 = 24;
+pub(super) const BOTTOM: u64 = 24;
 
 struct Point {
     /// The index of the commit among those that are shown.
@@ -322,13 +322,13 @@ fn thinned(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().enumerate().filter(|(index, _)| is_kept(*index)).map(|(_, point)| point).collect()
 }
 
-fn y(tokens: u64, top: u64) -> u64 {
+pub(super) fn y(tokens: u64, top: u64) -> u64 {
     let height = u128::from(HEIGHT - TOP - BOTTOM) * 10;
     let up = u128::from(tokens) * height / u128::from(top);
     (u128::from((HEIGHT - BOTTOM) * 10)).saturating_sub(up).try_into().unwrap_or(0)
 }
 
-fn tenths(number: u64) -> String {
+pub(super) fn tenths(number: u64) -> String {
     format!("{}.{}", number / 10, number % 10)
 }
 
@@ -343,7 +343,7 @@ fn budget_line(budget: u64, top: u64) -> Markup {
     }
 }
 
-fn axis(top: u64) -> Markup {
+pub(super) fn axis(top: u64) -> Markup {
     // The smallest step of 1, 2, or 5 times a power of ten with at most five lines.
     let units = std::iter::successors(Some(1_u64), |unit| unit.checked_mul(10));
     let mut steps = units.flat_map(|unit| [1, 2, 5].map(|digit| unit.saturating_mul(digit)));

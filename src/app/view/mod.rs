@@ -18,6 +18,7 @@ pub(crate) mod html;
 mod index;
 mod page;
 mod redact;
+pub(crate) mod site;
 mod text;
 mod timeline;
 
@@ -25,6 +26,7 @@ use crate::git::Repo;
 use crate::tokens::Counter;
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::resolve::moment;
+use crate::trace::store::trace_index::Group;
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
 use crate::transcript::title::title;
@@ -60,6 +62,8 @@ pub(crate) struct Page {
 
 /// Renders a trace as it is now, or as it was at `as_of` (a commit, an item, or a time).
 ///
+/// A page of a site has `family`, the traces that its links lead to.
+///
 /// Reads the list of items once, the newest `last` commits with the folders that they changed, each text that is shown or
 /// counted once, and the commits of other traces down to the shared ones. Memory holds the texts and the page.
 pub(crate) fn page(
@@ -68,6 +72,7 @@ pub(crate) fn page(
     as_of: Option<&str>,
     options: Options,
     counter: Counter,
+    family: Option<&Group>,
 ) -> Result<Page, TraceError> {
     let tip = Tip::of_trace(repo, name)?;
     let (tip, at) = match as_of.map(|spec| moment(repo, name, &tip, spec)).transpose()? {
@@ -83,7 +88,8 @@ pub(crate) fn page(
             title: title(repo, name, &view),
             size: ContextSize::of(repo, &view, counter, None)?,
             chart: chart::Chart::of(repo, &data, counter)?,
-            branches: branches::Branches::find(repo, name, &data, counter)?,
+            branches: branches::Branches::find(repo, name, &data, family, counter)?,
+            in_site: family.is_some(),
         },
     );
     Ok(Page { html, earlier: view.slots.len() - data.items.len(), redacted: data.redactor.count.get() })

@@ -13,6 +13,7 @@ use super::chart::Chart;
 use super::data::Data;
 use super::html::{chunks, color, finish, json, number, time};
 use super::index::{self, Prompt};
+use super::site::{INDEX, file_name};
 use super::timeline;
 use crate::git::short_oid;
 use crate::trace::ItemEntry;
@@ -20,7 +21,7 @@ use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::priority::SetLevel;
 
-const STYLE: &str = include_str!("page.css");
+pub(super) const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// The number of cards that the browser builds together.
 const CHUNK: usize = 40;
@@ -33,6 +34,8 @@ pub(crate) struct About<'p> {
     pub(crate) size: ContextSize,
     pub(crate) chart: Chart,
     pub(crate) branches: Branches,
+    /// Whether the page is one of a site.
+    pub(crate) in_site: bool,
 }
 
 pub(crate) fn render(data: &Data<'_>, about: &About<'_>) -> String {
@@ -49,7 +52,7 @@ pub(crate) fn render(data: &Data<'_>, about: &About<'_>) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="color-scheme" content="light dark";
-                title { (about.title.as_deref().unwrap_or(about.name.as_str())) " · trace" }
+                title { (data.redactor.text(about.title.as_deref().unwrap_or(about.name.as_str()))) " · trace" }
                 link rel="icon" href="data:,";
                 style { (PreEscaped(STYLE)) }
             }
@@ -70,8 +73,7 @@ pub(crate) fn render(data: &Data<'_>, about: &About<'_>) -> String {
     finish(page)
 }
 
-fn policy() -> String {
-    let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(text.as_bytes())));
+pub(super) fn policy() -> String {
     format!(
         "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'; \
          require-trusted-types-for 'script'; trusted-types page",
@@ -80,8 +82,13 @@ fn policy() -> String {
     )
 }
 
+/// The name of a script or a style in a policy.
+pub(super) fn hash(text: &str) -> String {
+    format!("'sha256-{}'", BASE64.encode(Sha256::digest(text.as_bytes())))
+}
+
 fn header(data: &Data<'_>, about: &About<'_>) -> Markup {
-    let About { name, title, size, chart, branches } = about;
+    let About { name, title, size, chart, branches, in_site } = about;
     let steps: Vec<_> = data.steps.iter().filter(|step| timeline::is_listed(step)).collect();
     let lines: Vec<(String, Markup)> =
         steps.iter().map(|step| (timeline::anchor(data, step), timeline::line(data, step))).collect();
@@ -89,6 +96,7 @@ fn header(data: &Data<'_>, about: &About<'_>) -> Markup {
     let set: Vec<&ItemEntry> = data.items.iter().filter(is_set).collect();
     html! {
         header.top {
+            @if *in_site { p.kind { a href={ "../" (INDEX) } { "All sessions" } } }
             @match title {
                 Some(title) => {
                     p.kind { bdi { (name) } }
@@ -118,7 +126,7 @@ fn header(data: &Data<'_>, about: &About<'_>) -> Markup {
                     }
                 }))
                 (section("priorities", "Priorities", Some(set.len()), &priorities(data, &set)))
-                (section("branches", "Branches", Some(branches.related.len()), &others(data, branches)))
+                (section("branches", "Branches", Some(branches.related.len()), &others(data, branches, *in_site)))
             }
         }
     }
@@ -242,7 +250,7 @@ fn priorities(data: &Data<'_>, set: &[&ItemEntry]) -> Markup {
     }
 }
 
-fn others(data: &Data<'_>, branches: &Branches) -> Markup {
+fn others(data: &Data<'_>, branches: &Branches, in_site: bool) -> Markup {
     html! {
         @if !branches.related.is_empty() {
             table {
@@ -254,7 +262,13 @@ fn others(data: &Data<'_>, branches: &Branches) -> Markup {
                 tbody {
                     @for branch in &branches.related {
                         tr {
-                            td { bdi { (branch.name) } }
+                            td {
+                                @if in_site {
+                                    a href=(file_name(&branch.name)) { bdi { (branch.name) } }
+                                } @else {
+                                    bdi { (branch.name) }
+                                }
+                            }
                             td { (merge_base(data, branch.merge_base)) }
                             td.figure { (number(branch.ahead)) }
                             td.figure { (number(branch.items)) }
@@ -265,7 +279,7 @@ fn others(data: &Data<'_>, branches: &Branches) -> Markup {
             }
         }
         @match (branches.related.is_empty(), branches.others) {
-            (true, 0) => p.note { "There is no other trace." },
+            (true, 0) => p.note { "No other trace shares its history." },
             (_, 0) => {},
             (_, others) => p.note { (number(others)) " other traces share nothing shown here." },
         }

@@ -12,6 +12,7 @@ use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::cache::CachePrices;
 use crate::tokens::command::{self, CommandCounter};
+use crate::tokens::price::PriceTable;
 use crate::tokens::{Counter, Encoding, UsageMap, UsageReader, tokenizer};
 use crate::trace::{TraceError, TraceName};
 
@@ -85,6 +86,20 @@ fn counter_by(repo: &Repo, setting: &str, key: &str, value: String) -> Result<Co
 pub(crate) fn cache_prices(repo: &Repo) -> Result<CachePrices, GitError> {
     let prices = repo.config()?.parsed("trace.cachePrices", CachePrices::parse, "two prices, such as 0.1,1.25")?;
     Ok(prices.unwrap_or_default())
+}
+
+/// The prices of models: every `trace.price`, in git's order.
+pub(crate) fn prices(repo: &Repo) -> Result<PriceTable, GitError> {
+    const KEY: &str = "trace.price";
+    let (mut table, cache) = (PriceTable::default(), cache_prices(repo)?);
+    for value in repo.config()?.texts(KEY)? {
+        if table.add(&value, cache).is_none() {
+            let expected =
+                "a pattern of models with the prices of a million tokens of input and output, such as `big-*=5,25`";
+            return Err(GitError::BadSetting { key: KEY.to_owned(), value, expected });
+        }
+    }
+    Ok(table)
 }
 
 /// The reader of usage, with the user's maps (`trace.usage.<name>`) in the order of their names.

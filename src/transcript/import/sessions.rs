@@ -43,6 +43,13 @@ pub(crate) struct Family {
     pub members: Vec<RecordedSession>,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Among {
+    /// Recorded sessions and the traces that share their history, without those of sub-agents.
+    Sessions,
+    Traces,
+}
+
 /// The recorded session, or branch of one, that was changed last. Reads the tip of each trace.
 pub(crate) fn newest(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
     Ok(TraceIndex::open(repo)?.newest_first(repo).find(is_session).map(|trace| trace.name))
@@ -53,9 +60,9 @@ fn is_session(trace: &ListedTrace) -> bool {
     !trace.name.is_of_sub_agent() && (trace.has_family || is_session_name(&trace.name))
 }
 
-/// Lists families of sessions. Of those that are listed, reads the tips, trees, and first items, and the code's history back to the
+/// Lists families of sessions, or of all traces. Of those that are listed, reads the tips, trees, and first items, and the code's history back to the
 /// start of the oldest of these.
-pub(crate) fn list(repo: &Repo, wanted: &Wanted) -> Result<Vec<Family>, TraceError> {
+pub(crate) fn list(repo: &Repo, wanted: &Wanted, among: Among) -> Result<Vec<Family>, TraceError> {
     let mut bound: HashMap<String, Vec<TraceName>> = HashMap::new();
     for (refname, target) in repo.list_symbolic_refs(SESSIONS)? {
         let session = refname.strip_prefix(SESSIONS).and_then(|name| name.parse().ok());
@@ -67,7 +74,7 @@ pub(crate) fn list(repo: &Repo, wanted: &Wanted) -> Result<Vec<Family>, TraceErr
             break;
         }
         let mut members = Vec::new();
-        for ListedTrace { name, tip, .. } in traces.iter().filter(|trace| is_session(trace)) {
+        for ListedTrace { name, tip, .. } in traces.iter().filter(|trace| among == Among::Traces || is_session(trace)) {
             let sessions = bound.remove(&name.refname()).unwrap_or_default();
             let above: Vec<&TraceName> = sessions.iter().filter(|session| *session != name).chain([name]).collect();
             let belongs = |trace: &&ListedTrace| above.iter().any(|above| trace.name.is_sub_agent_of(above));

@@ -10,7 +10,7 @@ use crate::trace::store::settings::{self, Recording};
 use crate::trace::{Time, TraceName};
 use crate::transcript::format::Format;
 use crate::transcript::import::catch_up;
-use crate::transcript::import::sessions::{Family, RecordedSession, list, newest};
+use crate::transcript::import::sessions::{Among, Family, RecordedSession, list, newest};
 
 /// Columns in which a shortened name is still known.
 const NAME: usize = 20;
@@ -36,7 +36,7 @@ impl SessionsArgs {
         catch_up(context)?;
         tell_failures(context)?;
         let wanted = self.filter.read(context, Order::Newest)?;
-        let found = list(context.repo()?, &wanted)?;
+        let found = list(context.repo()?, &wanted, Among::Sessions)?;
         if found.is_empty() && newest(context.repo()?)?.is_none() {
             context.ui.note("no session is recorded here: `git trace import claude-code` imports one; `git trace install --agent claude-code` records them");
         }

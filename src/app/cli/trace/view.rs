@@ -1,8 +1,10 @@
-//! `git trace view`: a trace as one page for a browser.
+//! `git trace view`: a trace as one page for a browser, or all traces as a site.
 
 use std::path::{Path, PathBuf};
 
-use crate::app::cli::{Context, ErrorContext as _, Result, Values, escaped};
+use crate::app::cli::{Context, ErrorContext as _, Result, Values, bail, escaped};
+use crate::app::ui::grouped;
+use crate::app::view::site::{self, Report};
 use crate::app::view::{LAST, Options, Past, page};
 use crate::base::replace::{Access, put};
 use crate::git::{Repo, browse};
@@ -14,17 +16,23 @@ use crate::trace::store::settings;
 /// The page is one file that makes no network requests, so it can be attached to a pull request. It does not contain the
 /// texts of deleted items, and possible secrets are redacted. Texts that a summary replaced are on it.
 ///
+/// `view --all -o DIR` writes a page for each trace, and index.html with the sessions by date, the tokens over time and by tool, and the
+/// costs, if git config `trace.price` has the prices of models. Repeated, it writes only pages that changed.
+///
 /// Without --output, the page is written to the git folder, its path is printed, and it is opened in the browser that git config
 /// `trace.browser` or `web.browser` names. If none is named, git finds one, but only on a terminal with a display.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ViewArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,
+    /// Write the pages of all traces to the folder -o, with an index
+    #[arg(long, requires = "output", conflicts_with_all = ["name", "as_of"])]
+    all: bool,
     /// State to show: a commit, an item (the commit that last changed it), a turn (@3, as it ended), or a time, such as
     /// `yesterday`
     #[arg(long, value_name = "WHEN", add = Values::States)]
     as_of: Option<String>,
-    /// File to write instead of opening a browser; `-` is stdout
+    /// File to write instead of opening a browser, or folder for --all; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Number of the newest items and commits to show
@@ -43,14 +51,22 @@ pub(crate) struct ViewArgs {
 
 impl ViewArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        let repo = context.repo()?;
-        let name = context.trace_name(self.name.as_ref())?;
         let past = match (self.deleted, self.no_edits) {
             (true, _) => Past::All,
             (_, true) => Past::Nothing,
             _ => Past::Edits,
         };
-        let page = page(repo, &name, self.as_of.as_deref(), Options { last: self.last, past }, context.counter()?)?;
+        let options = Options { last: self.last, past };
+        match self.output.as_deref().filter(|_| self.all) {
+            Some(folder) => write_site(context, folder, options),
+            None => self.write_page(context, options),
+        }
+    }
+
+    fn write_page(&self, context: &Context, options: Options) -> Result<()> {
+        let repo = context.repo()?;
+        let name = context.trace_name(self.name.as_ref())?;
+        let page = page(repo, &name, self.as_of.as_deref(), options, context.counter()?, None)?;
         if page.earlier > 0 {
             let earlier = page.earlier;
             context.ui.note(format!("{earlier} earlier items are not on the page; increase --last to show them"));
@@ -75,6 +91,22 @@ impl ViewArgs {
             }
         }
     }
+}
+
+/// Writes the pages of all traces to `folder`.
+fn write_site(context: &Context, folder: &Path, options: Options) -> Result<()> {
+    if folder.as_os_str() == "-" {
+        bail!("--all writes a folder: name it with -o DIR");
+    }
+    let Report { written, unchanged, removed, redacted, index } =
+        site::write(context.repo()?, folder, options, |count| context.ui.progress_of(count, "pages"))?;
+    if redacted > 0 {
+        context.ui.note(format!("possible secrets were removed from the pages in {redacted} places"));
+    }
+    let gone = if removed > 0 { format!(", {removed} removed") } else { String::new() };
+    let [written, unchanged] = [written, unchanged].map(|count| grouped(count as u64));
+    context.ui.note(format!("pages: {written} written, {unchanged} unchanged{gone}"));
+    writeln!(context.ui, "{}", escaped(&index.to_string_lossy()))
 }
 
 /// Whether to open a browser. One that git finds may be a text browser, which needs a terminal and must not take it over where the
