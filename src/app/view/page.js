@@ -87,6 +87,7 @@
     if (!texts.has(card)) texts.set(card, card.textContent.toLowerCase());
     return texts.get(card);
   };
+  const tokensOf = (card) => Number(card.querySelector(".tokens").textContent.replaceAll(",", ""));
   const chosen = (name) => new Set([...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value));
   const total = cards.reduce((sum, chunk) => sum + chunk.count, 0);
   let filtered = false;
@@ -101,8 +102,8 @@
         parse(chunk);
         chunk.shown = 0;
         for (const card of chunk.parts) {
-          const { type, state, tokens } = card.dataset;
-          const fits = types.has(type) && state.split(" ").some((each) => states.has(each)) && (!tool || card.dataset.tool === tool) && Number(tokens) >= size;
+          const { type, state = "normal" } = card.dataset;
+          const fits = types.has(type) && state.split(" ").some((each) => states.has(each)) && (!tool || card.dataset.tool === tool) && (!size || tokensOf(card) >= size);
           card.hidden = !(fits && (!text || textOf(card).includes(text)));
           if (!card.hidden) chunk.shown += 1;
         }

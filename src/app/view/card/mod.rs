@@ -24,6 +24,8 @@ use crate::trace::store::turns::is_prompt;
 
 pub(crate) use self::details::setting_line;
 
+/// The state of an item that nothing was done to.
+const NORMAL: &str = "normal";
 const PREVIEW: usize = 100;
 /// Lines of a result that are shown before the fold.
 const SHOWN: usize = 12;
@@ -78,13 +80,14 @@ impl Card<'_> {
         let item = data.item(entry);
         let call = item.filter(|item| item.fields.is_call()).map(|item| Call::of(item, &data.redactor));
         let state = data.state(entry);
+        // Without the attribute, the state is normal: most cards are.
         let mut states = vec![state];
         states.extend(self.results.iter().map(|result| data.state(result)).filter(|other| *other != state));
+        let states = Some(states).filter(|states| states[..] != [NORMAL]).map(|states| states.join(" "));
         let cost = data.cost(entry.blob) + self.results.iter().map(|result| data.cost(result.blob)).sum::<u64>();
         html! {
-            article.card.prompt[item.is_some_and(is_prompt)].(color(entry.item_type.as_str())).(state)
-                id=(data.anchor(entry)) data-type=(entry.item_type) data-state=(states.join(" ")) data-tokens=(cost)
-                data-tool=[self.tool(data)] {
+            article.card.prompt[item.is_some_and(is_prompt)].(color(entry.item_type.as_str())).(state)[state != NORMAL]
+                id=(data.anchor(entry)) data-type=(entry.item_type) data-state=[states] data-tool=[self.tool(data)] {
                 header {
                     b { bdi { (label(data, entry, item)) } }
                     @if let Some(call) = &call { @if !call.title.is_empty() { span.arg { bdi { (call.title) } } } }
@@ -112,7 +115,7 @@ impl Card<'_> {
         let item = data.item(entry);
         let is_plain = data.state(entry) == data.state(self.entry);
         html! {
-            div.result.(data.state(entry)) id=(data.anchor(entry)) {
+            div.result.(data.state(entry))[data.state(entry) != NORMAL] id=(data.anchor(entry)) {
                 @let (state, facts) = (state_badge(data, entry), fact_badges(item));
                 @if !is_plain || !facts.0.is_empty() {
                     p.note { @if !is_plain { (state) } (facts) @if item.is_none() { (details::removal(data, entry)) } }
@@ -159,7 +162,7 @@ fn badges(data: &Data<'_>, entry: &ItemEntry, item: Option<&Item>) -> Markup {
 
 fn state_badge(data: &Data<'_>, entry: &ItemEntry) -> Markup {
     let state = data.state(entry);
-    html! { @if state != "normal" { span.badge.(state) { (state) } " " } }
+    html! { @if state != NORMAL { span.badge.(state) { (state) } " " } }
 }
 
 fn fact_badges(item: Option<&Item>) -> Markup {
