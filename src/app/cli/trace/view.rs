@@ -22,6 +22,7 @@ use crate::trace::store::settings;
 /// Without --output, the page is written to the git folder, its path is printed, and it is opened in the browser that git config
 /// `trace.browser` or `web.browser` names. If none is named, git finds one, but only on a terminal with a display.
 #[derive(clap::Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct ViewArgs {
     /// Trace to show [default: the current trace]
     name: Option<TraceName>,

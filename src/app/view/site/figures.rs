@@ -41,13 +41,17 @@ impl Figures {
         self.prompts += other.prompts;
         for (day, types) in &other.days {
             let day = self.days.entry(day.clone()).or_default();
-            types.iter().for_each(|(item_type, tokens)| *day.entry(item_type.clone()).or_default() += tokens);
+            for (item_type, tokens) in types {
+                *day.entry(item_type.clone()).or_default() += tokens;
+            }
         }
         for (name, tool) in &other.tools {
             let sum = self.tools.entry(name.clone()).or_default();
             *sum = Tool { calls: sum.calls + tool.calls, tokens: sum.tokens + tool.tokens };
         }
-        other.usage.iter().for_each(|(model, usage)| self.usage.entry(model.clone()).or_default().add(usage));
+        for (model, usage) in &other.usage {
+            self.usage.entry(model.clone()).or_default().add(usage);
+        }
     }
 }
 

@@ -38,7 +38,9 @@ pub(super) fn render(
 ) -> String {
     let site = Site { figures, prices, redactor };
     let mut sum = Figures::default();
-    figures.values().for_each(|figures| sum.add(figures));
+    for figures in figures.values() {
+        sum.add(figures);
+    }
     // By the day on which each family ended, the newest first.
     let ended = |family: &Family| family.members.iter().map(|member| member.ended).max();
     let mut dated: Vec<_> = families.iter().filter_map(|family| Some((ended(family)?, family))).collect();
@@ -228,11 +230,8 @@ fn bars(days: &BTreeMap<String, Types>) -> BTreeMap<String, Types> {
     let dates: Vec<(Date, &Types)> = days.iter().filter_map(|(day, types)| Some((day.parse().ok()?, types))).collect();
     let (Some((first, _)), Some((last, _))) = (dates.first(), dates.last()) else { return BTreeMap::new() };
     let span = (*last - *first).get_days();
-    let length = match span {
-        ..=BY_DAY => "2026-01-01".len(),
-        ..=BY_MONTH => "2026-01".len(),
-        _ => "2026".len(),
-    };
+    let shape = if span <= BY_DAY { "2026-01-01" } else { "2026-01" };
+    let length = if span <= BY_MONTH { shape.len() } else { "2026".len() };
     let key = |date: Date| date.to_string()[..length].to_owned();
     let mut bars: BTreeMap<String, Types> = BTreeMap::new();
     if span <= BY_MONTH {
@@ -241,7 +240,9 @@ fn bars(days: &BTreeMap<String, Types>) -> BTreeMap<String, Types> {
     }
     for (date, types) in dates {
         let bar = bars.entry(key(date)).or_default();
-        types.iter().for_each(|(item_type, tokens)| *bar.entry(item_type.clone()).or_default() += tokens);
+        for (item_type, tokens) in types {
+            *bar.entry(item_type.clone()).or_default() += tokens;
+        }
     }
     bars
 }

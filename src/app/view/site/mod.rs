@@ -168,9 +168,10 @@ fn write_page(repo: &Repo, pages: &Path, family: &Group, trace: &ListedTrace, op
     let page = page(repo, name, None, options, counter, Some(family))
         .with_context(|| format!("cannot show trace `{name}`"))?;
     let path = pages.join(file_name(name));
-    let write = || match replace(&path, STEM, FileVersion::at(&path)?.as_ref(), Access::Usual, page.html.as_bytes())? {
-        true => Ok(()),
-        false => Err(io::Error::other("another program changed it meanwhile; try again")),
+    let write = || {
+        let old = FileVersion::at(&path)?;
+        let is_done = replace(&path, STEM, old.as_ref(), Access::Usual, page.html.as_bytes())?;
+        if is_done { Ok(()) } else { Err(io::Error::other("another program changed it meanwhile; try again")) }
     };
     write().with_context(|| format!("cannot write `{}`", path.display()))?;
     Ok(page.redacted)
