@@ -11,7 +11,9 @@ const MILLION: TokenUsage = TokenUsage {
 
 fn table(lines: &[&str]) -> PriceTable {
     let mut table = PriceTable::default();
-    lines.iter().for_each(|line| table.add(line, CachePrices { read: 0.1, write: 1.25 }).unwrap());
+    for line in lines {
+        table.add(line, CachePrices { read: 0.1, write: 1.25 }).unwrap();
+    }
     table
 }
 
