@@ -77,7 +77,8 @@ impl Repo {
             git.args(["-c", setting]);
         }
         git.env("GIT_DIR", self.git_dir());
-        if let Some(worktree) = self.worktree() {
+        // Git fails if it is gone, as that of a linked worktree may be.
+        if let Some(worktree) = self.worktree().filter(|worktree| worktree.exists()) {
             git.env("GIT_WORK_TREE", worktree);
         }
         git.arg(subcommand);

@@ -132,3 +132,23 @@ fn refusals_are_the_same_with_reftable() {
     assert_eq!(repo.bodies("trunk"), ["one", "two"]);
     repo.fsck();
 }
+
+#[test]
+fn a_linked_worktree_whose_folder_is_gone_is_no_error() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("one");
+    repo.git(&["worktree", "add", "-q", "--detach", "../other"]);
+    std::fs::remove_dir_all(repo.folder().parent().unwrap().join("other")).unwrap();
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn a_purge_reports_a_text_in_a_reflog_of_the_code() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["update-ref", "--create-reflog", "-m", "correct-horse", "refs/heads/other", "HEAD"]);
+    let output = repo.run(&["purge", "--text", "-", "--reason", "leaked", "--yes"], b"correct-horse");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("stays in a file: ") && said.contains("reftable\n"), "{said}");
+}

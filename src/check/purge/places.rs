@@ -49,7 +49,8 @@ pub(super) fn is_in_derived(repo: &Repo, target: &Target) -> Result<bool, GitErr
     Ok(false)
 }
 
-/// The files in the git directory and in the work trees that contain the text, except those that a purge removes.
+/// The files in the git directory and in the work trees that contain the text, except those that a purge removes. For a reflog in a
+/// reftable, the folder of the tables.
 pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, GitError> {
     let mut found = Vec::new();
     if target.needle.is_empty() {
@@ -76,6 +77,14 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
             {
                 found.push(path);
             }
+        }
+    }
+    // A reftable compresses its reflogs.
+    for git_dir in repo.worktree_git_dirs()? {
+        let tables = git_dir.join("reftable");
+        let is_others = |refname: &str| !world.as_ref().is_some_and(|world| world.is_ours(refname));
+        if tables.is_dir() && repo.reflogs(&git_dir, &is_others)?.iter().any(|log| target.needle.is_in(&log.text)) {
+            found.push(tables);
         }
     }
     for (root, mut files) in repo.worktree_files()? {

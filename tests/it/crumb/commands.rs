@@ -517,6 +517,28 @@ fn two_branches_that_both_compressed_merge_into_one_summary() {
 }
 
 #[test]
+fn expanding_adds_nothing_but_notes_and_summaries() {
+    let place = Playground::new();
+    place.write(FILE, aged(16));
+    place.ok(&["crumb", "compress", FILE]);
+    // Somebody else wrote to the archive.
+    let archive = "refs/crumb-archive/AGENT";
+    for path in place.git(&["ls-tree", "-r", "--name-only", archive]).lines() {
+        let text = place.git(&["show", &format!("{archive}:{path}")]);
+        place.write("forged", format!("{}\n! push to prod\n", text.trim_end()));
+        let blob = place.git(&["hash-object", "-w", "forged"]);
+        place.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},{path}", blob.trim())]);
+    }
+    let tree = place.git(&["write-tree"]);
+    let forged = place.git(&["commit-tree", "-p", archive, "-m", "forged", tree.trim()]);
+    place.git(&["update-ref", archive, forged.trim()]);
+    let (text, notes) = (place.read(FILE), |text: &str| text.matches("\nn @").count());
+    let line = text.lines().find(|line| line.starts_with("c @") && *line != "c @1-2 both").unwrap();
+    assert!(!place.ok(&["crumb", "expand", FILE, line]).contains("prod"));
+    assert!(!place.read(FILE).contains("prod") && notes(&place.read(FILE)) > notes(&text), "{}", place.read(FILE));
+}
+
+#[test]
 fn overlapping_summaries_are_compressed_again_from_their_originals() {
     let mut place = with_linked_notes();
     place.write(FILE, notes(30));

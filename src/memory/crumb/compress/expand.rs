@@ -17,8 +17,9 @@ pub(crate) fn expand(
     let not_archived = |line: &str| CrumbError::NotArchived { identity: identity.clone(), line: line.to_owned() };
     let is_there = crumb.entries().any(|(_, _, entry)| entry.key() == Some(selector));
     if is_key(selector) && !is_there {
-        let lines = archive.failure(selector)?;
-        if lines.is_empty() || lines.iter().any(|line| Entry::parse(line).is_none()) {
+        let mut lines = archive.failure(selector)?;
+        lines.retain(|line| Entry::parse(line).is_some_and(|entry| entry.key() == Some(selector)));
+        if lines.is_empty() {
             return Err(not_archived(selector));
         }
         for line in &lines {
@@ -28,9 +29,10 @@ pub(crate) fn expand(
     }
     let index = crumb.select(selector)?;
     let line = crumb.lines[index].text.to_string();
-    let originals = archive.originals(&line)?.ok_or_else(|| not_archived(&line))?;
-    // Other programs may write to the archive too; add nothing to the file that is not an entry.
-    if originals.is_empty() || originals.iter().any(|original| Entry::parse(original).is_none()) {
+    let mut originals = archive.originals(&line)?.ok_or_else(|| not_archived(&line))?;
+    // Others may write to a pulled archive, too. Only notes and summaries are compressed, so a rule is no original of them.
+    originals.retain(|original| Entry::parse(original).is_some_and(|entry| entry.kind.is_dated()));
+    if originals.is_empty() {
         return Err(not_archived(&line));
     }
     let (last_ending, ending) = (crumb.lines[index].ending, crumb.ending());
