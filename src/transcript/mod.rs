@@ -7,6 +7,7 @@
 //! | change what an import writes, hooks, or the list of sessions | [`import`] |
 //! | import requests and responses of a provider | [`provider`] |
 //! | write a trace as a transcript that an agent can resume | [`export`], and `export.rs` of the agent |
+//! | write a trace as a document for people or fine-tuning | [`documents`] |
 //! | tell which words name a session | [`title`] |
 //! | tie an exported session to its trace | [`continuation`] |
 //!
@@ -23,6 +24,7 @@
 pub(crate) mod agents;
 pub(crate) mod api_request;
 pub(crate) mod continuation;
+pub(crate) mod documents;
 pub(crate) mod export;
 pub(crate) mod format;
 pub(crate) mod import;

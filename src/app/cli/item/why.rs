@@ -38,6 +38,9 @@ impl WhyArgs {
         if !self.json {
             context.ui.page()?;
         }
+        if answers.is_empty() {
+            context.ui.note("no lines were added");
+        }
         for (number, answer) in answers.iter().enumerate() {
             if self.json {
                 context.ui.json(&to_json(answer))?;

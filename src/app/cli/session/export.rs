@@ -9,10 +9,12 @@ use crate::app::cli::flags::items::FilterArgs;
 use crate::app::cli::{Context, Error, Result, Values, bail, escaped, json};
 use crate::app::ui::grouped;
 use crate::git::Git;
+use crate::trace::model::name::TRACES;
 use crate::trace::query::export::export;
 use crate::trace::query::select::{Among, select};
-use crate::trace::{ItemId, TraceName};
+use crate::trace::{ItemId, TraceName, View};
 use crate::transcript::continuation;
+use crate::transcript::documents::Document;
 use crate::transcript::export::{self as transcripts, ExportedTranscript, NewSession};
 use crate::transcript::format::Format;
 
@@ -24,6 +26,9 @@ use crate::transcript::format::Format;
 /// `export claude-code`, `export codex`, and `export gemini-cli` write the items that are not skipped as a new session, where
 /// that agent can resume it.
 ///
+/// `export markdown`, `export atif`, `export sharegpt`, and `export chatml` print the items that are not skipped as a document.
+/// `export chatml --all -o FILE` writes all traces, one line each.
+///
 /// The trace continues the new session: hooks and imports append to it what the agent records there. If the trace has changed by
 /// then, they continue a new trace that starts at the export. `-o -` only prints the session.
 ///
@@ -31,7 +36,8 @@ use crate::transcript::format::Format;
 /// traces that changed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// Agent to write a session for: claude-code, codex, or gemini-cli [default: JSON Lines]
+    /// claude-code, codex, or gemini-cli (a session for that agent), markdown (for people), atif (a trajectory), sharegpt or chatml (for
+    /// fine-tuning) [default: JSON Lines]
     #[arg(value_name = "FORMAT")]
     first: Option<String>,
     /// Trace to export [default: the current trace]
@@ -41,8 +47,9 @@ pub(crate) struct ExportArgs {
     items: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
-    /// Bring tables of all traces, items, and calls in the folder -o up to date, for analysis engines
-    #[arg(long, requires = "output", conflicts_with_all = ["first", "name", "items", "json"])]
+    /// Bring tables of all traces, items, and calls in the folder -o up to date, for analysis engines; with sharegpt or chatml, write a
+    /// line for each trace to the file -o
+    #[arg(long, requires = "output", conflicts_with_all = ["name", "items", "json"])]
     all: bool,
     /// File or folder to write; `-` is stdout [default for a session: where the agent finds it]
     #[arg(short, long, value_name = "FILE")]
@@ -54,6 +61,15 @@ pub(crate) struct ExportArgs {
 
 impl ExportArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        if let Some(Ok(document)) = self.first.as_deref().map(str::parse::<Document>) {
+            if !self.items.is_empty() || !self.filter.read(context)?.is_empty() {
+                bail!("a document has all items; `git trace skip` leaves some out");
+            }
+            return documents(context, self, document);
+        }
+        if let Some(name) = self.first.as_deref().filter(|_| self.all) {
+            bail!("`{name}` is written for one trace; only sharegpt and chatml have a line for each");
+        }
         if let Some(folder) = self.output.as_deref().filter(|_| self.all) {
             if !self.filter.read(context)?.is_empty() {
                 bail!("--all exports all items; queries select them");
@@ -68,9 +84,36 @@ impl ExportArgs {
             }
             (_, Some(Ok(format))) => session_of(context, self, format),
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
-            (Some(name), _) => bail!("unknown format `{name}`: expected claude-code, codex, or gemini-cli"),
+            (Some(name), _) => {
+                bail!(
+                    "unknown format `{name}`: expected claude-code, codex, gemini-cli, markdown, atif, sharegpt, or chatml"
+                )
+            }
             (None, _) => lines(context, self, None),
         }
+    }
+}
+
+/// Writes a trace as a document, or all traces that have anything to say, one line each.
+fn documents(context: &Context, args: &ExportArgs, document: Document) -> Result<()> {
+    let repo = context.repo()?;
+    let mut text = String::new();
+    if args.all {
+        if !document.is_line() {
+            bail!("`{document}` is written for one trace; only sharegpt and chatml have a line for each");
+        }
+        for (refname, _) in repo.list_refs(TRACES)? {
+            let Ok(name) = refname[TRACES.len()..].parse::<TraceName>() else { continue };
+            text.push_str(&document.write(repo, &name, &View::open(repo, &name, None)?)?);
+        }
+    } else {
+        let (_, name, view) = context.view(args.name.as_ref(), None)?;
+        text = document.write(repo, &name, &view)?;
+    }
+    let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    match output {
+        Some(_) => context.ui.write_file(output, text.as_bytes()),
+        None => context.ui.write_content(text),
     }
 }
 
