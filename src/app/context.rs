@@ -37,7 +37,7 @@ pub(crate) const CREATING: &str = "cherry-pick commit fetch import init merge pu
 
 /// All other commands, and the tools of the MCP server.
 #[cfg(test)]
-pub(crate) const CHANGING: &str = "branch breadcrumb check checkpoint clean complete-words compress count crumb delete demo disable \
+pub(crate) const CHANGING: &str = "archive branch breadcrumb check checkpoint clean complete-words compress count crumb delete demo disable \
     doctor edit enable expand export forward fsck gc help hook install mcp merge-driver op pin purge rebase recall remote reset restore resume \
     revert sessions skip switch types uninstall unpin";
 

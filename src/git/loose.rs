@@ -72,6 +72,10 @@ impl Loose {
         Self { git_dir: git_dir.to_owned(), folders, quoted, asked, fans, verified, spare: Mutex::default() }
     }
 
+    pub(super) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// Lets libgit2 read packs in the folders that it does not find.
     pub(super) fn lend_to(&self, repository: &Repository) -> Result<(), git2::Error> {
         if self.quoted.is_empty() {

@@ -1,8 +1,10 @@
 //! Push and fetch, done by git itself with its transports, credentials, and hooks. The user sees its messages.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use super::error::GitError;
+use super::loose::Loose;
 use super::oid::Oid;
 use super::open::Repo;
 use super::process::{Answer, text_of};
@@ -117,6 +119,26 @@ impl Repo {
     pub(crate) fn public_host(&self, remote: &str) -> Result<Option<&'static str>, GitError> {
         let answer = Answer::of(self.git("remote").args(["get-url", "--push", remote]))?;
         Ok(public_host(String::from_utf8_lossy(&answer.stdout).trim()))
+    }
+
+    /// Whether a remote is this repository, or borrows its objects: it would lose what is removed here. Only a remote in a local
+    /// folder can.
+    pub(crate) fn lends_to(&self, remote: &str) -> Result<bool, GitError> {
+        let url = text_of(self.git("ls-remote").args(["--get-url", "--", remote]))?;
+        let url = url.trim_end_matches('\n');
+        let root = self.worktree().unwrap_or_else(|| self.git_dir().to_owned());
+        let folder = root.join(url.strip_prefix("file://").unwrap_or(url));
+        if !folder.is_dir() {
+            return Ok(false);
+        }
+        // The repository may belong to somebody else.
+        let objects = match Self::containing(&folder, self.env().clone()) {
+            Ok(other) => vec![other.objects],
+            Err(_) => ["objects", ".git/objects"].map(|path| folder.join(path)).to_vec(),
+        };
+        let ours = self.objects.canonicalize().ok();
+        let is_ours = |path: &PathBuf| path.canonicalize().ok() == ours;
+        Ok(objects.iter().any(|objects| Loose::new(&folder, objects, None).folders().iter().any(is_ours)))
     }
 
     /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.

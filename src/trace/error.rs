@@ -120,6 +120,12 @@ pub enum TraceError {
     NoMatch { pattern: String },
     #[error("`{}` has no trace `{}`", remote.escape_debug(), pattern.escape_debug())]
     NoRemoteMatch { remote: String, pattern: String },
+    #[error("trace `{name}` is archived on `{}`", remote.escape_debug())]
+    Archived { name: TraceName, remote: String },
+    #[error("`{}` does not have the archived trace `{name}` with its newest commit", remote.escape_debug())]
+    NotHeld { name: TraceName, remote: String },
+    #[error("cannot archive to `{}`: it keeps its objects in this repository", remote.escape_debug())]
+    ArchiveHere { remote: String },
     #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
     Changed { item: ItemId, trace: TraceName },
     #[error("trace `{trace}` was changed while this command ran; nothing was done")]
@@ -245,6 +251,11 @@ impl Diagnostic for TraceError {
             Self::NoRemoteMatch { remote, .. } => {
                 return Some(format!("`git trace fetch {remote}` fetches and lists all of its traces"));
             }
+            Self::Archived { name, .. } => return Some(format!("`git trace switch {name}` brings it back")),
+            Self::NotHeld { name, remote, .. } => {
+                return Some(format!("`git ls-remote {remote} {}` shows what it has", name.refname()));
+            }
+            Self::ArchiveHere { .. } => "use a remote that is a repository of its own, such as `git init --bare` makes",
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
                 "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"

@@ -22,6 +22,7 @@ use crate::base::worktree_path::check_outside_git;
 use crate::git::{Env, LogLine, Oid, Repo};
 use crate::trace::change::bulk;
 use crate::trace::model::trailers::{ImportPosition, Trailers};
+use crate::trace::store::archived::Archived;
 use crate::trace::store::session::{self, SESSIONS};
 use crate::trace::store::total::read_item;
 use crate::trace::store::walk::{Parents, Walk};
@@ -185,6 +186,17 @@ pub(crate) fn is_one_of(exports: &[ForgottenExport], format: Format, file: &Path
         session.as_str().starts_with(format.as_str()) && is_file_of(stem, &mark.session) && has_length(file, mark)
     };
     exports.iter().any(is_it)
+}
+
+/// Whether a file is the session of an archived trace, and no agent has continued it.
+pub(crate) fn is_archived(archived: &[Archived], format: Format, file: &Path) -> bool {
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let Ok(length) = fs::metadata(file).map(|metadata| metadata.len()) else { return false };
+    let is_it = |one: &&Archived| {
+        let session = one.name.as_str().strip_prefix(format.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        session.is_some_and(|session| is_file_of(stem, session))
+    };
+    archived.iter().filter(|one| one.read == Some(length)).any(|one| is_it(&one))
 }
 
 fn has_length(file: &Path, mark: &ImportPosition) -> bool {

@@ -5,6 +5,7 @@
 
 mod accounting;
 mod analysis;
+mod archive;
 mod as_of;
 mod bisect;
 mod branch;

@@ -203,6 +203,7 @@ table! {
     Fetch(remote::FetchArgs),
     Pull(remote::PullArgs),
     Remote(remote::RemoteArgs),
+    Archive(remote::ArchiveArgs),
 
     // Memory
     Breadcrumb(breadcrumb::BreadcrumbArgs),

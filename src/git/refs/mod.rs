@@ -269,6 +269,17 @@ impl Repo {
         if input.is_empty() { Ok(()) } else { self.delete_by_git("refs", &input) }
     }
 
+    /// Deletes refs that have these values, all or none, without a line in the operation log.
+    pub(crate) fn delete_refs_at(&self, refs: &[(String, Oid)]) -> Result<(), GitError> {
+        let mut input = String::new();
+        for (refname, oid) in refs {
+            self.remove_stale_lock(refname);
+            self.seen.borrow_mut().remove(refname);
+            input.extend(["delete ", refname, " ", &oid.to_string(), "\n"]);
+        }
+        self.delete_by_git("refs", &input)
+    }
+
     fn delete_by_git(&self, refname: &str, input: &str) -> Result<(), GitError> {
         self.remove_stale_packed_lock();
         self.patiently(|| self.update_refs(&[], None, input).map_err(|error| locked(error, refname)))?;

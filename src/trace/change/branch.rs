@@ -176,7 +176,7 @@ fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) ->
 }
 
 /// Whether a remote's trace of the same name contains a commit, as far as it is known here.
-pub(crate) fn is_pushed(repo: &Repo, name: &TraceName, tip: Oid) -> Result<bool, TraceError> {
+fn is_pushed(repo: &Repo, name: &TraceName, tip: Oid) -> Result<bool, TraceError> {
     let suffix = format!("/{name}");
     for (refname, other) in repo.list_refs("refs/trace-remotes/")? {
         if refname.ends_with(&suffix) && repo.is_ancestor(tip, other)? {

@@ -8,6 +8,7 @@ use regex::Regex;
 use crate::base::string_enum::string_enum;
 use crate::git::Repo;
 use crate::trace::model::name::TRACES;
+use crate::trace::store::archived;
 use crate::trace::store::resolve::closest;
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::trace_index::{Group, ListedTrace, TraceIndex};
@@ -134,6 +135,9 @@ pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, Trac
 
 /// The error for a name that no trace has, with the trace that may be meant.
 pub(crate) fn unknown(repo: &Repo, name: &TraceName) -> Result<TraceError, TraceError> {
+    if let Some(archived) = archived::find(repo, name)? {
+        return Ok(TraceError::Archived { name: archived.name, remote: archived.remote });
+    }
     let part = by_part(repo, name.as_str()).ok().flatten();
     Ok(match part.map_or_else(|| closest(repo, name.as_str()), |part| Ok(Some(part)))? {
         Some(meant) => TraceError::Misspelled { name: name.clone(), meant },

@@ -1,3 +1,4 @@
+pub(crate) mod archived;
 pub(crate) mod budget_policy;
 pub(crate) mod commit;
 pub(crate) mod foreign;

@@ -5,13 +5,16 @@
 //!
 //! - A published prefix never moves: if both sides have new items, the published ones come first.
 //! - Priority records merge by union of their lines, without conflicts, and only for items of traces that were accepted or merged.
+//! - A trace may be archived: a remote keeps it instead of this repository, until it is used again. Fetching all traces leaves it there.
 //! - Fetching changes no trace and no priority of this repository.
 
+mod archive;
 pub(crate) mod lines;
 mod pull;
 mod purged;
 mod push;
 
+pub(crate) use archive::{Archival, archive, bring_back_if_archived};
 pub(crate) use pull::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };

@@ -11,6 +11,7 @@ use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settle
 use crate::trace::model::name::{BadTraceName, TRACES};
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
+use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
 use crate::trace::store::priority::{self, Absorbed, InForce, Level};
 use crate::trace::store::signature::Signature;
@@ -57,6 +58,10 @@ pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&
             let name = pattern.strip_prefix(TRACES).unwrap_or(pattern);
             refspecs.push(format!("+{TRACES}{name}:{}", tracking_ref(remote, name)));
         }
+    }
+    if patterns.is_empty() {
+        let archived = archived::all(repo)?.into_iter().filter(|one| one.remote == remote);
+        refspecs.extend(archived.map(|one| format!("^{}", one.name.refname())));
     }
     repo.fetch(remote, &refspecs, options)?;
     // Git refuses a name that the remote does not have, but no glob.

@@ -3,8 +3,9 @@
 //! Only traces count that have the default name of a session, and that of its sub-agents. A trace that somebody renamed or
 //! branched off, such as a cleaned one, stays.
 
-use crate::git::Repo;
-use crate::trace::change::branch::is_pushed;
+use std::collections::HashMap;
+
+use crate::git::{Oid, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::store::head;
 use crate::trace::{Op, Time, Tip, TraceError, TraceName};
@@ -13,6 +14,7 @@ use crate::transcript::format::Format;
 #[derive(Debug)]
 pub(crate) struct Expired {
     pub name: TraceName,
+    pub tip: Oid,
     /// The time of its last change.
     pub at: Time,
     /// Whether a remote has it, according to the last push or fetch.
@@ -32,9 +34,21 @@ pub(crate) fn expired(repo: &Repo, before: Time) -> Result<Vec<Expired>, TraceEr
             // What somebody changed after the last import is not only a recording any more.
             let is_import = tip.trailers.source.is_some() && tip.trailers.op != Some(Op::Export);
             if is_import && is_of_session(&name, &tip) && tip.time() < before {
-                let is_pushed = is_pushed(repo, &name, oid)?;
-                found.push(Expired { at: tip.time(), name, is_pushed });
+                found.push(Expired { at: tip.time(), name, tip: oid, is_pushed: false });
             }
+        }
+    }
+    let pushed = repo.list_refs("refs/trace-remotes/")?;
+    let mut by_name: HashMap<&str, Vec<Oid>> = HashMap::new();
+    for (refname, oid) in &pushed {
+        // The name of a remote may have slashes, too.
+        for (slash, _) in refname.match_indices('/') {
+            by_name.entry(&refname[slash + 1..]).or_default().push(*oid);
+        }
+    }
+    for one in &mut found {
+        for oid in by_name.get(one.name.as_str()).into_iter().flatten() {
+            one.is_pushed |= repo.is_ancestor(one.tip, *oid)?;
         }
     }
     found.sort_by_key(|expired| expired.at);

@@ -4,6 +4,7 @@
 //! - The last commit of each import records how far the file was read. The next import continues there if the file still has
 //!   the same bytes before that position; [`resume`] caches the reader's state. A rewritten file is read from its start,
 //!   and known records are skipped.
+//! - An archived trace is fetched before a session is appended to it.
 //! - Traces of sub-agents are written before the main one, so that the next import completes an interrupted one.
 
 pub(crate) mod catch_up;
@@ -39,6 +40,7 @@ use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::settings;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::trace::Trace;
+use crate::trace::sync::bring_back_if_archived;
 use crate::trace::{Item, ItemId, TraceError, TraceName};
 
 const READ_AHEAD: usize = 1000;
@@ -163,6 +165,7 @@ pub(crate) fn transcript(
             (TraceName::of_session(format.as_str(), &session), session)
         }
     };
+    bring_back_if_archived(context.repo, context.signature, &base)?;
     let mut name = if is_named { base.clone() } else { continued_by(context.repo, &base)? };
     let (mut from, mut resumed_at) = (0, None);
     if !opened.transcript.output().is_document
@@ -350,6 +353,7 @@ impl Feed for MainThread<'_> {
         }
         for (thread, entries) in std::mem::take(&mut self.threads) {
             let name = self.base.of_sub_agent(&thread);
+            bring_back_if_archived(self.context.repo, self.context.signature, &name)?;
             let report = record(self.context, &name, &self.family, &mut VecDeque::from(entries))?;
             self.reports.push((name, report));
         }

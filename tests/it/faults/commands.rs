@@ -71,6 +71,22 @@ const PLACE: &[&str] = &["repo refs/trace-orig/", "repo refs/traces/"];
 /// A trace is pushed before its priorities, then the remote-tracking refs are updated.
 const PUSHED: &[&str] =
     &["remote.git refs/", "repo refs/trace-remote-records/", "repo refs/trace-orig/", "repo refs/trace-remotes/"];
+/// The remote and its line have a trace before it goes.
+const KEPT_THERE: &[&str] = &[
+    "remote.git refs/",
+    "repo refs/trace-remote-records/",
+    "repo refs/trace-remotes/",
+    "repo/.git/trace/archived",
+    "repo refs/trace",
+];
+/// A trace is there before its line goes, and before it is the current one.
+const BROUGHT_BACK: &[&str] = &[
+    "repo refs/trace-remote",
+    "repo refs/traces/",
+    "repo/.git/trace/archived",
+    "repo/.git/TRACE_PREVIOUS_HEAD",
+    "repo/.git/TRACE_HEAD",
+];
 /// A fetch moves nothing but remote-tracking refs.
 const FETCHED: &[&str] = &["repo refs/trace-remote"];
 /// Remote-tracking refs move before local ones, items before priorities.
@@ -245,6 +261,8 @@ pub(super) const COMMANDS: &[Writing] = &[
         "-o",
         "out.jsonl",
     ]]),
+    plain(&["archive", "origin", "idea"]).in_order(KEPT_THERE).that_refuses(),
+    plain(&["switch", "idea"]).after(&[&["trace", "archive", "origin", "idea"]]).in_order(BROUGHT_BACK),
 ];
 
 /// Lays out what the commands work on: `repo` and `remote.git` in the home of `at`.

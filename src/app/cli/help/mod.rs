@@ -31,7 +31,7 @@ const GROUPS: [Group; 9] = [
     },
     Group { job: "Use", commands: &["resume", "materialize", "export"], others: &["attribute", "bisect"] },
     Group { job: "Branch", commands: &["branch", "switch", "merge", "reset"], others: &["cherry-pick", "rebase"] },
-    Group { job: "Share", commands: &["push", "pull"], others: &["fetch", "remote"] },
+    Group { job: "Share", commands: &["push", "pull"], others: &["fetch", "remote", "archive"] },
     Group {
         job: "Memory",
         commands: &["brief", "recall", "breadcrumb", "crumb", "checkpoint", "forward"],

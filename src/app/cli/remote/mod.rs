@@ -1,13 +1,15 @@
-//! `git trace push`, `fetch`, `pull` and `remote`: traces are shared through git's own remotes.
+//! `git trace push`, `fetch`, `pull`, `remote` and `archive`: traces are shared through git's own remotes.
 
+mod archive;
 mod pull;
 
+pub(crate) use archive::ArchiveArgs;
 pub(crate) use pull::{PullArgs, print_received};
 
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
-use crate::memory::crumb::archive;
+use crate::memory::crumb::archive as crumb_archive;
 use crate::trace::Tip;
 use crate::trace::store::tombstone;
 use crate::trace::sync::{
@@ -131,8 +133,8 @@ impl PushArgs {
             }
         }
         let (archives, others): (Vec<String>, Vec<String>) =
-            others.into_iter().partition(|name| name.starts_with(archive::ARCHIVES));
-        let histories: Vec<_> = archives.iter().map(|refname| archive::history(refname)).collect();
+            others.into_iter().partition(|name| name.starts_with(crumb_archive::ARCHIVES));
+        let histories: Vec<_> = archives.iter().map(|refname| crumb_archive::history(refname)).collect();
         let globs = if patterns.iter().all(|pattern| pattern.contains('*')) { patterns } else { Vec::new() };
         let (traces, globs, others, histories) = (&traces, &globs, &others, &histories);
         let request = Request { remote: &remote, traces, globs, others, histories, force: self.force };

@@ -104,7 +104,7 @@ impl GcArgs {
         let (gone, kept): (Vec<_>, Vec<_>) =
             expired(repo, since)?.into_iter().partition(|expired| expired.is_pushed || self.unpushed);
         let who = context.mover();
-        for Expired { name, at, is_pushed } in &gone {
+        for Expired { name, at, is_pushed, .. } in &gone {
             let suffix = if *is_pushed { "" } else { ", which no remote has" };
             let (name_shown, day) = (escaped(name.as_str()), minute(*at));
             if self.dry_run {

@@ -1,11 +1,14 @@
 //! `git trace sessions`: what agents' sessions were recorded.
 
+use regex::Regex;
+
 use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::hook::agent::importing;
 use crate::app::cli::setup::agents::tell_failures;
 use crate::app::cli::{Context, DIM, ID, Result, Value, columns, error, escaped, json, minute, without_middle};
 use crate::git::short_oid;
-use crate::trace::query::find::Order;
+use crate::trace::query::find::{Order, Wanted};
+use crate::trace::store::archived::{self, Archived};
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::{Time, TraceName};
 use crate::transcript::format::Format;
@@ -26,6 +29,9 @@ const NAME: usize = 20;
 pub(crate) struct SessionsArgs {
     #[command(flatten)]
     filter: TraceFilterArgs,
+    /// List archived traces, which a remote keeps instead of this repository; `git trace switch` fetches one
+    #[arg(long, conflicts_with = "author")]
+    archived: bool,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -33,6 +39,9 @@ pub(crate) struct SessionsArgs {
 
 impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        if self.archived {
+            return list_archived(context, &self.filter.read(context, Order::Newest)?, self.json);
+        }
         catch_up(context)?;
         tell_failures(context)?;
         let wanted = self.filter.read(context, Order::Newest)?;
@@ -56,6 +65,47 @@ impl SessionsArgs {
         }
         Ok(())
     }
+}
+
+fn list_archived(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
+    let repo = context.repo()?;
+    let mut found = archived::all(repo)?;
+    if found.is_empty() {
+        context
+            .ui
+            .note("no trace is archived: `git trace archive --older-than '90 days' REMOTE` archives old sessions");
+    }
+    let is_of_agent = |one: &Archived, agent: &String| one.name.as_str().split('/').next() == Some(agent);
+    let has_title = |one: &Archived, title: &Regex| title.is_match(one.title.as_deref().unwrap_or_default());
+    found.retain(|one| {
+        wanted.since.is_none_or(|since| one.at >= since)
+            && wanted.agent.as_ref().is_none_or(|agent| is_of_agent(one, agent))
+            && wanted.title.as_ref().is_none_or(|title| has_title(one, title))
+    });
+    match wanted.order {
+        Order::Newest => {}
+        Order::Oldest => found.reverse(),
+        Order::Name => found.sort_by(|one, other| one.name.cmp(&other.name)),
+    }
+    if !json {
+        context.ui.page()?;
+    }
+    for one in found.iter().take(wanted.most) {
+        let Archived { name, remote, tip, at, title, items, tokens, .. } = one;
+        if json {
+            context.ui.json(&json!({ "trace": name.as_str(), "remote": remote, "commit": tip.to_string(),
+                "changed_at": at.to_string(), "title": title, "items": items, "tokens": tokens }))?;
+            continue;
+        }
+        let ui = &context.ui;
+        let details = format!("{}  {items} items, {tokens} tokens, on {}", minute(*at), escaped(remote));
+        let name = ui.styled(ID, &without_middle(&escaped(name.as_str()), ui.left(columns(&details) + 2)));
+        writeln!(ui, "{name}  {}", ui.styled(DIM, &details))?;
+        if let Some(title) = title {
+            writeln!(ui, "    {}", ui.fit(4, title))?;
+        }
+    }
+    Ok(())
 }
 
 /// Records what agents wrote without calling a hook afterwards. Nothing of that stops the list.

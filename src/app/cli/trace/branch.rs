@@ -12,9 +12,11 @@ use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
 use crate::trace::model::trailers::Basis;
 use crate::trace::query::find::{Order, Wanted};
+use crate::trace::store::archived;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::store::trace_index::{ListedTrace, TraceIndex};
+use crate::trace::sync::bring_back_if_archived;
 use crate::trace::{Tip, TraceError, TraceName, View};
 use crate::transcript::title::title;
 
@@ -269,6 +271,14 @@ impl SwitchArgs {
         let done = if self.create {
             format!("a new trace `{name}` at {}", begin(context, &name, self.start.as_deref())?)
         } else {
+            // Otherwise no identity is needed.
+            if Tip::find(repo, &name)?.is_none()
+                && archived::find(repo, &name)?.is_some()
+                && let Some(archived) = bring_back_if_archived(repo, &context.signature()?, &name)?
+            {
+                context.ui.note(format!("fetched trace `{}` from `{}`", archived.name, escaped(&archived.remote)));
+                name = archived.name;
+            }
             if Tip::find(repo, &name)?.is_none() {
                 name = no_trace(repo, &name).and_then(|error| error.map_or_else(|| context.find_trace(name), Err))?;
             }

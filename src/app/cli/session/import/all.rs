@@ -11,9 +11,10 @@ use super::{ImportArgs, print_report};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, error, escaped, json};
 use crate::app::progress::Progress;
 use crate::git::Repo;
+use crate::trace::store::archived;
 use crate::trace::store::settings::{self, Recording};
 use crate::trace::store::signature::Signature;
-use crate::transcript::continuation::{forgotten_exports, is_one_of};
+use crate::transcript::continuation::{forgotten_exports, is_archived, is_one_of};
 use crate::transcript::format::Format;
 use crate::transcript::import::{Destination, ImportContext, Imported, session};
 
@@ -36,7 +37,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let bar = context.ui.progress(Some(total));
     let mut last = None;
     let mut signature = None;
-    let mut forgotten = Vec::new();
+    let (mut forgotten, mut archived) = (Vec::new(), Vec::new());
     let (mut read, mut grown, mut recorded, mut failed, mut is_complete) = (0, 0, 0, 0, true);
     let mut answers: Vec<Value> = Vec::new();
     for problem in &unlisted {
@@ -48,6 +49,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         if last.replace(*place) != Some(*place) {
             signature = None;
             forgotten = forgotten_exports(repo)?;
+            archived = archived::all(repo)?;
             if args.all_folders && !args.json {
                 above(bar.as_ref(), || -> Result<()> {
                     writeln!(context.ui, "in `{}`:", escaped(&root(repo).to_string_lossy()))?;
@@ -55,7 +57,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
                 })?;
             }
         }
-        if is_one_of(&forgotten, *format, file) {
+        if is_one_of(&forgotten, *format, file) || is_archived(&archived, *format, file) {
             read += length(file);
             continue;
         }

@@ -1,0 +1,149 @@
+//! Traces that a remote keeps instead of this repository: one JSON object per line in `<common dir>/trace/archived`.
+//!
+//! ```text
+//! {"trace":"codex/6b2e…","remote":"archive","tip":"8f3c…","at":"2026-02-10T09:00:00Z","title":"Fix the parser","items":12,"tokens":3400}
+//! ```
+//!
+//! - A line is synced before the ref of its trace is deleted, and removed after the ref is back. The line of a trace that exists
+//!   counts as absent, so a process may be killed at any moment.
+//! - `sessions` has the other sessions that the trace continues, each by its default trace.
+//! - `read` is the length of the transcript that was imported, by which an unchanged one is known.
+//! - A line that cannot be read is kept, and names no trace.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::base::bounded;
+use crate::base::replace::{Access, put};
+use crate::git::{GitError, Oid, Repo};
+use crate::trace::model::name::TRACES;
+use crate::trace::{Time, TraceError, TraceName};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Archived {
+    pub name: TraceName,
+    pub remote: String,
+    pub tip: Oid,
+    /// The time of its last change.
+    pub at: Time,
+    pub title: Option<String>,
+    pub items: usize,
+    pub tokens: u64,
+    pub sessions: Vec<TraceName>,
+    pub read: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    trace: String,
+    remote: String,
+    tip: String,
+    at: String,
+    title: Option<String>,
+    items: usize,
+    tokens: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sessions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<u64>,
+}
+
+impl Archived {
+    /// Whether it continues the session with this default trace.
+    pub(crate) fn is_of(&self, session: &TraceName) -> bool {
+        self.name == *session || self.sessions.contains(session)
+    }
+
+    fn parse(repo: &Repo, line: &str) -> Option<Self> {
+        let Line { trace, remote, tip, at, title, items, tokens, sessions, read } = serde_json::from_str(line).ok()?;
+        Some(Self {
+            name: trace.parse().ok()?,
+            // A remote's name is given to git.
+            remote: Some(remote).filter(|remote| !remote.starts_with('-'))?,
+            tip: Oid::parse(&tip, repo.object_format())?,
+            at: at.parse().ok()?,
+            title,
+            items,
+            tokens,
+            sessions: sessions.iter().filter_map(|name| name.parse().ok()).collect(),
+            read,
+        })
+    }
+
+    fn render(&self) -> String {
+        let line = Line {
+            trace: self.name.to_string(),
+            remote: self.remote.clone(),
+            tip: self.tip.to_string(),
+            at: self.at.to_string(),
+            title: self.title.clone(),
+            items: self.items,
+            tokens: self.tokens,
+            sessions: self.sessions.iter().map(ToString::to_string).collect(),
+            read: self.read,
+        };
+        json!(line).to_string()
+    }
+}
+
+fn path(repo: &Repo) -> PathBuf {
+    repo.common_dir().join("trace").join("archived")
+}
+
+fn lines(repo: &Repo) -> Result<Vec<String>, TraceError> {
+    let path = path(repo);
+    let text = bounded::read_if_exists(&path).map_err(|source| GitError::io("read", path, source))?;
+    Ok(String::from_utf8_lossy(&text.unwrap_or_default()).lines().map(str::to_owned).collect())
+}
+
+/// The archived traces that are not here, the most recently changed first.
+pub(crate) fn all(repo: &Repo) -> Result<Vec<Archived>, TraceError> {
+    let mut found: Vec<Archived> = lines(repo)?.iter().filter_map(|line| Archived::parse(repo, line)).collect();
+    if !found.is_empty() {
+        let here: HashSet<String> = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| refname).collect();
+        found.retain(|one| !here.contains(&one.name.refname()));
+    }
+    found.sort_by(|one, other| other.at.cmp(&one.at).then_with(|| one.name.cmp(&other.name)));
+    Ok(found)
+}
+
+/// Where a trace that is not here is archived, or the trace that continues the session with this default trace.
+pub(crate) fn find(repo: &Repo, name: &TraceName) -> Result<Option<Archived>, TraceError> {
+    let listed = lines(repo)?;
+    // Parsing takes longer than searching.
+    let quoted = json!(name.as_str()).to_string();
+    let named = listed.iter().filter(|line| line.contains(&quoted));
+    let mut found = named.filter_map(|line| Archived::parse(repo, line)).filter(|one| one.is_of(name));
+    let found = match found.next() {
+        Some(first) => found.find(|one| one.name == *name).unwrap_or(first),
+        None => return Ok(None),
+    };
+    Ok(if repo.find_ref(&found.name.refname())?.is_some() { None } else { Some(found) })
+}
+
+pub(crate) fn add(repo: &Repo, new: &[Archived]) -> Result<(), TraceError> {
+    let names: HashSet<&TraceName> = new.iter().map(|one| &one.name).collect();
+    change(repo, |name| names.contains(name), new)
+}
+
+pub(crate) fn remove(repo: &Repo, names: &[TraceName]) -> Result<(), TraceError> {
+    change(repo, |name| names.contains(name), &[])
+}
+
+/// Removes the lines of some traces, and adds others.
+fn change(repo: &Repo, is_old: impl Fn(&TraceName) -> bool, new: &[Archived]) -> Result<(), TraceError> {
+    let _lock = repo.lock("the list of archived traces")?;
+    let listed = lines(repo)?;
+    let is_kept = |line: &&String| Archived::parse(repo, line).is_none_or(|one| !is_old(&one.name));
+    let kept: Vec<String> = listed.iter().filter(is_kept).cloned().collect();
+    if kept.len() == listed.len() && new.is_empty() {
+        return Ok(());
+    }
+    let lines = kept.into_iter().chain(new.iter().map(Archived::render));
+    let text: String = lines.map(|line| line + "\n").collect();
+    let path = path(repo);
+    Ok(put(&path, Access::Usual, text.as_bytes()).map_err(|source| GitError::io("write", path, source))?)
+}

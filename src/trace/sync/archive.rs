@@ -1,0 +1,189 @@
+//! Archiving: a remote keeps traces instead of this repository, which keeps a line for each ([`archived`]).
+//!
+//! Traces are pushed, and the refs of the remote are listed. Only what is there with the same tip is removed here: first the line is
+//! written, then the ref is deleted, at the tip that the remote has, together with the remote-tracking refs and the backup refs of its
+//! history. Backup refs of states that the remote does not have stay.
+//!
+//! The operation log does not have it, because an undo could not bring back objects that `git gc` removed. [`bring_back`] does.
+
+use std::collections::{HashMap, HashSet};
+
+use super::push::{Request, push};
+use super::{Arrivals, MANY, arrivals, fetch, pull, refuse_fetched, tracking_ref};
+use crate::git::{BACKUP_REFS, GitError, LogLine, Oid, Operation, PushedRef, Repo};
+use crate::trace::change::merge::{FastForward, Settlement};
+use crate::trace::store::archived::{self, Archived};
+use crate::trace::store::session::{bind, continued_by};
+use crate::trace::store::signature::Signature;
+use crate::trace::{Trace, TraceError, TraceName};
+
+/// How many traces are deleted by one call of git.
+const BATCH: usize = 1000;
+
+#[derive(Debug)]
+pub(crate) struct Archival {
+    pub archived: Vec<Archived>,
+    /// Traces that stay, and the reasons.
+    pub kept: Vec<(TraceName, String)>,
+    /// The reason why no priorities were pushed, if there were any to push. They stay here.
+    pub record: Option<TraceError>,
+}
+
+/// Pushes traces to their remote, and removes those here that the remote has with the same tip.
+pub(crate) fn archive(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    wanted: Vec<Archived>,
+) -> Result<Archival, TraceError> {
+    if repo.lends_to(remote)? {
+        return Err(TraceError::ArchiveHere { remote: remote.to_owned() });
+    }
+    let names: Vec<TraceName> = wanted.iter().map(|one| one.name.clone()).collect();
+    let request = Request { remote, traces: &names, globs: &[], others: &[], histories: &[], force: false };
+    let delivery = push(repo, signature, &request)?;
+    let rejected: HashMap<&str, &PushedRef> = delivery
+        .refs
+        .iter()
+        .filter(|pushed| !pushed.is_accepted())
+        .map(|pushed| (pushed.refname.as_str(), pushed))
+        .collect();
+    let patterns: Vec<String> =
+        if names.len() < MANY { names.iter().map(TraceName::refname).collect() } else { Vec::new() };
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    let there: HashMap<String, Oid> = repo.list_remote(remote, &patterns)?.into_iter().collect();
+    let is_held = |one: &Archived| there.get(&one.name.refname()) == Some(&one.tip);
+    let (held, others): (Vec<Archived>, Vec<Archived>) = wanted.into_iter().partition(is_held);
+    let why = |one: Archived| {
+        let rejected = rejected.get(one.name.refname().as_str()).map(|pushed| pushed.summary.clone());
+        (one.name, rejected.unwrap_or_else(|| "the remote does not list its newest commit".to_owned()))
+    };
+    let mut kept: Vec<(TraceName, String)> = others.into_iter().map(why).collect();
+    archived::add(repo, &held)?;
+    let moved = delete(repo, signature, &held)?;
+    archived::remove(repo, &moved)?;
+    let (moved, archived) = held.into_iter().partition::<Vec<_>, _>(|one| moved.contains(&one.name));
+    kept.extend(moved.into_iter().map(|one| (one.name, "it was changed meanwhile".to_owned())));
+    Ok(Archival { archived, kept, record: delivery.record })
+}
+
+/// Deletes traces that have these tips, with what else keeps their objects. Returns those that have other tips.
+fn delete(repo: &Repo, signature: &Signature, held: &[Archived]) -> Result<Vec<TraceName>, TraceError> {
+    let operations = repo.operations()?;
+    let listed: HashMap<String, Oid> =
+        repo.list_refs("refs/trace-remotes/")?.into_iter().chain(repo.list_refs(BACKUP_REFS)?).collect();
+    let remotes: HashSet<String> = remotes(repo)?;
+    let backups = backups(repo, &operations, held);
+    let refs_of = |one: &Archived| {
+        let mut refs = vec![(one.name.refname(), one.tip)];
+        let tracking = remotes.iter().map(|remote| tracking_ref(remote, one.name.as_str()));
+        let backups = backups.get(&one.name).into_iter().flatten().map(|oid| format!("{BACKUP_REFS}{oid}"));
+        for refname in tracking.chain(backups) {
+            // Another remote may have more.
+            if let Some(oid) = listed.get(&refname)
+                && (*oid == one.tip || repo.is_ancestor(*oid, one.tip)?)
+            {
+                refs.push((refname, *oid));
+            }
+        }
+        Ok::<_, TraceError>(refs)
+    };
+    let mut moved = Vec::new();
+    for batch in held.chunks(BATCH) {
+        let each = batch.iter().map(refs_of).collect::<Result<Vec<_>, _>>()?;
+        let mut refs = each.concat();
+        // Two traces may share a backup.
+        refs.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        refs.dedup();
+        if repo.delete_refs_at(&refs).is_ok() {
+            continue;
+        }
+        // All or none: a trace that another process changed stops no other.
+        for (one, mut refs) in batch.iter().zip(each) {
+            if repo.find_ref(&one.name.refname())? == Some(one.tip) {
+                let exists = |refname: &str| repo.find_ref(refname).is_ok_and(|oid| oid.is_some());
+                refs.retain(|(refname, _)| exists(refname));
+                repo.delete_refs_at(&refs)?;
+            } else {
+                moved.push(one.name.clone());
+            }
+        }
+    }
+    let log = LogLine { who: &signature.committer, why: "archive" };
+    for one in held.iter().filter(|one| !moved.contains(&one.name)) {
+        one.sessions.iter().try_for_each(|session| bind(repo, session, session, log))?;
+    }
+    Ok(moved)
+}
+
+fn remotes(repo: &Repo) -> Result<HashSet<String>, GitError> {
+    let settings = repo.config()?.subsections("remote")?;
+    Ok(settings
+        .iter()
+        .filter_map(|(key, _)| Some(key.strip_prefix("remote.")?.strip_suffix(".url")?.to_owned()))
+        .collect())
+}
+
+/// The earlier values of traces in the operation log that are not those of other refs.
+fn backups(repo: &Repo, operations: &[Operation], held: &[Archived]) -> HashMap<TraceName, HashSet<Oid>> {
+    let names: HashMap<String, &TraceName> = held.iter().map(|one| (one.name.refname(), &one.name)).collect();
+    let mut found: HashMap<TraceName, HashSet<Oid>> = HashMap::new();
+    let mut others: HashSet<Oid> = HashSet::new();
+    for moved in operations.iter().flat_map(|operation| &operation.refs) {
+        let values = [&moved.old, &moved.new].into_iter().flatten();
+        let oids = values.filter_map(|value| Oid::parse(value, repo.object_format()));
+        match names.get(&moved.refname) {
+            Some(name) => found.entry((*name).clone()).or_default().extend(oids),
+            None if moved.refname.starts_with("refs/trace-remotes/") => {}
+            None => others.extend(oids),
+        }
+    }
+    for oids in found.values_mut() {
+        oids.retain(|oid| !others.contains(oid));
+    }
+    found
+}
+
+/// Fetches the archived trace that has this name or continues the session with this default trace, with the traces of its sub-agents,
+/// if none is here. Returns what it fetched.
+pub(crate) fn bring_back_if_archived(
+    repo: &Repo,
+    signature: &Signature,
+    name: &TraceName,
+) -> Result<Option<Archived>, TraceError> {
+    if repo.find_ref(&continued_by(repo, name)?.refname())?.is_some() {
+        return Ok(None);
+    }
+    let Some(found) = archived::find(repo, name)? else { return Ok(None) };
+    bring_back(repo, signature, &found)?;
+    Ok(Some(found))
+}
+
+fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(), TraceError> {
+    let remote = &wanted.remote;
+    let is_wanted = |one: &Archived| one.name == wanted.name || one.name.is_sub_agent_of(&wanted.name);
+    let all = archived::all(repo)?.into_iter().filter(|one| one.remote == *remote && is_wanted(one));
+    let mut all: Vec<Archived> = all.collect();
+    // The trace itself comes last: until it is there, the next attempt fetches the rest, too.
+    all.sort_by_key(|one| one.name == wanted.name);
+    let names: Vec<String> = all.iter().map(|one| one.name.to_string()).collect();
+    fetch(repo, remote, &names, &["--quiet"])?;
+    refuse_fetched(repo, remote)?;
+    let Arrivals { traces, .. } = arrivals(repo, remote, &names)?;
+    for one in &all {
+        let arrival = traces.iter().find(|arrival| arrival.name == one.name);
+        let has_it = match arrival {
+            Some(arrival) => repo.read_commit(one.tip).is_ok() && repo.is_ancestor(one.tip, arrival.tip)?,
+            None => false,
+        };
+        let Some(arrival) = arrival.filter(|_| has_it) else {
+            return Err(TraceError::NotHeld { name: one.name.clone(), remote: remote.clone() });
+        };
+        let log = LogLine { who: &signature.committer, why: "archive: bring back" };
+        // Before the trace, because its line counts only until it exists.
+        one.sessions.iter().try_for_each(|session| bind(repo, session, &one.name, log))?;
+        let trace = Trace::new(repo, one.name.clone(), signature.clone());
+        pull(&trace, remote, arrival, &Settlement::default(), FastForward::Only, None)?;
+    }
+    archived::remove(repo, &all.into_iter().map(|one| one.name).collect::<Vec<_>>())
+}

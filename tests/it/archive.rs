@@ -1,0 +1,195 @@
+//! Traces that a remote keeps instead of this repository.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::recording::{claude_folder, said};
+use crate::repo::TestRepo;
+
+fn session(repo: &TestRepo, id: &str, texts: &[&str]) -> PathBuf {
+    let file = claude_folder(repo).join(format!("{id}.jsonl"));
+    fs::write(&file, said(id, texts)).unwrap();
+    file
+}
+
+fn hook(repo: &TestRepo, file: &Path) {
+    let id = file.file_stem().unwrap().to_str().unwrap();
+    let call = json!({ "session_id": id, "transcript_path": file, "hook_event_name": "SessionEnd", "cwd": "/" });
+    assert_eq!(repo.run(&["hook", "claude-code", "--wait"], call.to_string().as_bytes()).status.code(), Some(0));
+}
+
+/// A repository with a remote `vault` and recorded sessions.
+fn repo_with(sessions: &[&str]) -> TestRepo {
+    let repo = TestRepo::new();
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "vault", "../vault.git"]);
+    repo.say("hello");
+    for id in sessions {
+        hook(&repo, &session(&repo, id, &["one", "two"]));
+    }
+    repo
+}
+
+/// Two years after the sessions.
+fn later(repo: &TestRepo, args: &[&str]) -> String {
+    let mut command = repo.command("git-trace");
+    command.env("GIT_COMMITTER_DATE", "2028-11-20T10:00:00Z").args(args);
+    let text = repo.exact(&crate::repo::run(&mut command, b""));
+    let date = regex::Regex::new(r"\d{4}-\d\d-\d\d \d\d:\d\d").unwrap();
+    date.replace_all(&text, "[TIME]").into_owned()
+}
+
+fn refs(repo: &TestRepo) -> Vec<String> {
+    let listed =
+        repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces", "refs/trace-remotes", "refs/trace-orig"]);
+    listed.lines().map(|line| line.trim_start_matches("refs/").to_owned()).collect()
+}
+
+fn traces(repo: &TestRepo) -> Vec<String> {
+    refs(repo).into_iter().filter(|name| name.starts_with("traces/")).collect()
+}
+
+#[test]
+fn old_sessions_are_archived_and_come_back() {
+    let repo = repo_with(&["first", "second"]);
+    repo.text(&["--trace", "claude-code/second", "commit", "-m", "a note of my own"]);
+    let tip = repo.git(&["rev-parse", "refs/traces/claude-code/first"]);
+    insta::assert_snapshot!(later(&repo, &["archive", "vault", "--older-than", "90 days", "--dry-run"]), @r"
+    would archive trace `claude-code/first` of [TIME] on `vault`
+    [exit 0]
+    ");
+    assert_eq!(repo.git(&["ls-remote", "vault"]), "");
+    insta::assert_snapshot!(later(&repo, &["archive", "vault", "--older-than", "90 days"]), @r"
+    Archived trace `claude-code/first` on `vault`
+    --- stderr
+    `git trace switch claude-code/first` brings it back
+    [exit 0]
+    ");
+    // What the user changed stays. Nothing keeps the objects of the other one.
+    assert_eq!(refs(&repo), ["traces/claude-code/second", "traces/main"]);
+    repo.git(&["gc", "--quiet", "--prune=now"]);
+    repo.git(&["reflog", "expire", "--all", "--expire=now"]);
+    assert!(!repo.command("git").args(["cat-file", "-e", tip.trim()]).status().unwrap().success());
+    insta::assert_snapshot!(later(&repo, &["archive", "vault", "--older-than", "90 days"]), @r"
+    --- stderr
+    no trace is old enough to archive
+    [exit 0]
+    ");
+    let listed = repo.lines(&["sessions", "--archived", "--json"]);
+    assert_eq!(listed.len(), 1);
+    assert_eq!(
+        (&listed[0]["trace"], &listed[0]["remote"], &listed[0]["title"], &listed[0]["items"]),
+        (&json!("claude-code/first"), &json!("vault"), &json!("one"), &json!(2))
+    );
+    assert_eq!(repo.lines(&["sessions", "--archived", "--json", "--agent", "codex"]), [] as [Value; 0]);
+    assert_eq!(repo.lines(&["sessions", "--archived", "--json", "--grep", "ONE"]).len(), 1);
+    assert!(!repo.text(&["sessions"]).contains("first"));
+    insta::assert_snapshot!(repo.refused(&["show", "--trace", "claude-code/first"]), @r"
+    --- stderr
+    error: trace `claude-code/first` is archived on `vault`
+    hint: `git trace switch claude-code/first` brings it back
+    [exit 2]
+    ");
+    // A pull of everything leaves it there.
+    repo.text(&["pull", "vault"]);
+    repo.text(&["fetch", "vault"]);
+    assert_eq!(refs(&repo), ["traces/claude-code/second", "traces/main"]);
+    insta::assert_snapshot!(repo.trace(&["switch", "claude-code/first"]), @r"
+    Switched to trace `claude-code/first`: one
+    --- stderr
+    fetched trace `claude-code/first` from `vault`
+    [exit 0]
+    ");
+    assert_eq!(repo.git(&["rev-parse", "refs/traces/claude-code/first"]), tip);
+    assert!(repo.trace(&["sessions", "--archived"]).contains("no trace is archived"));
+    repo.fsck();
+}
+
+#[test]
+fn a_hook_fetches_an_archived_session_first() {
+    let repo = repo_with(&["first"]);
+    repo.text(&["archive", "vault", "claude-code/first"]);
+    // An import of everything does not fetch what nobody continued.
+    repo.text(&["import", "--all", "claude-code"]);
+    assert_eq!(refs(&repo), ["traces/main"]);
+    let file = session(&repo, "first", &["one", "two", "three"]);
+    // Without the remote, the hook starts no other trace, and the next one records everything.
+    fs::rename(repo.home().join("vault.git"), repo.home().join("away.git")).unwrap();
+    hook(&repo, &file);
+    assert_eq!(refs(&repo), ["traces/main"]);
+    assert!(fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap().contains("claude-code"));
+    fs::rename(repo.home().join("away.git"), repo.home().join("vault.git")).unwrap();
+    hook(&repo, &file);
+    assert_eq!(repo.bodies("claude-code/first"), ["one", "two", "three"]);
+    let ancestor =
+        ["merge-base", "--is-ancestor", "refs/trace-remotes/vault/claude-code/first", "refs/traces/claude-code/first"];
+    repo.git(&ancestor);
+    // It continues after the next archive, too, and so does a session that another trace continues.
+    repo.text(&["branch", "-m", "claude-code/first", "mine"]);
+    repo.text(&["archive", "vault", "mine"]);
+    assert_eq!(traces(&repo), ["traces/main"]);
+    hook(&repo, &session(&repo, "first", &["one", "two", "three", "four"]));
+    assert_eq!(traces(&repo), ["traces/main", "traces/mine"]);
+    assert_eq!(repo.bodies("mine"), ["one", "two", "three", "four"]);
+    repo.fsck();
+}
+
+#[test]
+fn what_the_remote_does_not_hold_stays() {
+    let repo = repo_with(&["first", "second", "third"]);
+    let all = refs(&repo);
+    let archive = |remote: &str| later(&repo, &["archive", remote, "--older-than", "90 days"]);
+    // The remote is this repository, or borrows its objects.
+    repo.git(&["remote", "add", "self", "."]);
+    repo.git(&["clone", "--quiet", "--bare", "--shared", ".", "../borrower.git"]);
+    repo.git(&["remote", "add", "borrower", "../borrower.git"]);
+    for remote in ["self", "borrower"] {
+        let refused = archive(remote);
+        assert!(refused.contains("it keeps its objects in this repository"), "{refused}");
+        assert_eq!(refs(&repo), all);
+    }
+    // The remote refuses one, and hides another.
+    let script = "#!/bin/sh\ncase $1 in *first) exit 1;; esac\n";
+    let path = repo.home().join("vault.git/hooks/update");
+    fs::write(&path, script).unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    repo.git(&["--git-dir=../vault.git", "config", "uploadpack.hideRefs", "refs/traces/claude-code/second"]);
+    let answer = archive("vault");
+    assert!(answer.contains("Archived trace `claude-code/third` on `vault`"), "{answer}");
+    assert!(answer.contains("kept trace `claude-code/first`: [remote rejected] (hook declined)"), "{answer}");
+    assert!(answer.contains("kept trace `claude-code/second`: the remote does not list its newest commit"), "{answer}");
+    assert!(answer.ends_with("[exit 1]"), "{answer}");
+    let kept = ["traces/claude-code/first", "traces/claude-code/second", "traces/main"];
+    assert_eq!(traces(&repo), kept);
+    // The current trace stays, too, and states that were left behind.
+    assert!(repo.trace(&["archive", "vault", "main"]).contains("kept trace `main`: it is checked out"));
+    repo.text(&["branch", "idea"]);
+    repo.text(&["--trace", "idea", "commit", "-m", "left behind"]);
+    let left = repo.git(&["rev-parse", "refs/traces/idea"]);
+    repo.text(&["--trace", "idea", "reset", "refs/traces/idea~1"]);
+    repo.text(&["archive", "vault", "idea"]);
+    assert!(refs(&repo).contains(&format!("trace-orig/{}", left.trim())));
+    // The remote lost it.
+    repo.git(&["--git-dir=../vault.git", "update-ref", "-d", "refs/traces/idea"]);
+    assert_eq!(repo.run(&["switch", "idea"], b"").status.code(), Some(2));
+    assert_eq!(repo.lines(&["sessions", "--archived", "--json"]).len(), 2);
+    repo.fsck();
+}
+
+#[test]
+fn a_sub_agent_comes_and_goes_with_its_session() {
+    let repo = repo_with(&["first"]);
+    let sub = "refs/traces/claude-code/first.agent-a1";
+    repo.git(&["update-ref", sub, "refs/traces/claude-code/first"]);
+    repo.text(&["--trace", "claude-code/first", "commit", "-m", "a note of my own"]);
+    // The session stays because it was changed.
+    assert!(later(&repo, &["archive", "vault", "--older-than", "90 days"]).contains("no trace is old enough"));
+    repo.text(&["archive", "vault", "claude-code/*"]);
+    assert_eq!(refs(&repo), ["traces/main"]);
+    repo.text(&["switch", "claude-code/first"]);
+    assert!(refs(&repo).contains(&"traces/claude-code/first.agent-a1".to_owned()));
+    assert!(repo.lines(&["sessions", "--archived", "--json"]).is_empty());
+}
