@@ -229,7 +229,9 @@ pub(crate) fn preview(item: &Item) -> String {
     match std::str::from_utf8(&item.body) {
         Ok(text) => {
             let end = text.char_indices().nth(PREVIEW * 2).map_or(text.len(), |(end, _)| end);
-            one_line(&text[..end]).chars().take(PREVIEW).collect()
+            let line = one_line(&text[..end]);
+            let is_cut = end < text.len() || line.chars().count() > PREVIEW;
+            line.chars().take(PREVIEW).chain(is_cut.then_some('…')).collect()
         }
         Err(_) => format!("{}, {} bytes", item.fields.media_type.as_deref().unwrap_or("binary"), item.body.len()),
     }
