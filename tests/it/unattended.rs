@@ -144,6 +144,28 @@ fn nothing_is_caught_up_that_was_written_while_recording_was_off() {
 }
 
 #[test]
+fn nothing_is_caught_up_that_was_written_after_the_last_hook_while_recording_was_off() {
+    for [off, on] in [
+        [&["trace", "disable"][..], &["trace", "enable"]],
+        [&["config", "trace.record", "false"], &["config", "trace.record", "true"]],
+    ] {
+        let repo = TestRepo::new();
+        hook(&repo, "claude-code", &session(&repo, "first", &["one"]));
+        repo.git(off);
+        hook(&repo, "claude-code", &session(&repo, "other", &["mine too"]));
+        session(&repo, "private", &["mine"]);
+        repo.git(on);
+        repo.text(&["sessions"]);
+        assert_eq!(traces(&repo), "claude-code/first\n");
+        // The clock of the file system may be a few milliseconds late.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        session(&repo, "later", &["two"]);
+        repo.text(&["sessions"]);
+        assert_eq!(traces(&repo), "claude-code/first\nclaude-code/later\n");
+    }
+}
+
+#[test]
 fn a_hook_catches_up_with_a_few_sessions_at_once() {
     let repo = TestRepo::new();
     let first = session(&repo, "first", &["one"]);

@@ -16,9 +16,10 @@ use crate::transcript::format::Format;
 /// The sessions of `folders` that changed since they were read, the most recently changed first, at most `most`. None if the
 /// agent's sessions are not recorded in this repository.
 ///
-/// Reads the heads of new files if their names do not tell the folder.
+/// Reads the heads of new files if their names do not tell the folder. Recording is on.
 pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usize) -> io::Result<Vec<PathBuf>> {
     let Some(mut seen) = SeenFiles::read(repo, format) else { return Ok(Vec::new()) };
+    seen.end_pause(repo, format);
     let Some(home) = format.home(repo.env()) else { return Ok(Vec::new()) };
     let looked_at = SystemTime::now();
     let forgotten = LazyCell::new(|| forgotten_exports(repo).unwrap_or_default());

@@ -55,6 +55,9 @@ pub(crate) struct SeenFiles {
     since: u64,
     files: BTreeMap<String, FileState>,
     last: Option<LastRecording>,
+    /// Whether recording was off at the last look.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_off: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,15 +88,27 @@ impl SeenFiles {
     /// Looks for files that change from now on, if that was not done before.
     pub(crate) fn start(repo: &Repo, format: Format) {
         if !path(repo, format).exists() {
-            Self { since: nanoseconds(SystemTime::now()), files: BTreeMap::new(), last: None }.write(repo, format);
+            Self::from_now(None, false).write(repo, format);
         }
     }
 
-    /// Looks for files that change from now on, if it looked for any before.
-    pub(crate) fn restart(repo: &Repo, format: Format) {
+    /// Looks for files that change from now on, if it looked for any before. If recording is off, from when it is on again.
+    pub(crate) fn restart(repo: &Repo, format: Format, is_off: bool) {
         if let Some(Self { last, .. }) = Self::read(repo, format) {
-            Self { since: nanoseconds(SystemTime::now()), files: BTreeMap::new(), last }.write(repo, format);
+            Self::from_now(last, is_off).write(repo, format);
         }
+    }
+
+    /// Recording is on. After it was off, looks for files that change from now on.
+    pub(crate) fn end_pause(&mut self, repo: &Repo, format: Format) {
+        if std::mem::take(&mut self.is_off) {
+            self.since = nanoseconds(SystemTime::now());
+            self.write(repo, format);
+        }
+    }
+
+    fn from_now(last: Option<LastRecording>, is_off: bool) -> Self {
+        Self { since: nanoseconds(SystemTime::now()), files: BTreeMap::new(), last, is_off }
     }
 
     /// Stores it. If that fails, the next hook looks at the same files again. Of two hooks at once, one counts.

@@ -127,7 +127,7 @@ impl AgentArgs {
         let is_shown = call.ends_turn() && !self.background;
         if matches!(recording, Recording::Unwanted | Recording::Ask) {
             // If the user changes the setting later, no catch-up reads what sessions wrote until then.
-            SeenFiles::restart(repo, format);
+            SeenFiles::restart(repo, format, true);
             if recording == Recording::Ask && is_shown {
                 messages.extend(tell_asking(repo)?);
             }

@@ -2,7 +2,10 @@
 
 use super::agents::recorders;
 use crate::app::cli::{Context, Error, Result};
+use crate::git::Repo;
 use crate::trace::store::settings::{RECORD, Recording, recording};
+use crate::transcript::format::Format;
+use crate::transcript::import::seen::SeenFiles;
 
 /// Record the sessions of agents in this repository
 ///
@@ -41,6 +44,8 @@ impl DisableArgs {
 }
 
 fn set(context: &Context, wanted: Recording, value: &str) -> Result<()> {
+    // A handle reads the settings once.
+    let before = recording(&Repo::open_from_env(context.env.clone())?);
     let repo = context.repo()?;
     repo.set_setting(RECORD, value)?;
     if recording(repo)? != wanted {
@@ -50,6 +55,11 @@ fn set(context: &Context, wanted: Recording, value: &str) -> Result<()> {
             message,
             format!("`git config --show-origin --get-all {RECORD}` lists the values"),
         ));
+    }
+    let is_off = wanted == Recording::Unwanted;
+    if is_off || !matches!(before, Ok(Recording::Unsaid | Recording::Wanted)) {
+        // Sessions that agents write while it is off are not caught up with.
+        Format::all().for_each(|format| SeenFiles::restart(repo, format, is_off));
     }
     Ok(())
 }
