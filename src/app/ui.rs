@@ -1,12 +1,12 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
 use super::progress::Progress;
-pub(crate) use super::width::{columns, one_line, padded, shortened, surroundings, without_middle, wrapped};
+pub(crate) use super::width::{columns, one_line, padded, shortened, with_note, without_middle, wrapped};
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
 pub(crate) use crate::base::escape::escaped;
 use crate::base::process::Process;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Stderr, Stdout, Write};
@@ -39,6 +39,8 @@ pub(crate) struct Ui {
     /// The columns that lines may have, if there is a limit.
     width: Option<usize>,
     no_color: bool,
+    /// Whether entries of lists end with NUL instead of a newline.
+    ends_with_nul: Cell<bool>,
     colored: OnceCell<bool>,
     /// The repository, once a command has opened it: its settings decide on colors and on the pager.
     repo: Rc<OnceCell<Repo>>,
@@ -81,6 +83,7 @@ impl Ui {
             out: RefCell::new(Out::Stdout(BufWriter::with_capacity(BLOCK, io::stdout()))),
             is_terminal: io::stdout().is_terminal(),
             width: width(env),
+            ends_with_nul: Cell::new(false),
             no_color: env.text("NO_COLOR").is_some() || env.text("TERM") == Some("dumb"),
             colored: OnceCell::new(),
             repo,
@@ -95,6 +98,7 @@ impl Ui {
             is_terminal: false,
             width: None,
             no_color: true,
+            ends_with_nul: Cell::new(false),
             colored: OnceCell::from(false),
             repo: Rc::default(),
         }
@@ -110,11 +114,40 @@ impl Ui {
 
     /// What `write` would print.
     pub(crate) fn capture(&self, write: impl FnOnce() -> Result<()>) -> Result<String> {
+        Ok(String::from_utf8_lossy(&self.capture_bytes(write)?).into_owned())
+    }
+
+    fn capture_bytes(&self, write: impl FnOnce() -> Result<()>) -> Result<Vec<u8>> {
         let before = self.out.replace(Out::Memory(Vec::new()));
         let done = write();
-        let text = self.take();
-        self.out.replace(before);
-        done.map(|()| text)
+        let written = self.out.replace(before);
+        let bytes = if let Out::Memory(bytes) = written { bytes } else { Vec::new() };
+        done.map(|()| bytes)
+    }
+
+    /// From now on, each entry of a list ends with NUL, and no line is fitted to the width.
+    pub(crate) fn end_with_nul(&self) {
+        self.ends_with_nul.set(true);
+    }
+
+    /// Whether the output is for a program that reads entries up to a NUL, so that headings and totals are left out.
+    pub(crate) fn ends_with_nul(&self) -> bool {
+        self.ends_with_nul.get()
+    }
+
+    /// Writes an entry of a list that may have several lines.
+    pub(crate) fn entry(&self, write: impl FnOnce() -> Result<()>) -> Result<()> {
+        if !self.ends_with_nul.replace(false) {
+            return write();
+        }
+        let written = self.capture_bytes(write);
+        self.ends_with_nul.set(true);
+        let mut bytes = written?;
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+        }
+        bytes.push(0);
+        Ok(self.deliver(&bytes)?)
     }
 
     /// Drops what is written from now on. Notes are still printed.
@@ -158,7 +191,12 @@ impl Ui {
 
     /// Makes `writeln!(ui, …)` work. Text from outside must be [`escaped`] first.
     pub(crate) fn write_fmt(&self, text: fmt::Arguments<'_>) -> Result<()> {
-        Ok(self.deliver(text.to_string().as_bytes())?)
+        let mut text = text.to_string();
+        if self.ends_with_nul() && text.ends_with('\n') {
+            text.pop();
+            text.push('\0');
+        }
+        Ok(self.deliver(text.as_bytes())?)
     }
 
     pub(crate) fn write_raw(&self, bytes: &[u8]) -> Result<()> {
@@ -208,7 +246,7 @@ impl Ui {
 
     /// The columns that lines may have: as in git, `$COLUMNS`, else those of the terminal. Without a terminal there is no limit.
     pub(crate) fn width(&self) -> Option<usize> {
-        self.width
+        self.width.filter(|_| !self.ends_with_nul())
     }
 
     /// A text from outside on one line that has `used` columns already, shortened to the remaining width.
@@ -218,18 +256,19 @@ impl Ui {
 
     /// A line that is broken at spaces where it is too long.
     pub(crate) fn write_wrapped(&self, indent: usize, text: &str) -> Result<()> {
-        writeln!(self, "{}", self.width.map_or_else(|| text.to_owned(), |width| wrapped(text, indent, width)))
+        writeln!(self, "{}", self.width().map_or_else(|| text.to_owned(), |width| wrapped(text, indent, width)))
     }
 
     /// The columns that are left of a line.
     pub(crate) fn left(&self, used: usize) -> usize {
-        self.width.map_or(usize::MAX, |width| width.saturating_sub(used).max(LEAST_TEXT))
+        self.width().map_or(usize::MAX, |width| width.saturating_sub(used).max(LEAST_TEXT))
     }
 
     /// The name of a trace. Its end tells branches apart, so a long one loses its middle: it gets a quarter of the width.
     pub(crate) fn fit_name(&self, name: &str) -> String {
         let name = escaped(name);
-        self.width.map_or_else(|| name.clone().into_owned(), |width| without_middle(&name, (width / 4).max(LEAST_TEXT)))
+        self.width()
+            .map_or_else(|| name.clone().into_owned(), |width| without_middle(&name, (width / 4).max(LEAST_TEXT)))
     }
 
     /// Whether a person can be asked.
@@ -307,11 +346,15 @@ impl Ui {
     }
 
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<()> {
-        self.write_content(serde_json::to_string(value)? + "\n")
+        self.write_json(serde_json::to_string(value)?)
     }
 
     pub(crate) fn json_pretty(&self, value: &impl Serialize) -> Result<()> {
-        self.write_content(serde_json::to_string_pretty(value)? + "\n")
+        self.write_json(serde_json::to_string_pretty(value)?)
+    }
+
+    fn write_json(&self, text: String) -> Result<()> {
+        self.entry(|| self.write_content(text + "\n"))
     }
 
     /// Writes rows in columns that align, one line per row.
@@ -337,7 +380,7 @@ impl Ui {
             while text.last() == Some(&b' ') {
                 text.pop();
             }
-            text.push(b'\n');
+            text.push(if self.ends_with_nul() { 0 } else { b'\n' });
             if text.len() >= BLOCK {
                 self.deliver(&text)?;
                 text.clear();

@@ -124,6 +124,16 @@ pub(crate) fn surroundings(parts: Vec<(bool, String)>, width: usize) -> (Vec<(bo
     (shown, hidden)
 }
 
+/// The surroundings of the first match in a line, and a note on the matches that are not shown; both fit the width.
+pub(crate) fn with_note(parts: Vec<(bool, String)>, width: usize) -> (Vec<(bool, String)>, String) {
+    let (shown, hidden) = surroundings(parts.clone(), width);
+    if hidden == 0 {
+        return (shown, String::new());
+    }
+    let note = format!(" ({hidden} more in this line)");
+    (surroundings(parts, width.saturating_sub(note.len()).max(1)).0, note)
+}
+
 #[cfg(test)]
 #[path = "../../tests/unit/width.rs"]
 mod tests;

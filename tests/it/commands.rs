@@ -169,7 +169,7 @@ fn status_summarizes_the_trace() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["status", "--json"]), @r#"
-    {"at":"2026-02-10T09:00:07Z","by_priority":{"normal":4,"pinned":1,"skip":1},"by_type":{"dialogue":2,"instruction":1,"reasoning":1,"tool_io":2},"commit":"[OID]","items":6,"tokens":{"counted":51,"encoding":"o200k_base","source":"counted","total":"[N]"},"trace":"main"}
+    {"at":"2026-02-10T09:00:07Z","by":"A U Thor <author@example.com>","by_priority":{"normal":4,"pinned":1,"skip":1},"by_type":{"dialogue":2,"instruction":1,"reasoning":1,"tool_io":2},"commit":"[OID]","items":6,"op":"append","parents":["[OID]"],"subject":"dialogue assistant: In `src/lock.rs`.","tokens":{"counted":51,"encoding":"o200k_base","source":"counted","total":"[N]"},"trace":"main"}
     [exit 0]
     "#);
 }
@@ -310,8 +310,8 @@ fn priorities_are_set_listed_and_remembered() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["priority", "--list", "pinned", "--json"]), @r#"
-    {"id":"[ID]","level":"pinned","seq":0,"type":"instruction"}
-    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","id":"[ID]","level":"pinned","reason":"the question and its answer","seq":5,"type":"dialogue"}
+    {"encoding":"o200k_base","id":"[ID]","level":"pinned","name":"rules","revision":1,"seq":0,"tokens":"[N]","type":"instruction"}
+    {"at":"2026-02-10T09:00:08Z","by":"A U Thor <author@example.com>","encoding":"o200k_base","id":"[ID]","level":"pinned","reason":"the question and its answer","revision":1,"role":"assistant","seq":5,"tokens":"[N]","type":"dialogue"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["unpin", "#1", "--reason", "as any other"]), @"
@@ -319,7 +319,7 @@ fn priorities_are_set_listed_and_remembered() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["priority", "#1", "--json"]), @r#"
-    {"at":"2026-02-10T09:00:13Z","by":"A U Thor <author@example.com>","id":"[ID]","level":"normal","reason":"as any other"}
+    {"at":"2026-02-10T09:00:13Z","by":"A U Thor <author@example.com>","encoding":"o200k_base","id":"[ID]","level":"normal","reason":"as any other","revision":1,"role":"user","seq":1,"tokens":"[N]","type":"dialogue"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["priority", "#3"]), @r#"

@@ -147,3 +147,72 @@ fn the_page_has_the_members_of_each_schema() {
         fs::read_dir(docs().join("schemas")).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     assert_eq!(files.collect::<BTreeSet<_>>(), listed);
 }
+
+/// Lists that print one JSON object per line, each with the arguments that give it entries.
+const LISTS: [&[&str]; 23] = [
+    &["log"],
+    &["show", "#0", "#1"],
+    &["grep", "i"],
+    &["blame", "#0"],
+    &["priority"],
+    &["priority", "--list", "normal"],
+    &["types"],
+    &["branch"],
+    &["sessions"],
+    &["op", "log"],
+    &["undo", "--list"],
+    &["remote"],
+    &["recall", "limit"],
+    &["breadcrumb", "history", "auth.mode"],
+    &["crumb", "triage", "a.crumb"],
+    // JSON of these is one document.
+    &["top"],
+    &["diff", "main~2"],
+    &["breadcrumb", "list"],
+    &["breadcrumb", "namespaces"],
+    &["checkpoint", "list"],
+    &["checkpoint", "tree"],
+    &["checkpoint", "status"],
+    &["crumb", "show", "a.crumb"],
+];
+
+/// The repository of [`full`] with the other memories, a session, and traces of a remote.
+fn with_memories() -> TestRepo {
+    let repo = full();
+    repo.text(&["breadcrumb", "set", "auth.mode", "limit\u{a0}of two lines"]);
+    repo.text(&["checkpoint", "new", "limits", "-p", "The limit is lost.", "--current"]);
+    let crumb = repo.folder().join("a.crumb");
+    repo.text(&["crumb", "new", crumb.to_str().unwrap(), "--identity", "ada", "--fact", "A limit."]);
+    let session = repo.bytes(&["demo", "--session"]);
+    fs::write(repo.folder().join("session.jsonl"), session).unwrap();
+    repo.text(&["import", "session.jsonl"]);
+    repo.text(&["switch", "main"]);
+    repo.git(&["update-ref", "refs/trace-remotes/origin/main", "refs/traces/main"]);
+    repo
+}
+
+#[test]
+fn lists_end_entries_with_nul_on_request() {
+    let repo = with_memories();
+    for (number, list) in LISTS.iter().enumerate() {
+        let list: Vec<&str> =
+            list.iter().map(|word| if *word == "main~2" { "refs/traces/main~2" } else { word }).collect();
+        let split = |args: &[&str]| {
+            let text = String::from_utf8(repo.bytes(&[&list[..], args].concat())).unwrap();
+            let text = text.strip_suffix('\0').unwrap_or_else(|| panic!("{list:?} {args:?} ends with NUL: {text}"));
+            text.split('\0').map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (texts, values) = (split(&["-z"]), split(&["--json", "-z"]));
+        let parsed: Vec<Value> = values.iter().map(|value| serde_json::from_str(value).unwrap()).collect();
+        if number < 15 {
+            assert_eq!(parsed, repo.lines(&[&list[..], &["--json"]].concat()), "{list:?}");
+        } else {
+            assert_eq!(parsed, [repo.json(&[&list[..], &["--json"]].concat())], "{list:?}");
+        }
+        let is_heading = |text: &String| text.is_empty() || text.starts_with("KEY") || text.contains("tokens      %");
+        assert!(!texts.iter().any(is_heading), "{list:?} has only entries: {texts:#?}");
+    }
+    // An entry of several lines is one, and the content of an item is exact.
+    assert_eq!(repo.bytes(&["show", "-z", "#0", "#1"]), b"Be kind.\0Where is the limit set?\0");
+    assert_eq!(String::from_utf8(repo.bytes(&["log", "-z", "-n", "2"])).unwrap().matches('\0').count(), 2);
+}

@@ -187,3 +187,16 @@ fn metadata_and_fields_are_searched() {
     assert_eq!(repo.lines(&["log", "--json", "--meta", "model=opus"])[0]["items"][0]["meta"]["cost"], 3);
     assert_eq!(repo.lines(&["show", "--json", "--meta", "model"]).len(), 1);
 }
+
+#[test]
+fn a_range_of_code_without_a_session_leads_to_the_sessions() {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    repo.git(&["commit", "--quiet", "--allow-empty", "-m", "two"]);
+    repo.say("after both");
+    insta::assert_snapshot!(repo.trace(&["log", "--code", "HEAD~1..HEAD"]), @"
+    --- stderr
+    hint: `git trace log --all --code A..B` searches all traces, and `git trace sessions` lists sessions with the commits made during them
+    [exit 0]
+    ");
+}

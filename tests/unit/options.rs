@@ -142,3 +142,21 @@ fn a_command_that_is_built_alone_is_the_one_of_the_complete_command_line() {
     }
     assert_eq!(needed_command(&["git-trace".into(), "--version".into()]).render_version(), complete.render_version());
 }
+
+#[test]
+fn lists_in_json_may_end_with_nul() {
+    // These are no lists: they change items, or check files.
+    const OTHERS: [&str; 8] = ["commit", "delete", "restore", "pin", "skip", "unpin", "import", "crumb validate"];
+    let (mut json, mut nul) = (Vec::new(), Vec::new());
+    for_each_option(|path, arg| {
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        if arg.get_long() == Some("json") && help.contains("one JSON object per") {
+            json.push(path.to_owned());
+        }
+        if arg.get_short() == Some('z') {
+            nul.push(path.to_owned());
+        }
+    });
+    json.retain(|path| !nul.contains(path) && !OTHERS.contains(&path.as_str()));
+    assert!(json.is_empty(), "without -z: {json:?}");
+}

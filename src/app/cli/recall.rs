@@ -1,5 +1,6 @@
 //! `git trace recall`: searches all memories by words.
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Values, escaped};
 use crate::app::recall::{command, label, to_json};
 use crate::base::when::When;
@@ -33,10 +34,13 @@ pub(crate) struct RecallArgs {
     /// Print one JSON object per entry
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl RecallArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let ui = &context.ui;
         let mut query = Query::parse(&self.query.join(" "))?;
         for (field, value) in [("kind", &self.kind), ("agent", &self.agent)] {

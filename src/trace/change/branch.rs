@@ -195,10 +195,9 @@ pub(crate) fn to_json(trace: &Listed, is_current: bool) -> Value {
     });
     match &trace.content {
         Ok((view, total)) => {
-            value["at"] = view.tip.time().to_string().into();
             value["items"] = view.slots.len().into();
             value["tokens"] = total.to_json();
-            value["subject"] = view.tip.commit.subject().into();
+            value.as_object_mut().into_iter().for_each(|value| value.extend(view.tip.to_json()));
         }
         Err(error) => value["error"] = error.to_string().into(),
     }

@@ -7,10 +7,14 @@ use std::ops::ControlFlow;
 
 use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::show::about;
 use crate::git::{GitError, Oid, Repo};
+use crate::tokens::Counter;
 use crate::trace::model::tree::{self, Change};
+use crate::trace::store::priority::Record;
+use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError};
 
@@ -170,13 +174,27 @@ pub(crate) fn history(
 }
 
 /// A hit as JSON, with the commit that added this version if history was searched.
-pub(crate) fn to_json(commit: Option<&Tip>, hit: &Hit) -> Value {
-    let lines: Vec<Value> = hit.lines.iter().map(|line| json!({ "line": line.number, "text": line.text })).collect();
+pub(crate) fn to_json(
+    repo: &Repo,
+    record: &Record,
+    commit: Option<&Tip>,
+    hit: &Hit,
+    counter: Counter,
+) -> Result<Value, TraceError> {
     let slot = &hit.slot;
-    let mut object =
-        json!({ "id": slot.id.to_string(), "seq": slot.seq, "type": slot.item_type.as_str(), "lines": lines });
-    if let Some(tip) = commit {
-        object["commit"] = tip.commit.oid.to_string().into();
-    }
-    object
+    let levels = record.levels(repo, std::slice::from_ref(slot), None)?;
+    let level = levels.of(slot.id, &slot.item_type).level();
+    let mut object = commit.map(Tip::to_json).unwrap_or_default();
+    object.extend(match total::read_item(repo, slot) {
+        Ok(item) => about(slot, &item, level, counter),
+        // A damaged item is found by its bytes, and has only what its place says.
+        Err(_) => Map::new(),
+    });
+    let mut object = Value::Object(object);
+    object["id"] = slot.id.to_string().into();
+    object["seq"] = slot.seq.into();
+    object["type"] = slot.item_type.as_str().into();
+    let lines = hit.lines.iter().map(|line| json!({ "line": line.number, "text": line.text }));
+    object["lines"] = lines.collect();
+    Ok(object)
 }

@@ -222,25 +222,8 @@ pub(crate) fn to_json(repo: &Repo, record: &Record, entry: &Entry, counter: Coun
             Ok(object)
         })
         .collect();
-    let mut object = json!({
-        "commit": tip.commit.oid.to_string(),
-        "parents": tip.commit.parents.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "at": tip.time().to_string(),
-        "by": tip.commit.author,
-        "subject": tip.commit.subject(),
-        "items": items?,
-    });
-    let trailers = &tip.trailers;
-    let texts = [
-        ("op", trailers.op.filter(|_| tip.is_ours()).map(|op| op.to_string())),
-        ("reason", trailers.reason.clone()),
-        ("code", trailers.code.clone()),
-    ];
-    for (field, text) in texts {
-        if let Some(text) = text {
-            object[field] = text.into();
-        }
-    }
+    let mut object = Value::Object(tip.to_json());
+    object["items"] = items?.into();
     if !settings.is_empty() {
         let listed = settings.iter().map(|setting| {
             json!({ "level": setting.level.as_str(), "at": setting.at.to_string(), "by": setting.by, "reason": setting.reason })

@@ -9,6 +9,7 @@ use super::diff::revisions::{Revision, came_from_another_parent};
 use crate::git::Repo;
 use crate::tokens::Counter;
 use crate::trace::model::json;
+use crate::trace::model::level::Level;
 use crate::trace::model::trailers::Op;
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::Record;
@@ -104,6 +105,21 @@ pub(crate) fn read(
     Ok(Shown { slot, item, is_live })
 }
 
+/// Everything known about an item but its content and its history, as JSON.
+pub(crate) fn about(slot: &ItemEntry, item: &Item, level: Level, counter: Counter) -> Map<String, Value> {
+    let mut object = json::to_json(item);
+    object.retain(|member, _| !matches!(member.as_str(), "text" | "base64"));
+    let mut put = |member: &str, value: Value| object.insert(member.to_owned(), value);
+    put("tokens", item.token_count(counter).into());
+    put("encoding", counter.to_string().into());
+    if let Some(usage) = item.reported_usage() {
+        put("usage", serde_json::json!(usage));
+    }
+    put("seq", slot.seq.into());
+    put("priority", level.as_str().into());
+    object
+}
+
 /// The item as JSON, with `seq`, `priority`, `live`, its tokens by `counter`, the usage that a provider reported with it, the
 /// newest commit that changed it, and all of them.
 pub(crate) fn to_json(
@@ -115,13 +131,7 @@ pub(crate) fn to_json(
     let Shown { slot, item, is_live } = shown;
     let levels = Record::open(repo)?.levels(repo, std::slice::from_ref(slot), None)?;
     let mut object = json::to_json(item);
-    object.insert("tokens".to_owned(), item.token_count(counter).into());
-    object.insert("encoding".to_owned(), counter.to_string().into());
-    if let Some(usage) = item.reported_usage() {
-        object.insert("usage".to_owned(), serde_json::json!(usage));
-    }
-    object.insert("seq".to_owned(), slot.seq.into());
-    object.insert("priority".to_owned(), levels.of(slot.id, &slot.item_type).level().as_str().into());
+    object.extend(about(slot, item, levels.of(slot.id, &slot.item_type).level(), counter));
     object.insert("live".to_owned(), (*is_live).into());
     let changes = history.iter().map(|change| change_to_json(repo, change)).collect::<Result<Vec<_>, _>>()?;
     if let Some(newest) = changes.first() {

@@ -20,16 +20,12 @@ pub(crate) fn to_json(name: &TraceName, view: &View, size: &ContextSize, budget:
     if let Some(budget) = budget {
         tokens["budget"] = budget.into();
     }
-    let tip = &view.tip;
-    let mut status = json!({
-        "trace": name.as_str(),
-        "commit": tip.commit.oid.to_string(),
-        "at": tip.time().to_string(),
-        "items": view.slots.len(),
-        "by_type": by_type,
-        "by_priority": by_level,
-        "tokens": tokens,
-    });
+    let mut status = Value::Object(view.tip.to_json());
+    status["trace"] = name.as_str().into();
+    status["items"] = view.slots.len().into();
+    status["by_type"] = json!(by_type);
+    status["by_priority"] = json!(by_level);
+    status["tokens"] = tokens;
     if view.disputed() > 0 {
         status["disputed_priorities"] = view.disputed().into();
     }

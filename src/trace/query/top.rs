@@ -15,7 +15,8 @@ use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::Direction;
 use crate::trace::model::trailers::first_words;
-use crate::trace::store::total::item_cost;
+use crate::trace::query::show::about;
+use crate::trace::store::total::{item_cost, read_item};
 use crate::trace::store::turns::{Turns, is_prompt};
 use crate::trace::{Item, ItemEntry, TraceError, TraceName, View};
 
@@ -165,26 +166,43 @@ impl Top {
     }
 
     /// The first `rows` as JSON. Labels that a row does not have are omitted, and what depends on the window if it is not known.
-    pub(crate) fn to_json(&self, name: &TraceName, size: &ContextSize, rows: usize) -> Value {
-        let rows: Vec<Value> = self.rows.iter().take(rows).map(|row| self.row_to_json(size, row)).collect();
+    pub(crate) fn to_json(
+        &self,
+        repo: &Repo,
+        view: &View,
+        name: &TraceName,
+        (size, counter): (&ContextSize, Counter),
+        rows: usize,
+    ) -> Result<Value, TraceError> {
+        let rows = self.rows.iter().take(rows).map(|row| self.row_to_json(repo, view, (size, counter), row));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let mut object = json!({ "trace": name.as_str(), "by": self.by.as_str(), "tokens": self.total,
             "encoding": size.counter.to_string(), "rows": rows });
         if let Some(window) = &size.window {
             object["window"] = window.tokens.into();
             object["window_percent"] = size.percent(size.size.tokens).into();
         }
-        object
+        Ok(object)
     }
 
-    fn row_to_json(&self, size: &ContextSize, row: &Row) -> Value {
+    fn row_to_json(
+        &self,
+        repo: &Repo,
+        view: &View,
+        (size, counter): (&ContextSize, Counter),
+        row: &Row,
+    ) -> Result<Value, TraceError> {
         let mut object = Map::new();
+        if let Some(slot) = &row.item {
+            object = about(slot, &read_item(repo, slot)?, view.level(slot).level(), counter);
+            // The answer has the encoding of all rows.
+            object.remove("encoding");
+        }
         let mut put = |key: &str, value: Option<Value>| object.extend(value.map(|value| (key.to_owned(), value)));
         put("tokens", Some(row.tokens.into()));
         put("percent", Some(self.percent(row).into()));
         put("window_percent", window_percent(size, row).map(Value::from));
         put("items", row.item.is_none().then_some(row.items.into()));
-        put("id", row.item.as_ref().map(|slot| slot.id.to_string().into()));
-        put("seq", row.item.as_ref().map(|slot| slot.seq.into()));
         put("turn", row.turn.map(Value::from));
         put("age", row.age.map(Value::from));
         put("type", row.item_type.clone().map(Value::from));
@@ -192,6 +210,6 @@ impl Top {
         put("tool", row.tool.clone().map(Value::from));
         put("path", row.path.clone().map(Value::from));
         put("text", Some(row.text.clone().into()).filter(|_| matches!(self.by, By::Item | By::Turn)));
-        Value::Object(object)
+        Ok(Value::Object(object))
     }
 }

@@ -1,5 +1,7 @@
 //! A commit of a trace: its trailers and its tree.
 
+use serde_json::{Map, Value, json};
+
 use super::priority::RECORD;
 use super::total;
 use crate::base::time::Time;
@@ -29,6 +31,23 @@ impl Tip {
         let commit = repo.read_commit(oid)?;
         let trailers = Trailers::parse(&commit.message);
         Ok(Self { commit, trailers })
+    }
+
+    /// The commit as JSON: its id, parents, time, author, operation, subject, reason, and the commit of the code.
+    pub(crate) fn to_json(&self) -> Map<String, Value> {
+        let Self { commit, trailers } = self;
+        let parents: Vec<String> = commit.parents.iter().map(ToString::to_string).collect();
+        let texts = [
+            ("commit", Some(commit.oid.to_string())),
+            ("at", Some(self.time().to_string())),
+            ("by", Some(commit.author.clone())),
+            ("subject", Some(commit.subject().to_owned())),
+            ("op", trailers.op.filter(|_| self.is_ours()).map(|op| op.to_string())),
+            ("reason", trailers.reason.clone()),
+            ("code", trailers.code.clone()),
+        ];
+        let texts = texts.into_iter().filter_map(|(member, text)| Some((member.to_owned(), text?.into())));
+        texts.chain([("parents".to_owned(), json!(parents))]).collect()
     }
 
     /// The oid of a trace's tip, if the trace exists.

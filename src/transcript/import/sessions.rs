@@ -30,6 +30,8 @@ pub(crate) struct RecordedSession {
     pub items: usize,
     pub total: Total,
     pub title: Option<String>,
+    /// The newest commit of the trace.
+    pub tip: Tip,
     pub sub_agents: usize,
     /// The commits of the code during the session, newest first.
     pub commits: Vec<CodeCommit>,
@@ -131,6 +133,7 @@ fn read(
         ended: ended.unwrap_or(changed),
         items: view.slots.len(),
         total: view.listed_total(repo, counter)?,
+        tip: view.tip,
         sub_agents,
         commits: Vec::new(),
     })

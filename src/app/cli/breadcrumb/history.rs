@@ -1,6 +1,7 @@
 //! `git trace breadcrumb history`.
 
 use super::{BreadcrumbContext, shown_text, shown_value};
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Error, ExitStatus, Result, Ui, Values, json};
 use crate::memory::breadcrumb::query::history::{KeyChange, history};
 use crate::memory::breadcrumb::{Record, StoreFile};
@@ -18,10 +19,13 @@ pub(crate) struct HistoryArgs {
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl HistoryArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let path = context.store.path(StoreFile::Shared);
         let path = path.strip_prefix(&context.root).unwrap_or(&path);
         let mut changes = history(&context.git, &context.root, path, &self.key)?;
@@ -76,6 +80,7 @@ impl HistoryArgs {
         let value = record.map_or("(deleted)".into(), |record| shown_value(record, 60));
         let minute = commit.and_then(|commit| commit.at.get(..16)).map(|at| at.replace('T', " ") + "  ");
         let oid = commit.map_or("-------", |commit| &commit.commit[..7]);
-        ui.write_content(format!("{oid}  {}{value}  [{}]\n", minute.unwrap_or_default(), shown_text(subject, 72)))
+        let minute = minute.unwrap_or_default();
+        ui.entry(|| ui.write_content(format!("{oid}  {minute}{value}  [{}]\n", shown_text(subject, 72))))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::breadcrumbs::decrypted;
-use crate::app::cli::flags::one_of;
+use crate::app::cli::flags::{NulArgs, one_of};
 use crate::app::cli::{ExitStatus, Result, Values, json, minute};
 use crate::base::when::When;
 use crate::memory::breadcrumb::exchange::{self, Format};
@@ -46,6 +46,8 @@ pub(crate) struct ListArgs {
     /// Print a JSON array
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
     /// Field to sort by
     #[arg(long, default_value = "key", value_parser = one_of(SORTS))]
     sort: Sort,
@@ -94,6 +96,7 @@ impl GetArgs {
 
 impl ListArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let (now, clock) = (context.now(), context.clock());
         let time = |when: &Option<When>| when.as_ref().map(|when| when.before(&clock)).transpose();
         let query = Query {
@@ -115,8 +118,17 @@ impl ListArgs {
         }
         match self.format.as_str() {
             _ if is_table => print_table(context, &listing.records)?,
+            "jsonl" if context.ui.ends_with_nul() => {
+                let write = |record| exchange::export(&[record], Format::Jsonl, &mut context.ui.content());
+                let mut records = listing.records.into_iter();
+                records.try_for_each(|record| context.ui.entry(|| Ok(write(record)?)))?;
+            }
             "jsonl" => exchange::export(&listing.records, Format::Jsonl, &mut context.ui.content())?,
-            _ => exchange::export(&listing.records, Format::Json, &mut context.ui.content())?,
+            _ => {
+                context
+                    .ui
+                    .entry(|| Ok(exchange::export(&listing.records, Format::Json, &mut context.ui.content())?))?;
+            }
         }
         Ok(ExitStatus::unless_incomplete(!listing.skipped_lines.is_empty()))
     }
@@ -127,7 +139,8 @@ fn print_table(context: &BreadcrumbContext<'_>, records: &[Record<'_>]) -> Resul
     if records.is_empty() {
         return Ok(());
     }
-    let mut rows = vec![["KEY", "VALUE", "TASK", "CREATED", "UPDATED"].map(Cow::from)];
+    let heading = ["KEY", "VALUE", "TASK", "CREATED", "UPDATED"].map(Cow::from);
+    let mut rows = Vec::from_iter(Some(heading).filter(|_| !context.ui.ends_with_nul()));
     rows.extend(records.iter().map(|record| {
         let (created, updated) = (record.created(), record.updated());
         let is_bad = |text: &Option<_>, time: Option<Time>| text.is_some() && time.is_none();
@@ -166,10 +179,13 @@ pub(crate) struct NamespacesArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl NamespacesArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let declared = context.store.namespaces()?;
         let listing = context.store.list(&Query::default(), context.now())?;
         context.warn_skipped_lines(&listing.skipped_lines);
@@ -190,7 +206,8 @@ impl NamespacesArgs {
             });
             return context.ui.json(&rows.collect::<Vec<_>>());
         }
-        let mut rows = vec![["NAME", "BREADCRUMBS", "KIND", "DESCRIPTION"].map(Cow::from)];
+        let heading = ["NAME", "BREADCRUMBS", "KIND", "DESCRIPTION"].map(Cow::from);
+        let mut rows = Vec::from_iter(Some(heading).filter(|_| !context.ui.ends_with_nul()));
         rows.extend(known.iter().map(|(name, (kind, what, count))| {
             [shown_text(name, 256), count.to_string().into(), (*kind).into(), shown_text(what, 256)]
         }));

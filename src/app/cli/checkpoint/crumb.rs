@@ -1,6 +1,7 @@
 //! `git trace checkpoint breadcrumbs` and `add-breadcrumb`.
 
 use super::CheckpointContext;
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Error, Result, Ui, bail, escaped, json, one_line};
 use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::checkpoint::folder::{checkpoints, find};
@@ -27,6 +28,8 @@ pub(crate) struct BreadcrumbsArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 /// Add a breadcrumb to a checkpoint, or change the hint of one
@@ -66,6 +69,7 @@ pub(crate) struct RemoveArgs {
 
 impl BreadcrumbsArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let files = context.folder.files()?;
         let known = checkpoints(&files);
         let one = find(&known, self.checkpoint.as_deref())?;
@@ -103,7 +107,9 @@ fn print_rows(ui: &Ui, breadcrumbs: &[(usize, &Reference)], costs: Option<&[Toke
         return ui.table(&rows.collect::<Vec<_>>());
     };
     let [number, kind] = [0, 1].map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
-    writeln!(ui, "{:number$}  {:>6}  {:>8}", "", "row", "followed")?;
+    if !ui.ends_with_nul() {
+        writeln!(ui, "{:number$}  {:>6}  {:>8}", "", "row", "followed")?;
+    }
     for (row, cost) in rows.iter().zip(costs) {
         let followed = cost.followed.map_or("-".to_owned(), |tokens| tokens.to_string());
         let line = format!("{:number$}  {:>6}  {followed:>8}  {:kind$}  {}", row[0], cost.row, row[1], row[2]);

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{CheckpointContext, day, state};
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{BOLD, Result, Value, escaped, json, one_line};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, checkpoints, find, is_current};
@@ -25,6 +26,8 @@ pub(crate) struct ListArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 /// Show checkpoints as a tree of parents and children
@@ -36,6 +39,8 @@ pub(crate) struct TreeArgs {
     /// Print a JSON array, parents before children
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 /// Show the problem and the next action of each active checkpoint, the current one first, then the newest
@@ -49,6 +54,8 @@ pub(crate) struct StatusArgs {
     /// Print a JSON array
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 /// Print the current checkpoint unchanged, or nothing if there is none
@@ -63,6 +70,7 @@ pub(crate) struct PrimeArgs {
 
 impl ListArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let files = context.readable_files()?;
         let mut known = checkpoints(&files);
         context.warn_doubled(&known);
@@ -99,6 +107,7 @@ fn as_json(one: &Checkpoint<'_>) -> Value {
 
 impl TreeArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let files = context.readable_files()?;
         let known = checkpoints(&files);
         context.warn_doubled(&known);
@@ -150,6 +159,7 @@ impl TreeArgs {
 
 impl StatusArgs {
     pub(crate) fn run(&self, context: &CheckpointContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let files = context.readable_files()?;
         let known = checkpoints(&files);
         context.warn_doubled(&known);
@@ -168,11 +178,11 @@ impl StatusArgs {
         }
         for one in shown {
             let id = context.ui.styled(BOLD, &one_line(one.id(), SHOWN_LINE));
-            writeln!(context.ui, "{id}  {}  {}", state(one), day(one.document.last_change()))?;
+            let heading = format!("{id}  {}  {}", state(one), day(one.document.last_change()));
             let problem = one.document.problem_line().map_or("-".to_owned(), |line| one_line(line, SHOWN_LINE));
             let next =
                 one.document.open_actions().first().map_or("-".to_owned(), |action| one_line(action, SHOWN_LINE));
-            writeln!(context.ui, "  problem: {problem}\n  next: {next}")?;
+            context.ui.entry(|| writeln!(context.ui, "{heading}\n  problem: {problem}\n  next: {next}"))?;
             if one.document.frontmatter.is_err() {
                 context.ui.note(format!("warning: the frontmatter of `{}` cannot be read", one.file.path));
             }

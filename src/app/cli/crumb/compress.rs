@@ -1,8 +1,9 @@
 //! `git trace crumb compress` and `expand`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{parse, read};
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, Error, ErrorContext as _, Result, Ui, Value, json};
 use crate::base::replace::FileError;
 use crate::git::Repo;
@@ -44,6 +45,11 @@ pub(crate) struct ExpandArgs {
     /// List what can be restored
     #[arg(long, conflicts_with = "entry")]
     list: bool,
+    /// Print one JSON object per line
+    #[arg(long, requires = "list")]
+    json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl CompressArgs {
@@ -135,9 +141,10 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unasked: bool, ui: &Ui
 
 impl ExpandArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let ui = &context.ui;
         let repo = context.repo()?;
-        let Some(entry) = &self.entry else { return list(&self.file, repo, ui) };
+        let Some(entry) = &self.entry else { return list(self, repo, ui) };
         let lines = crumb::edit(&self.file, |crumb| {
             let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
             crumb::expand(crumb, &Archive::open(repo, &identity)?, entry)
@@ -148,19 +155,29 @@ impl ExpandArgs {
 }
 
 /// Lists the lines that have originals, and the archived failures.
-fn list(path: &Path, repo: &Repo, ui: &Ui) -> Result<()> {
+fn list(args: &ExpandArgs, repo: &Repo, ui: &Ui) -> Result<()> {
+    let path = &args.file;
     let bytes = read(path)?;
     let crumb: CrumbFile<'_> = parse(path, &bytes)?;
     let archive = Archive::open(repo, crumb.header().map_or("", |header| header.identity))?;
     for (index, _, entry) in crumb.entries().filter(|(_, _, entry)| entry.kind == crumb::EntryKind::Summary) {
         if let Some(originals) = archive.originals(&crumb.lines[index].text)? {
-            let sessions = entry.reference.map(|reference| reference.to_string()).unwrap_or_default();
-            ui.write_content(format!("line {} {sessions}: {} originals\n", index + 1, originals.len()))?;
+            let (line, sessions) = (index + 1, entry.reference.map(|reference| reference.to_string()));
+            if args.json {
+                ui.json(&json!({ "line": line, "sessions": sessions, "originals": originals }))?;
+                continue;
+            }
+            let (sessions, count) = (sessions.unwrap_or_default(), originals.len());
+            ui.entry(|| ui.write_content(format!("line {line} {sessions}: {count} originals\n")))?;
         }
     }
     let is_there = |line: &str| crumb.lines.iter().any(|other| other.text == line);
     for failure in archive.failures()?.iter().filter(|failure| !is_there(failure)) {
-        ui.write_content(format!("{failure}\n"))?;
+        if args.json {
+            ui.json(&json!({ "failure": failure }))?;
+            continue;
+        }
+        ui.entry(|| ui.write_content(format!("{failure}\n")))?;
     }
     Ok(())
 }

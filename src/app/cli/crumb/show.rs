@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{parse, read};
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, json};
 use crate::base::escape::Plain;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, LineKind, Tier};
@@ -15,6 +16,8 @@ pub(crate) struct ShowArgs {
     /// Print header, sections and entries as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 /// Format the spacing of a crumb file; no word changes
@@ -38,6 +41,7 @@ pub(crate) struct TextconvArgs {
 
 impl ShowArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let ui = &context.ui;
         let bytes = read(&self.file)?;
         let crumb = parse(&self.file, &bytes)?;
@@ -48,7 +52,7 @@ impl ShowArgs {
         for (index, line) in crumb.lines.iter().enumerate().filter(|(_, line)| line.kind != LineKind::Blank) {
             let entry = line.entry().filter(|entry| entry.kind.is_dated());
             let heat = entry.and_then(|entry| entry.latest()).map_or("", |latest| Tier::of(latest, session).as_str());
-            ui.write_content(format!("{:>4} {heat:<4} {}\n", index + 1, Plain(&line.text)))?;
+            ui.entry(|| ui.write_content(format!("{:>4} {heat:<4} {}\n", index + 1, Plain(&line.text))))?;
         }
         Ok(())
     }
@@ -93,10 +97,13 @@ pub(crate) struct TriageArgs {
     /// Print one JSON object per entry
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl TriageArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let ui = &context.ui;
         let bytes = read(&self.file)?;
         let crumb = parse(&self.file, &bytes)?;
@@ -111,7 +118,8 @@ impl TriageArgs {
             }
             let reasons: Vec<String> = score.reasons.iter().map(|(points, why)| format!("{why} {points}")).collect();
             let (points, line, reasons) = (score.points, score.index + 1, reasons.join(" + "));
-            ui.write_content(format!("{points:>3} {line:>4} {}\n         {reasons}\n", Plain(&score.line)))?;
+            let text = format!("{points:>3} {line:>4} {}\n         {reasons}\n", Plain(&score.line));
+            ui.entry(|| ui.write_content(text))?;
         }
         Ok(())
     }

@@ -81,8 +81,10 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
 
 /// The file's bytes, without the secrets of a text.
 fn read_text(context: &Context, path: &str) -> Result<Vec<u8>> {
-    let bytes = fs::read(path)?;
-    let Ok(mut text) = String::from_utf8(bytes.clone()) else { return Ok(bytes) };
+    let mut text = match String::from_utf8(fs::read(path)?) {
+        Ok(text) => text,
+        Err(error) => return Ok(error.into_bytes()),
+    };
     for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_text(&mut text)? {
         context.ui.note(found.to_string());
     }

@@ -26,6 +26,22 @@ pub(crate) struct QuietArgs {
     pub(crate) quiet: bool,
 }
 
+/// How a list is read by programs.
+#[derive(clap::Args, Debug)]
+pub(crate) struct NulArgs {
+    /// End each entry with NUL instead of a newline, and leave out headings and totals
+    #[arg(short = 'z')]
+    nul: bool,
+}
+
+impl NulArgs {
+    pub(crate) fn apply(&self, context: &Context) {
+        if self.nul {
+            context.ui.end_with_nul();
+        }
+    }
+}
+
 impl QuietArgs {
     pub(crate) fn apply(&self, context: &Context) {
         if self.quiet {

@@ -125,12 +125,14 @@ fn print_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) ->
             writeln!(context.ui, "{}", line(context, crumb))?;
             continue;
         }
-        let gap = if index == 0 { "" } else { "\n" };
+        let gap = if index == 0 || context.ui.ends_with_nul() { "" } else { "\n" };
         let id = context.ui.id(crumb.id);
-        writeln!(context.ui, "{gap}forward crumb {id} ({})", crumb.metadata.status)?;
-        // A model reads it, also through a pipe; `show` and JSON have the exact text.
-        context.ui.write_content(&*escaped(&crumb.text))?;
-        writeln!(context.ui)?;
+        context.ui.entry(|| {
+            writeln!(context.ui, "{gap}forward crumb {id} ({})", crumb.metadata.status)?;
+            // A model reads it, also through a pipe; `show` and JSON have the exact text.
+            context.ui.write_content(&*escaped(&crumb.text))?;
+            writeln!(context.ui)
+        })?;
     }
     Ok(())
 }

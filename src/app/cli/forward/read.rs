@@ -1,6 +1,7 @@
 //! `git trace forward get`, `show` and `chain`.
 
 use super::{ForwardContext, crumb_type, did_you_mean, note_damaged, print_crumbs, priority};
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Result, json};
 use crate::base::error::Diagnostic as _;
 use crate::memory::forward::json::{CrumbJson, CrumbList};
@@ -38,10 +39,13 @@ pub(crate) struct GetArgs {
     /// Print JSON with the parts of each text, open tasks, references and statistics
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl GetArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let Some(agent) = &context.agent else {
             let hint = ForwardError::NoAgent.hint().unwrap_or_default();
             context.ui.note(format!("no agent was named, so there are no forward crumbs\nhint: {hint}"));
@@ -117,10 +121,13 @@ pub(crate) struct ChainArgs {
     /// Print JSON: `crumbs`, and `missing_parent` or `cycle` if the chain is broken
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl ChainArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<()> {
+        self.nul.apply(context);
         let agent = context.agent()?;
         let last = resolve(context.repo()?, agent, &self.id)?;
         let ancestry = ancestry(context.repo()?, agent, last)?;

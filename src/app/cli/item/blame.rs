@@ -1,5 +1,6 @@
 //! `git trace blame`: which commit brought each line of an item.
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, DIM, Result, Values, escaped, json};
 use crate::trace::query::blame::{Blame, blame};
 use crate::trace::query::select::select_one;
@@ -17,10 +18,13 @@ pub(crate) struct BlameArgs {
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl BlameArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let (repo, name, tip) = context.current(None)?;
         let id = select_one(repo, &name, &tip, &self.item)?;
         let resolver = Resolver::new(repo, &name, &tip)?;

@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::FieldArgs;
-use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Ui, columns, escaped, surroundings};
+use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Ui, columns, escaped, with_note};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
 use crate::trace::query::select::in_history;
+use crate::trace::store::priority::Record;
 use crate::trace::{ItemType, Tip};
 
 /// Columns of a line that is longer, without a terminal.
@@ -50,10 +52,13 @@ pub(crate) struct GrepArgs {
     /// Print one JSON object per item
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl GrepArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let (repo, name, tip) = context.current(None)?;
         let options = PatternOptions { fixed: self.fixed_strings, ignore_case: self.ignore_case };
         let mut query = Query::new(&self.pattern, options, self.item_type.clone())
@@ -65,6 +70,10 @@ impl GrepArgs {
         if !self.json && !self.quiet {
             context.ui.page()?;
         }
+        let write_json = |commit: Option<&Tip>, hit: &Hit| {
+            let record = Record::open(repo)?;
+            context.ui.json(&to_json(repo, &record, commit, hit, context.counter()?)?)
+        };
         let ui = &context.ui;
         let mut found = false;
         let mut printed = Ok(());
@@ -73,7 +82,7 @@ impl GrepArgs {
             if self.quiet {
                 return ControlFlow::Break(());
             }
-            printed = print(ui, self, &query, commit, &hit);
+            printed = if self.json { write_json(commit, &hit) } else { print(ui, self, &query, commit, &hit) };
             if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         if self.all_history {
@@ -87,9 +96,6 @@ impl GrepArgs {
 }
 
 fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hit) -> Result<()> {
-    if args.json {
-        return ui.json(&to_json(commit, hit));
-    }
     let commit = commit.map(|tip| ui.styled(DIM, &short_oid(tip.commit.oid)) + " ").unwrap_or_default();
     let id = ui.id(hit.slot.id);
     if args.name_only {
@@ -105,15 +111,14 @@ fn print(ui: &Ui, args: &GrepArgs, query: &Query, commit: Option<&Tip>, hit: &Hi
     }
     for Line { number, text } in &hit.lines {
         let used = columns(&plain) + format!(":{number}:").len();
-        let width = ui.width().map_or(LONGEST, |_| ui.left(used));
-        let parts = query.parts(text).into_iter().map(|(matches, part)| (matches, escaped(part).into_owned()));
-        let parts: Vec<_> = parts.collect();
-        let (mut shown, hidden) = surroundings(parts.clone(), width);
-        let mut more = String::new();
-        if hidden > 0 {
-            more = format!(" ({hidden} more in this line)");
-            shown = surroundings(parts, width.saturating_sub(more.len()).max(1)).0;
-        }
+        let width = match ui.width() {
+            _ if ui.ends_with_nul() => usize::MAX,
+            None => LONGEST,
+            Some(_) => ui.left(used),
+        };
+        let parts =
+            query.parts(text).into_iter().map(|(matches, part)| (matches, escaped(part).into_owned())).collect();
+        let (shown, more) = with_note(parts, width);
         let shown = shown.iter().map(|(matches, part)| if *matches { ui.styled(MATCH, part) } else { part.clone() });
         let more = ui.styled(DIM, &more);
         writeln!(ui, "{label}:{number}:{}{more}", shown.collect::<String>())?;

@@ -1,12 +1,14 @@
 //! `git trace pin`, `skip`, `unpin` and `priority`: what matters, and why.
 
 use super::delete::results_of_calls;
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::{Context, DIM, Result, Value, Values, bail, escaped, json};
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
 use crate::trace::query::select::{Among, ItemFilter, other_results, select};
+use crate::trace::query::show::about;
 use crate::trace::store::priority::{self, InForce, Level, Record, SetLevel, Setting};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::total;
@@ -76,10 +78,13 @@ pub(crate) struct PriorityArgs {
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl PriorityArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         match (&self.item, self.level) {
             (_, None) if self.reason.is_given() => bail!("a reason belongs to a level, which is missing"),
             (Some(item), Some(level)) => {
@@ -141,9 +146,14 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
     let record = Record::open(repo)?;
     if args.history {
         let settings = record.history(repo, item)?;
-        return settings.iter().try_for_each(|setting| print_setting(context, item, setting, &[], args.json));
+        return settings
+            .iter()
+            .try_for_each(|setting| context.ui.entry(|| print_setting(context, item, setting, &[], args.json)));
     }
     match (record.in_force(repo, item)?, resolver.find_live(item)) {
+        (Some(InForce { setting, rivals }), Some(slot)) if args.json => {
+            print_level(context, slot, SetLevel::Set(&setting), &rivals, true)
+        }
         (Some(InForce { setting, rivals }), _) => print_setting(context, item, &setting, &rivals, args.json),
         (None, Some(slot)) => {
             let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
@@ -158,7 +168,7 @@ fn list(context: &Context, args: &PriorityArgs) -> Result<()> {
     for slot in &view.slots {
         let level = view.level(slot);
         if args.list.map_or(matches!(level, SetLevel::Set(_)), |listed| level.level() == listed) {
-            print_level(context, slot, level, view.rivals(slot), args.json)?;
+            context.ui.entry(|| print_level(context, slot, level, view.rivals(slot), args.json))?;
         }
     }
     Ok(())
@@ -176,12 +186,14 @@ fn print_setting(context: &Context, id: ItemId, setting: &Setting, rivals: &[Set
 
 fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, rivals: &[Setting], json: bool) -> Result<()> {
     if json {
-        let mut object = match level {
-            SetLevel::Set(setting) => with_rivals(item_json(slot.id, setting), rivals),
-            SetLevel::Default(level) => json!({ "id": slot.id.to_string(), "level": level.as_str() }),
+        let item = total::read_item(context.repo()?, slot)?;
+        let mut object = about(slot, &item, level.level(), context.counter()?);
+        object.remove("priority");
+        let set = match level {
+            SetLevel::Set(setting) => with_rivals(setting_json(setting), rivals),
+            SetLevel::Default(level) => json!({ "level": level.as_str() }),
         };
-        object["seq"] = slot.seq.into();
-        object["type"] = slot.item_type.as_str().into();
+        object.extend(set.as_object().cloned().unwrap_or_default());
         return context.ui.json(&object);
     }
     let subject = preview(&total::read_item(context.repo()?, slot)?);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::ItemsArgs;
 use crate::app::cli::{BOLD, Context, DIM, Result, bail, escaped, minute};
 use crate::git::short_oid;
@@ -16,7 +17,8 @@ use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
 /// Print the content of items unchanged
 ///
 /// On a terminal, and if there are several items, lines that describe each item and its last change come first. On a terminal,
-/// control characters are shown as escapes. A deleted item is shown too. Of a commit, the items that it changed are shown as they were
+/// control characters are shown as escapes. Through a pipe, a single item is its content and nothing else, as `git show` prints a blob,
+/// so `git trace show ITEM > FILE` writes the exact bytes. A deleted item is shown too. Of a commit, the items that it changed are shown as they were
 /// then. Without an item, shows the last one of the trace.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
@@ -31,10 +33,13 @@ pub(crate) struct ShowArgs {
     /// Print everything known about each item as JSON, one object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl ShowArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let (repo, name, tip) = context.current(None)?;
         let live = tree::list(repo, tip.commit.tree)?;
         let ids = if self.items.names.is_empty() && self.items.filter.read(context)?.is_empty() {
@@ -48,7 +53,8 @@ impl ShowArgs {
         }
         let commits = self.commits(context, &name, &tip)?;
         let of_commit = |id: &ItemId| commits.iter().find_map(|(commit, slots)| Some((commit, slots.get(id)?)));
-        let has_caption = ids.len() > 1 || (context.ui.is_terminal() && !self.header);
+        let is_exact = context.ui.ends_with_nul();
+        let has_caption = !is_exact && (ids.len() > 1 || (context.ui.is_terminal() && !self.header));
         let mut histories = HashMap::new();
         if has_caption || self.json {
             let of_now: Vec<ItemId> = ids.iter().filter(|id| of_commit(id).is_none()).copied().collect();
@@ -74,6 +80,9 @@ impl ShowArgs {
                 writeln!(context.ui, "{gap}{}{}\n", caption(context, &shown)?, last_change(context, history))?;
             }
             let bytes = if self.header { repo.read_blob(shown.slot.blob)? } else { shown.item.body };
+            if is_exact {
+                return context.ui.write_raw(&[&*bytes, b"\0"].concat());
+            }
             context.ui.write_content(&bytes)?;
             // Only the content of a single item is exact.
             let is_exact = ids.len() == 1 && (self.header || !context.ui.is_terminal());

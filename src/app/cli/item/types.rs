@@ -1,5 +1,6 @@
 //! `git trace types`: the types of items, and what holds for each.
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Value, escaped, json};
 use crate::base::changes::most_alike;
 use crate::trace::ItemType;
@@ -16,10 +17,13 @@ pub(crate) struct TypesArgs {
     /// Print one JSON object per line, with all details
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl TypesArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let types = Types::read(context.repo()?)?;
         types.check_schemas(context.repo()?)?;
         types.warnings().iter().for_each(|warning| context.ui.note(warning));
@@ -35,7 +39,7 @@ impl TypesArgs {
             context.ui.note(format!("no such type; {hint}"));
             return Ok(ExitStatus::No);
         }
-        if !self.json {
+        if !self.json && !context.ui.ends_with_nul() {
             let heading = row("type", "role", "priority", "aggregate", "order", "compress order", "");
             writeln!(context.ui, "{}", context.ui.styled(BOLD, &heading))?;
         }
@@ -44,19 +48,24 @@ impl TypesArgs {
                 context.ui.json(&to_json(&item_type, rules))?;
                 continue;
             }
-            let (order, compress_order) = (rules.order.to_string(), rules.compress_order.to_string());
-            let aggregate = if rules.aggregate { "yes" } else { "no" };
-            let schema = if rules.schema.is_some() { "schema" } else { "" };
-            let (name, priority) = (item_type.as_str(), rules.priority.as_str());
-            writeln!(context.ui, "{}", row(name, role(rules), priority, aggregate, &order, &compress_order, schema))?;
-            if self.name.is_some() {
-                let schema = rules.schema.as_deref().map(|schema| ("schema", schema));
-                for (what, text) in schema.into_iter().chain([("compress", &*rules.compress)]) {
-                    writeln!(context.ui, "\n{}\n{}", context.ui.styled(DIM, what), escaped(text))?;
-                }
-            }
+            context.ui.entry(|| self.print(context, &item_type, rules))?;
         }
         Ok(ExitStatus::Success)
+    }
+
+    fn print(&self, context: &Context, item_type: &ItemType, rules: &TypeRules) -> Result<()> {
+        let (order, compress_order) = (rules.order.to_string(), rules.compress_order.to_string());
+        let aggregate = if rules.aggregate { "yes" } else { "no" };
+        let schema = if rules.schema.is_some() { "schema" } else { "" };
+        let (name, priority) = (item_type.as_str(), rules.priority.as_str());
+        writeln!(context.ui, "{}", row(name, role(rules), priority, aggregate, &order, &compress_order, schema))?;
+        if self.name.is_some() {
+            let schema = rules.schema.as_deref().map(|schema| ("schema", schema));
+            for (what, text) in schema.into_iter().chain([("compress", &*rules.compress)]) {
+                writeln!(context.ui, "\n{}\n{}", context.ui.styled(DIM, what), escaped(text))?;
+            }
+        }
+        Ok(())
     }
 }
 

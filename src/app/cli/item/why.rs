@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{BOLD, Context, ExitStatus, Result, Value, bail, escaped, json};
 use crate::app::width::one_line;
 use crate::git::{CodeLine, Oid};
@@ -30,10 +31,13 @@ pub(crate) struct WhyArgs {
     /// Print one JSON object per group of lines
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl WhyArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let answers = self.answers(context)?;
         if !self.json {
             context.ui.page()?;
@@ -46,10 +50,10 @@ impl WhyArgs {
                 context.ui.json(&to_json(answer))?;
                 continue;
             }
-            if number > 0 {
+            if number > 0 && !context.ui.ends_with_nul() {
                 writeln!(context.ui)?;
             }
-            print(context, answer)?;
+            context.ui.entry(|| print(context, answer))?;
         }
         Ok(ExitStatus::of(answers.iter().any(|answer| answer.certainty != Certainty::Unknown)))
     }

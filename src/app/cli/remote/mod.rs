@@ -6,7 +6,7 @@ mod pull;
 pub(crate) use archive::ArchiveArgs;
 pub(crate) use pull::{PullArgs, print_received};
 
-use crate::app::cli::flags::QuietArgs;
+use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
@@ -87,6 +87,8 @@ pub(crate) struct RemoteArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
@@ -260,6 +262,7 @@ fn bad_json(bad: &[(String, String)]) -> Vec<Value> {
 
 impl RemoteArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         if self.follow || self.unfollow {
             let remote = remote_of(context, self.remote.as_deref())?;
             follow(context.repo()?, &remote, self.follow)?;

@@ -1,5 +1,6 @@
 //! `git trace op`: the operation log.
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, DIM, ExitStatus, ID, Result, Ui, escaped};
 use crate::git::{Operation, RefMove};
 
@@ -24,10 +25,13 @@ pub(crate) struct OpLogArgs {
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl OpLogArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let ui = &context.ui;
         let operations = context.repo()?.operations()?;
         if !self.json {
@@ -44,6 +48,10 @@ pub(crate) fn print(ui: &Ui, operation: &Operation, command: &str, json: bool) -
     if json {
         return ui.json(operation);
     }
+    ui.entry(|| print_text(ui, operation, command))
+}
+
+fn print_text(ui: &Ui, operation: &Operation, command: &str) -> Result<()> {
     let time = ui.styled(DIM, &operation.time);
     writeln!(ui, "{}  {time}  {}", ui.styled(ID, &operation.id), escaped(command))?;
     for RefMove { refname, old, new, done } in &operation.refs {

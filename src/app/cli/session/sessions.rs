@@ -2,6 +2,7 @@
 
 use regex::Regex;
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::hook::agent::importing;
 use crate::app::cli::setup::agents::tell_failures;
@@ -35,10 +36,13 @@ pub(crate) struct SessionsArgs {
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl SessionsArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         if self.archived {
             return list_archived(context, &self.filter.read(context, Order::Newest)?, self.json);
         }
@@ -58,7 +62,8 @@ impl SessionsArgs {
                 if self.json {
                     context.ui.json(&to_json(name, recorded))?;
                 } else {
-                    print(context, recorded, index > 0, recorded.title.as_deref().filter(|own| title != Some(*own)))?;
+                    let own = recorded.title.as_deref().filter(|own| title != Some(*own));
+                    context.ui.entry(|| print(context, recorded, index > 0, own))?;
                     title = recorded.title.as_deref();
                 }
             }
@@ -167,6 +172,7 @@ fn to_json(family: &TraceName, recorded: &RecordedSession) -> Value {
         let at = Time::from_second(commit.time).to_string();
         json!({ "commit": commit.oid.to_string(), "at": at, "subject": commit.subject })
     });
+    let tip = &recorded.tip;
     json!({
         "trace": recorded.name.as_str(),
         "family": family.as_str(),
@@ -177,6 +183,7 @@ fn to_json(family: &TraceName, recorded: &RecordedSession) -> Value {
         "items": recorded.items,
         "tokens": recorded.total.tokens,
         "source": recorded.total.basis.source(),
+        "tip": tip.to_json(),
         "sub_agents": recorded.sub_agents,
         "commits": commits.collect::<Vec<_>>(),
     })

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::traces::TraceFilterArgs;
+use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{
     BOLD, Context, DIM, Error, ErrorContext as _, Result, Ui, Values, bail, columns, escaped, padded,
 };
@@ -60,10 +60,13 @@ pub(crate) struct BranchArgs {
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "names")]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl BranchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         if self.rename {
             return run_rename(context, self);
         }

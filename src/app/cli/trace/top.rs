@@ -1,5 +1,6 @@
 //! `git trace top`: what fills the context.
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, DIM, ID, Result, Values, columns, escaped, one_line, shortened, without_middle};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
@@ -28,15 +29,18 @@ pub(crate) struct TopArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl TopArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let (repo, name, view) = context.view(self.name.as_ref(), None)?;
         let counter = context.counter()?;
         let (top, size) = (top(repo, &view, counter, self.by)?, ContextSize::of(repo, &view, counter, self.window)?);
         if self.json {
-            return context.ui.json(&top.to_json(&name, &size, self.max_count));
+            return context.ui.json(&top.to_json(repo, &view, &name, (&size, counter), self.max_count)?);
         }
         context.ui.page()?;
         print(context, &top, &size, self.max_count)
@@ -53,11 +57,16 @@ pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usi
         By::Tool | By::Path | By::Type => "items",
     };
     let of_window = if size.window.is_some() { "  window" } else { "" };
-    writeln!(ui, "{}", ui.styled(DIM, &format!("{:>width$}      %{of_window}  {heading}", "tokens")))?;
+    if !ui.ends_with_nul() {
+        writeln!(ui, "{}", ui.styled(DIM, &format!("{:>width$}      %{of_window}  {heading}", "tokens")))?;
+    }
     for row in top.rows.iter().take(count) {
         let of_window = window_percent(size, row).map(|percent| format!("  {percent:>6.1}")).unwrap_or_default();
         let size = format!("{:>width$}  {:>5.1}{of_window}  ", row.tokens, top.percent(row));
         writeln!(ui, "{size}{}", label(context, top.by, row, columns(&size)))?;
+    }
+    if ui.ends_with_nul() {
+        return Ok(());
     }
     let more = top.rows.len().saturating_sub(count);
     let more = if more > 0 { format!("; {more} more rows: -n {}", top.rows.len()) } else { String::new() };

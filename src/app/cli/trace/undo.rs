@@ -1,5 +1,6 @@
 //! `git trace undo` and `git trace redo`.
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::repository::op;
 use crate::app::cli::{Context, Error, Result, escaped};
 use crate::git::Operation;
@@ -30,6 +31,8 @@ pub(crate) struct UndoArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 /// Redo what was undone last
@@ -47,6 +50,7 @@ pub(crate) struct RedoArgs {
 
 impl UndoArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         if self.list {
             return self.print_list(context);
         }

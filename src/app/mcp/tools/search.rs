@@ -7,7 +7,7 @@ use crate::app::cli::caption;
 use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
-use crate::app::mcp::page::char_boundary;
+use crate::app::ui::{escaped, with_note};
 use crate::base::error::{Context as _, Result, bail};
 use crate::git::short_oid;
 use crate::trace::Tip;
@@ -15,8 +15,8 @@ use crate::trace::query::grep::{self, Hit, PatternOptions};
 use crate::trace::query::select::Among;
 use crate::trace::query::show;
 
-/// The most bytes of a line that `trace_grep` shows, around its first match.
-const LINE_LEN: usize = 240;
+/// The most columns of a line that `trace_grep` shows, around its first match.
+const LINE: usize = 240;
 
 tools! {
     trace_show: Reads, "Read items in full, also an earlier revision or one that was deleted.";
@@ -76,13 +76,11 @@ fn lines(query: &grep::Query, commit: Option<&Tip>, hit: &Hit) -> String {
         return format!("{label}: binary content matches\n");
     }
     hit.lines.iter().fold(String::new(), |mut lines, line| {
-        let first = query.places(&line.text).first().map_or(0, |place| place.0);
-        let start = char_boundary(&line.text, first.saturating_sub(LINE_LEN / 3));
-        let end = char_boundary(&line.text, start + LINE_LEN);
-        let cut = |is_cut| if is_cut { "…" } else { "" };
-        let (before, after) = (cut(start > 0), cut(end < line.text.len()));
+        let parts = query.parts(&line.text).into_iter().map(|(matches, part)| (matches, escaped(part).into_owned()));
+        let (shown, note) = with_note(parts.collect(), LINE);
+        let shown: String = shown.into_iter().map(|(_, part)| part).collect();
         // Writing to a String cannot fail.
-        let _ = writeln!(lines, "{label}:{}:{before}{}{after}", line.number, &line.text[start..end]);
+        let _ = writeln!(lines, "{label}:{}:{shown}{note}", line.number);
         lines
     })
 }

@@ -3,6 +3,7 @@
 mod cache;
 pub(crate) mod text;
 
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{BOLD, Context, DIM, ExitStatus, Result, Values, bail, escaped};
 use crate::trace::query::diff::json::{diff_to_json, revision_to_json};
 use crate::trace::query::diff::markdown::markdown;
@@ -39,6 +40,8 @@ pub(crate) struct DiffArgs {
     /// Print JSON with both versions of each item
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
     /// Print Markdown for a pull request comment
     #[arg(long)]
     markdown: bool,
@@ -52,6 +55,7 @@ pub(crate) struct DiffArgs {
 
 impl DiffArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.nul.apply(context);
         let (repo, name) = (context.repo()?, context.trace_name(None)?);
         let differs = match target(repo, &name, || State::of_trace(repo, &name), &self.states)? {
             Target::States(states) => {
@@ -88,13 +92,17 @@ fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
     let summary = context.ui.styled(BOLD, &diff.summary());
     if args.stat {
         diff.items.iter().try_for_each(|item| text::stat(context, item))?;
-        return writeln!(context.ui, "{summary}");
+        return if context.ui.ends_with_nul() { Ok(()) } else { writeln!(context.ui, "{summary}") };
     }
-    writeln!(context.ui, "{summary}")?;
+    if !context.ui.ends_with_nul() {
+        writeln!(context.ui, "{summary}")?;
+    }
     let style = Style { context: args.context, words: args.word_diff };
     for item in &diff.items {
-        writeln!(context.ui)?;
-        text::item(context, item, style)?;
+        if !context.ui.ends_with_nul() {
+            writeln!(context.ui)?;
+        }
+        context.ui.entry(|| text::item(context, item, style))?;
     }
     Ok(())
 }
@@ -122,17 +130,19 @@ fn show_revisions(context: &Context, args: &DiffArgs, name: &TraceName, id: Item
             writeln!(context.ui, "{}", tip.commit.oid)?;
             continue;
         }
-        if number > 0 && !args.stat {
+        if number > 0 && !args.stat && !context.ui.ends_with_nul() {
             writeln!(context.ui)?;
         }
-        let oid = context.ui.id(tip.commit.oid);
-        let by = context.ui.styled(DIM, &escaped(&format!("{}, {}", tip.time(), tip.commit.author)));
-        writeln!(context.ui, "commit {oid} {by}")?;
-        if args.stat {
-            text::stat(context, item)?;
-        } else {
-            text::item(context, item, Style { context: args.context, words: args.word_diff })?;
-        }
+        context.ui.entry(|| {
+            let oid = context.ui.id(tip.commit.oid);
+            let by = context.ui.styled(DIM, &escaped(&format!("{}, {}", tip.time(), tip.commit.author)));
+            writeln!(context.ui, "commit {oid} {by}")?;
+            if args.stat {
+                text::stat(context, item)
+            } else {
+                text::item(context, item, Style { context: args.context, words: args.word_diff })
+            }
+        })?;
     }
     Ok(revisions.len() > 1)
 }

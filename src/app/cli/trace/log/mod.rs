@@ -9,6 +9,7 @@ use regex::Regex;
 
 use self::graph::Graph;
 use self::print::{Style, print};
+use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::FieldArgs;
 use crate::app::cli::{Context, Error, Result, Values, bail};
 use crate::base::when::When;
@@ -79,10 +80,13 @@ pub(crate) struct LogArgs {
     /// Print one JSON object per line
     #[arg(long, conflicts_with = "oneline")]
     json: bool,
+    #[command(flatten)]
+    nul: NulArgs,
 }
 
 impl LogArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.nul.apply(context);
         let (name, range) = self.range(context)?;
         let repo = context.repo()?;
         context.warn_of_replacements()?;
@@ -113,6 +117,9 @@ impl LogArgs {
         if !self.json {
             context.ui.page()?;
         }
+        if self.graph && context.ui.ends_with_nul() {
+            bail!("--graph draws lines, which -z does not print");
+        }
         if self.graph {
             return draw(context, &style, log::graph(repo, &query, &range, count)?);
         }
@@ -121,12 +128,18 @@ impl LogArgs {
             if self.json {
                 return context.ui.json(&log::to_json(repo, &record, &entry, style.counter)?);
             }
-            if number > 0 && !self.oneline {
+            if number > 0 && !self.oneline && !context.ui.ends_with_nul() {
                 writeln!(context.ui)?;
             }
-            print(context, &style, &entry, 0)
+            context.ui.entry(|| print(context, &style, &entry, 0))
         };
-        let entries = log::entries(repo, &query, &range)?.take(count);
+        let mut entries = log::entries(repo, &query, &range)?.take(count).peekable();
+        if self.code.is_some() && entries.peek().is_none() {
+            context.ui.note(
+                "hint: `git trace log --all --code A..B` searches all traces, and `git trace sessions` lists sessions with the commits \
+                 made during them",
+            );
+        }
         if self.reverse {
             let entries = entries.collect::<Result<Vec<_>, _>>()?;
             return entries.into_iter().rev().enumerate().try_for_each(write);
