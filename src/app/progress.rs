@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::terminal::size;
+use super::width::terminal_columns;
 
 /// How often the line changes, and how long a command must take before it appears.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -44,8 +44,7 @@ impl Progress {
         }
         if self.drawn.get().elapsed() >= PAUSE {
             self.drawn.set(Instant::now());
-            let columns = size().map_or(80, |(columns, _)| usize::from(columns));
-            let line: String = self.line(self.begun.elapsed()).chars().take(columns.saturating_sub(1)).collect();
+            let line: String = self.line(self.begun.elapsed()).chars().take(terminal_columns() - 1).collect();
             let _ = write!(io::stderr(), "\r{line}\x1b[K");
         }
     }

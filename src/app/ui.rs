@@ -1,6 +1,7 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
 use super::progress::Progress;
+use super::width::terminal_columns;
 pub(crate) use super::width::{columns, one_line, padded, shortened, with_note, without_middle, wrapped};
 use crate::base::effect;
 use crate::base::error::{Context as _, Result, bail};
@@ -15,7 +16,6 @@ use std::process::Child;
 use std::rc::Rc;
 
 use anstyle::{AnsiColor, Style};
-use ratatui::crossterm::terminal::size;
 use serde::Serialize;
 
 use crate::base::replace::{Access, put, real_path};
@@ -51,8 +51,7 @@ const BLOCK: usize = 64 * 1024;
 
 fn width(env: &Env) -> Option<usize> {
     let told = env.text("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    let measured = || Some(usize::from(size().ok()?.0)).filter(|columns| *columns > 0);
-    told.or_else(|| io::stdout().is_terminal().then(|| measured().unwrap_or(80)))
+    told.or_else(|| io::stdout().is_terminal().then(terminal_columns))
 }
 
 enum Out {

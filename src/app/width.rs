@@ -2,10 +2,16 @@
 //!
 //! A wide character has two columns, a combining one none. Texts are cut between characters as people see them.
 
+use ratatui::crossterm::terminal::size;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
 use super::ui::escaped;
+
+/// The columns of the terminal; 80 if it does not know.
+pub(crate) fn terminal_columns() -> usize {
+    size().ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0).unwrap_or(80)
+}
 
 /// The columns that a text without control characters takes.
 pub(crate) fn columns(text: &str) -> usize {

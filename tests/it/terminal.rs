@@ -2,6 +2,7 @@
 
 use ratatui::text::Line;
 
+use crate::recording::said;
 use crate::repo::{TestRepo, has_terminal, run};
 
 /// A session with a long name, wide and combining characters, long lines, and a branch.
@@ -62,6 +63,26 @@ fn a_terminal_has_its_own_width() {
     assert!(shown.contains('\u{1b}'), "a terminal gets colors");
     let shown = repo.on_a_terminal("stty cols 50; NO_COLOR=1 git-trace log --oneline", "");
     assert!(!shown.contains("\u{1b}["), "NO_COLOR has none: {shown:?}");
+}
+
+#[test]
+fn an_import_shows_its_progress_on_a_terminal_without_a_size() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = TestRepo::new();
+    let text = "A prompt with some words to read. ".repeat(100);
+    let texts: Vec<String> = (0..2000).map(|number| format!("{number} {text}")).collect();
+    let session = said("long", &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    std::fs::write(repo.folder().join("long.jsonl"), &session).unwrap();
+    let shown = repo.on_a_terminal("stty cols 0; git-trace import claude-code long.jsonl", "");
+    let bar = regex::Regex::new(r"(\d+\.\d)/(\d+\.\d) MB").unwrap();
+    let figures = |part: usize| bar.captures_iter(&shown).map(move |found| found[part].parse::<f64>().unwrap());
+    let (done, of): (Vec<f64>, Vec<f64>) = (figures(1).collect(), figures(2).collect());
+    assert!(!done.is_empty(), "{shown}");
+    assert!(done.is_sorted(), "{done:?}");
+    let megabytes = session.len() as f64 / 1e6;
+    assert!(of.iter().all(|of| (of - megabytes).abs() < 0.1) && done.iter().all(|done| *done <= megabytes), "{shown}");
 }
 
 /// Two lines of work that are merged.
