@@ -1,5 +1,6 @@
 mod analysis;
 mod breadcrumbs;
+mod choice;
 pub(crate) mod cli;
 pub(crate) mod context;
 pub(crate) mod install;

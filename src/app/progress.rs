@@ -1,7 +1,7 @@
 //! Progress on a terminal: one line on stderr that is written over itself, with the time that is left.
 
 use std::cell::{Cell, RefCell};
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use super::width::terminal_columns;
@@ -26,14 +26,23 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(length: Option<u64>) -> Self {
+    /// Of so many bytes, or of commits. `None` without a terminal.
+    pub(crate) fn of_bytes(length: Option<u64>) -> Option<Self> {
+        io::stderr().is_terminal().then(|| Self::new(length))
+    }
+
+    /// Of something other than bytes, such as pages. `None` without a terminal.
+    pub(crate) fn of_units(count: usize, unit: &'static str) -> Option<Self> {
+        io::stderr().is_terminal().then(|| Self::of(count as u64, unit))
+    }
+
+    fn new(length: Option<u64>) -> Self {
         let begun = Instant::now();
         let (start, position, message) = (Cell::default(), Cell::default(), RefCell::default());
         Self { begun, length, unit: None, start, position, message, drawn: Cell::new(begun) }
     }
 
-    /// Counts something other than bytes, such as pages.
-    pub(crate) fn of(count: u64, unit: &'static str) -> Self {
+    fn of(count: u64, unit: &'static str) -> Self {
         Self { unit: Some(unit), ..Self::new(Some(count)) }
     }
 

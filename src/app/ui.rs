@@ -1,10 +1,9 @@
 //! Output: stdout or the pager, stderr, colors, tables, and the rule that no hostile text reaches a terminal raw.
 
-use super::progress::Progress;
 use super::width::terminal_columns;
 pub(crate) use super::width::{columns, one_line, padded, shortened, with_note, without_middle, wrapped};
 use crate::base::effect;
-use crate::base::error::{Context as _, Result, bail};
+use crate::base::error::{Context as _, Result};
 pub(crate) use crate::base::escape::escaped;
 use crate::base::process::Process;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -275,30 +274,6 @@ impl Ui {
         self.is_terminal && io::stdin().is_terminal()
     }
 
-    /// Lets the user choose one of the names, shown with their titles, on stderr by its number; `None` if the answer is empty.
-    pub(crate) fn choose(&self, choices: &[(String, String)]) -> Result<Option<usize>> {
-        let width = self.width.unwrap_or(80).max(20) - "  1  ".len();
-        for (index, (name, title)) in choices.iter().enumerate() {
-            // The end of a name tells branches apart, so a long one loses its middle.
-            let name = without_middle(&escaped(name), if title.is_empty() { width } else { width / 2 });
-            let title = one_line(title, width.saturating_sub(columns(&name) + 2));
-            self.note(format!("{:>3}  {name}  {title}", index + 1).trim_end());
-        }
-        let _ = io::stderr().write_all(b"number (empty: none): ");
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        let answer = answer.trim();
-        if answer.is_empty() {
-            self.note("nothing was chosen");
-            return Ok(None);
-        }
-        let chosen = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        match chosen.filter(|chosen| *chosen < choices.len()) {
-            Some(chosen) => Ok(Some(chosen)),
-            None => bail!("`{}` is not a number from 1 to {}", escaped(answer), choices.len()),
-        }
-    }
-
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         if self.is_colored() { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
@@ -391,16 +366,6 @@ impl Ui {
     #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
     pub(crate) fn note(&self, text: impl AsRef<str>) {
         note(text.as_ref());
-    }
-
-    #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
-    pub(crate) fn progress(&self, length: Option<u64>) -> Option<Progress> {
-        io::stderr().is_terminal().then(|| Progress::new(length))
-    }
-
-    #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
-    pub(crate) fn progress_of(&self, count: usize, unit: &'static str) -> Option<Progress> {
-        io::stderr().is_terminal().then(|| Progress::of(count as u64, unit))
     }
 
     /// Writes what is buffered and waits for the pager.

@@ -77,7 +77,7 @@ impl FsckArgs {
 }
 
 fn check(context: &Context, args: &FsckArgs) -> Result<Report> {
-    let bar = if args.quiet { None } else { context.ui.progress(None) };
+    let bar = if args.quiet { None } else { Progress::of_bytes(None) };
     let watch = |commits| bar.iter().for_each(|bar| bar.set_position(commits as u64));
     let report = fsck::check(context.repo()?, &args.traces, context.now(), &watch);
     bar.iter().for_each(Progress::clear);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::app::choice::choose;
 use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{
@@ -315,7 +316,7 @@ pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Optio
         (name.as_str().to_owned(), title)
     };
     let choices: Vec<_> = names.iter().map(choice).collect();
-    Ok(context.ui.choose(&choices)?.map(|chosen| names.swap_remove(chosen)))
+    Ok(choose(&context.ui, &choices)?.map(|chosen| names.swap_remove(chosen)))
 }
 
 /// The error for a name to switch to that is a commit. A commit of a trace can be the start of a new one.

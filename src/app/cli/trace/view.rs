@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::cli::{Context, ErrorContext as _, Result, Values, bail, escaped};
+use crate::app::progress::Progress;
 use crate::app::ui::grouped;
 use crate::app::view::site::{self, Report};
 use crate::app::view::{LAST, Options, Past, page};
@@ -100,7 +101,7 @@ fn write_site(context: &Context, folder: &Path, options: Options) -> Result<()> 
         bail!("--all writes a folder: name it with -o DIR");
     }
     let Report { written, unchanged, removed, redacted, index } =
-        site::write(context.repo()?, folder, options, |count| context.ui.progress_of(count, "pages"))?;
+        site::write(context.repo()?, folder, options, |count| Progress::of_units(count, "pages"))?;
     if redacted > 0 {
         context.ui.note(format!("possible secrets were removed from the pages in {redacted} places"));
     }

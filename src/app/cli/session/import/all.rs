@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
     let repos: Vec<&Repo> = if args.all_folders { other.iter().collect() } else { vec![context.repo()?] };
     let length = |file: &PathBuf| fs::metadata(file).map_or(0, |file| file.len());
     let total = files.iter().map(|(.., file)| length(file)).sum();
-    let bar = context.ui.progress(Some(total));
+    let bar = Progress::of_bytes(Some(total));
     let mut last = None;
     let mut signature = None;
     let (mut forgotten, mut archived) = (Vec::new(), Vec::new());

@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
         import::transcript(writing, format, destination, input).context("cannot import `-`")?
     } else {
         let length = fs::metadata(&file).ok().map(|file| file.len());
-        let bar = length.and_then(|length| context.ui.progress(Some(length)));
+        let bar = length.and_then(|length| Progress::of_bytes(Some(length)));
         let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(bytes));
         let imported = session::import(writing, format, destination, &file, &watch);
         bar.iter().for_each(Progress::clear);
