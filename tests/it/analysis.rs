@@ -132,7 +132,7 @@ fn a_folder_with_anything_else_is_refused() {
     error: `out/git-trace-export.json` has version 2, and only 1 is known
     [exit 2]--- stderr
     error: `git trace export` needs `--output <FILE>`
-    hint: for example `git trace export > trace.jsonl`; `git trace export -h` explains it
+    hint: for example `git trace export markdown -o session.md`; `git trace export -h` explains it
     [exit 2]--- stderr
     error: --all exports all items; queries select them
     [exit 2]

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::repo::TestRepo;
 
 /// Commands that store no text of the user, or only text that another command has screened.
-const WITHOUT_TEXT: &str = "bisect blame branch brief check cherry-pick clean complete count demo diff disable doctor enable export fetch fsck gc grep \
+const WITHOUT_TEXT: &str = "archive attribute bisect blame branch brief check cherry-pick clean complete count demo diff disable doctor enable export fetch fsck gc grep \
     help hook init install log materialize mcp merge merge-driver op pull push rebase recall redo remote reset resume sessions show status \
-    switch top types undo uninstall view \
+    switch top types undo uninstall view why \
     breadcrumb/delete breadcrumb/export breadcrumb/get breadcrumb/history breadcrumb/list breadcrumb/migrate breadcrumb/namespaces \
     breadcrumb/prune breadcrumb/resolve checkpoint/breadcrumbs checkpoint/current checkpoint/doctor checkpoint/follow checkpoint/list \
     checkpoint/prime checkpoint/remove-breadcrumb checkpoint/status checkpoint/tree checkpoint/validate crumb/compress crumb/expand \

@@ -37,7 +37,7 @@ fn grep_finds_lines_of_live_items() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["grep", "--json", "^Sure.$"]), @r#"
-    {"id":"[ID]","lines":[{"line":3,"text":"Sure."}],"seq":1,"type":"dialogue"}
+    {"encoding":"o200k_base","id":"[ID]","lines":[{"line":3,"text":"Sure."}],"priority":"normal","revision":2,"role":"user","seq":1,"tokens":"[N]","type":"dialogue"}
     [exit 0]
     "#);
     insta::assert_snapshot!(repo.trace(&["grep", "kind|name|role: user"]), @"

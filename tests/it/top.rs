@@ -69,7 +69,7 @@ fn items_and_groups_are_listed_heaviest_first() {
     [exit 0]
     ");
     insta::assert_snapshot!(top(&["--json", "-n", "1"]), @r#"
-    {"by":"item","encoding":"o200k_base","rows":[{"age":2,"direction":"result","id":"33201a35051310a9","path":"src","percent":25.8,"seq":4,"text":"src/lock.rs:12: lock() src/lock.rs:40: unlock() [31msrc/main.rs:3: lock…","tokens":33,"tool":"Grep","turn":1,"type":"tool_io"}],"tokens":128,"trace":"main"}
+    {"by":"item","encoding":"o200k_base","rows":[{"age":2,"call_id":"1","direction":"result","id":"33201a35051310a9","path":"src","percent":25.8,"priority":"normal","revision":1,"role":"tool","seq":4,"text":"src/lock.rs:12: lock() src/lock.rs:40: unlock() [31msrc/main.rs:3: lock…","tokens":33,"tool":"Grep","turn":1,"type":"tool_io"}],"tokens":128,"trace":"main"}
     [exit 0]
     "#);
     insta::assert_snapshot!(top(&["--json", "-n", "1", "--by", "turn"]), @r#"

@@ -133,6 +133,13 @@ pub(crate) fn remove(repo: &Repo, names: &[TraceName]) -> Result<(), TraceError>
     change(repo, |name| names.contains(name), &[])
 }
 
+/// Removes the line of a trace that is here, which a process may have left when it was killed.
+pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
+    let quoted = json!(name.as_str()).to_string();
+    let is_listed = lines(repo)?.iter().any(|line| line.contains(&quoted));
+    if is_listed { remove(repo, std::slice::from_ref(name)) } else { Ok(()) }
+}
+
 /// Removes the lines of some traces, and adds others.
 fn change(repo: &Repo, is_old: impl Fn(&TraceName) -> bool, new: &[Archived]) -> Result<(), TraceError> {
     let _lock = repo.lock("the list of archived traces")?;

@@ -6,7 +6,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("amend", "`git trace edit ITEM -m TEXT` changes an item"),
     ("am|apply", "`git trace import FILE` reads a file that `git trace export` wrote"),
     ("annotate", "`git trace blame ITEM` shows who wrote each line"),
-    ("archive|bundle|format-patch", "`git trace export` writes a trace to a file"),
+    ("bundle|format-patch", "`git trace export` writes a trace to a file"),
     (
         "bisect start|bisect good|bisect bad|bisect skip|bisect reset",
         "`git trace bisect run COMMAND` does all steps: it finds the first item that makes the command fail",
@@ -78,6 +78,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("usage", "`git trace status` shows the tokens of a trace, `git trace top` what fills it"),
     ("version", "`git trace --version` prints the version"),
     ("worktree", "`git worktree add` creates a worktree, and each has its own current trace"),
+    ("tarce|trace", "`git trace help` lists the commands"),
 ];
 
 /// What to use in place of an option or an argument of git: commands, beginnings of arguments, and the answer. `|` separates several, and
