@@ -187,11 +187,11 @@ impl Fields<'_> {
         Ok(TokenUsage { input_tokens, cache_read_tokens, cache_write_tokens: 0, output_tokens })
     }
 
-    /// The tokens of `whole` without those of its `part`.
-    fn without(&self, whole: &'static str, part: &'static str) -> Result<u64, UsageError> {
-        let (total_tokens, part_tokens) = (self.required(whole)?, self.optional(part)?);
+    /// The tokens of `total` without those of its `part`.
+    fn without(&self, total: &'static str, part: &'static str) -> Result<u64, UsageError> {
+        let (total_tokens, part_tokens) = (self.required(total)?, self.optional(part)?);
         let exceeds =
-            UsageError::PartExceedsTotal { part: part.to_owned(), part_tokens, whole: whole.to_owned(), total_tokens };
+            UsageError::PartExceedsTotal { part: part.to_owned(), part_tokens, total: total.to_owned(), total_tokens };
         total_tokens.checked_sub(part_tokens).ok_or(exceeds)
     }
 

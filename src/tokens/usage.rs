@@ -82,8 +82,8 @@ pub enum UsageError {
     MissingField { provider: &'static str, field: String },
     #[error("`{field}` is {value}, which is not a number of tokens")]
     NotACount { field: String, value: String },
-    #[error("`{part}` is {part_tokens}, more than the {total_tokens} of `{whole}`, which include it")]
-    PartExceedsTotal { part: String, part_tokens: u64, whole: String, total_tokens: u64 },
+    #[error("`{part}` is {part_tokens}, more than the {total_tokens} of `{total}`, which include it")]
+    PartExceedsTotal { part: String, part_tokens: u64, total: String, total_tokens: u64 },
     #[error("the figures in the usage of {provider} add up to too many tokens")]
     Overflow { provider: String },
 }

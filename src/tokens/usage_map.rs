@@ -65,7 +65,7 @@ impl UsageMap {
             given.checked_sub(cached).ok_or_else(|| UsageError::PartExceedsTotal {
                 part: "cache_read and cache_write".to_owned(),
                 part_tokens: cached,
-                whole: input.clone(),
+                total: input.clone(),
                 total_tokens: given,
             })?
         } else {

@@ -255,7 +255,7 @@ impl Diagnostic for TraceError {
             Self::NotHeld { name, remote, .. } => {
                 return Some(format!("`git ls-remote {remote} {}` shows what it has", name.refname()));
             }
-            Self::ArchiveHere { .. } => "use a remote that is a repository of its own, such as `git init --bare` makes",
+            Self::ArchiveHere { .. } => "use a separate repository as the remote, such as `git init --bare` makes",
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
                 "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"

@@ -99,6 +99,12 @@ fn lines(repo: &Repo) -> Result<Vec<String>, TraceError> {
     Ok(String::from_utf8_lossy(&text.unwrap_or_default()).lines().map(str::to_owned).collect())
 }
 
+/// The lines that have this name. Parsing all of them would take longer than searching.
+fn naming(repo: &Repo, name: &TraceName) -> Result<Vec<String>, TraceError> {
+    let quoted = json!(name.as_str()).to_string();
+    Ok(lines(repo)?.into_iter().filter(|line| line.contains(&quoted)).collect())
+}
+
 /// The archived traces that are not here, the most recently changed first.
 pub(crate) fn all(repo: &Repo) -> Result<Vec<Archived>, TraceError> {
     let mut found: Vec<Archived> = lines(repo)?.iter().filter_map(|line| Archived::parse(repo, line)).collect();
@@ -112,11 +118,8 @@ pub(crate) fn all(repo: &Repo) -> Result<Vec<Archived>, TraceError> {
 
 /// Where a trace that is not here is archived, or the trace that continues the session with this default trace.
 pub(crate) fn find(repo: &Repo, name: &TraceName) -> Result<Option<Archived>, TraceError> {
-    let listed = lines(repo)?;
-    // Parsing takes longer than searching.
-    let quoted = json!(name.as_str()).to_string();
-    let named = listed.iter().filter(|line| line.contains(&quoted));
-    let mut found = named.filter_map(|line| Archived::parse(repo, line)).filter(|one| one.is_of(name));
+    let named = naming(repo, name)?;
+    let mut found = named.iter().filter_map(|line| Archived::parse(repo, line)).filter(|one| one.is_of(name));
     let found = match found.next() {
         Some(first) => found.find(|one| one.name == *name).unwrap_or(first),
         None => return Ok(None),
@@ -135,9 +138,7 @@ pub(crate) fn remove(repo: &Repo, names: &[TraceName]) -> Result<(), TraceError>
 
 /// Removes the line of a trace that is here, which a process may have left when it was killed.
 pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
-    let quoted = json!(name.as_str()).to_string();
-    let is_listed = lines(repo)?.iter().any(|line| line.contains(&quoted));
-    if is_listed { remove(repo, std::slice::from_ref(name)) } else { Ok(()) }
+    if naming(repo, name)?.is_empty() { Ok(()) } else { remove(repo, std::slice::from_ref(name)) }
 }
 
 /// Removes the lines of some traces, and adds others.
