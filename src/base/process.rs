@@ -33,6 +33,7 @@ pub(crate) struct Process {
     name: String,
     input: Option<Vec<u8>>,
     has_stdin: bool,
+    has_stdout: bool,
     shows_stderr: bool,
 }
 
@@ -44,7 +45,8 @@ impl Process {
 
     /// A program that errors call `name`.
     pub(crate) fn named(program: impl AsRef<OsStr>, name: impl Into<String>) -> Self {
-        Self { command: Command::new(program), name: name.into(), input: None, has_stdin: false, shows_stderr: false }
+        let command = Command::new(program);
+        Self { command, name: name.into(), input: None, has_stdin: false, has_stdout: false, shows_stderr: false }
     }
 
     /// A command of the user's, run by the shell, as git runs those in its configuration.
@@ -95,15 +97,16 @@ impl Process {
         self
     }
 
-    /// Sends its stdout to stderr, because stdout carries the answer of this process.
-    pub(crate) fn stdout_to_stderr(&mut self) -> &mut Self {
-        self.command.stdout(Stdio::from(io::stderr()));
+    /// What it prints is not read.
+    pub(crate) fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Self {
+        self.command.stdout(stdout);
+        self.has_stdout = true;
         self
     }
 
-    pub(crate) fn discard_stdout(&mut self) -> &mut Self {
-        self.command.stdout(Stdio::null());
-        self
+    /// Sends its stdout to stderr, because stdout carries the answer of this process.
+    pub(crate) fn stdout_to_stderr(&mut self) -> &mut Self {
+        self.stdout(io::stderr())
     }
 
     /// Lets the user see its stderr, instead of collecting it.
@@ -113,7 +116,9 @@ impl Process {
     }
 
     pub(crate) fn output(&mut self) -> Result<Output, ProcessError> {
-        self.command.stdout(Stdio::piped());
+        if !self.has_stdout {
+            self.command.stdout(Stdio::piped());
+        }
         self.command.stderr(if self.shows_stderr { Stdio::inherit() } else { Stdio::piped() });
         if !self.has_stdin {
             self.command.stdin(Stdio::null());

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::error::GitError;
 use super::open::Repo;
+use crate::base::process::Process;
 
 /// How long a writer waits. Longer than [`STALE_LOCK`], so that a killed process stops nobody.
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(12);
@@ -61,6 +62,8 @@ pub(crate) struct RefLock {
 }
 
 /// Keeps `git trace gc --prune` from removing objects that were written and that no ref holds yet.
+///
+/// A git that moves a ref has the lock as well: it goes on when this process is killed, and may then still move the ref to them.
 #[derive(Debug)]
 pub(crate) struct ObjectsLock(
     #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] Arc<File>,
@@ -101,9 +104,18 @@ impl Repo {
         held.map_or_else(|| self.take_objects_lock(PRUNE_PATIENCE, File::try_lock_shared), |held| Ok(ObjectsLock(held)))
     }
 
-    /// Waits until no process writes objects that no ref holds yet, and keeps it so.
+    /// Waits until no process writes objects that no ref holds yet, and keeps it so. Removes what killed ones left.
     pub(crate) fn lock_out_writers(&self) -> Result<ObjectsLock, GitError> {
-        self.take_objects_lock(LOCK_PATIENCE, File::try_lock)
+        let alone = self.take_objects_lock(LOCK_PATIENCE, File::try_lock)?;
+        self.remove_pack_files(&alone);
+        Ok(alone)
+    }
+
+    /// Removes the files of imports that were killed, if no process writes now.
+    pub(crate) fn remove_stale_pack_files(&self) {
+        if let Ok(alone) = self.take_objects_lock(Duration::ZERO, File::try_lock) {
+            self.remove_pack_files(&alone);
+        }
     }
 
     fn take_objects_lock(
@@ -116,6 +128,15 @@ impl Repo {
         let file = Arc::new(self.acquire("objects", what, patience, try_lock)?);
         *self.objects_lock.borrow_mut() = Arc::downgrade(&file);
         Ok(ObjectsLock(file))
+    }
+
+    /// Lets a program that moves refs hold the lock of the objects until it ends. The program must not use its stdout.
+    pub(super) fn lend_objects_lock(&self, program: &mut Process) -> Result<(), GitError> {
+        if let Some(held) = self.objects_lock.borrow().upgrade() {
+            let lent = held.try_clone().map_err(|source| GitError::io("share the lock of", &self.objects, source))?;
+            program.stdout(lent);
+        }
+        Ok(())
     }
 
     /// Excludes other compressions of a trace. Unlike [`Repo::lock`], it is held while the user's command runs, and stops no other

@@ -107,7 +107,7 @@ impl Repo {
             .args(options)
             .arg("--")
             .arg(remote);
-        let status = command.input(refspecs.join("\n") + "\n").discard_stdout().status()?;
+        let status = command.input(refspecs.join("\n") + "\n").stdout(Stdio::null()).status()?;
         if !status.success() {
             return Err(above("fetch"));
         }

@@ -92,7 +92,7 @@ impl Repo {
         // By default git keeps unreachable objects for two weeks. A writer's must not be removed between being written and being
         // reachable.
         let is_pruning = options.iter().any(|option| option.starts_with("--prune"));
-        let _writers = if is_pruning { Some(self.lock_out_writers()?) } else { None };
+        let _alone = if is_pruning { Some(self.lock_out_writers()?) } else { None };
         let collector = self.common_dir().join("gc.pid");
         let is_first = || !collector.exists();
         // The user sees git's progress. Git removes its file when it ends, so a file after a failure is another process's.

@@ -215,6 +215,14 @@ impl TestRepo {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Lets git run `script` as its hook of this name.
+    pub(crate) fn set_hook(&self, name: &str, script: &str) {
+        let folder = self.git_dir().join("hooks");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(name), script).unwrap();
+        std::fs::set_permissions(folder.join(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+
     /// Every ref with its target, and the current trace.
     pub(crate) fn refs(&self) -> String {
         let listed = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);

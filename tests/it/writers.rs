@@ -198,6 +198,10 @@ fn git_lock(repo: &TestRepo) -> PathBuf {
     if tables.is_dir() { tables.join("tables.list.lock") } else { repo.git_dir().join("refs/traces/main.lock") }
 }
 
+fn lock_of_objects(repo: &TestRepo) -> PathBuf {
+    repo.git_dir().join("trace/locks/objects")
+}
+
 #[test]
 fn a_repack_keeps_an_imported_pack_that_no_ref_holds_yet() {
     let repo = TestRepo::new();
@@ -221,20 +225,51 @@ fn a_repack_keeps_an_imported_pack_that_no_ref_holds_yet() {
 }
 
 #[test]
+fn a_repack_keeps_an_imported_pack_while_git_moves_the_ref_of_a_killed_import() {
+    let repo = TestRepo::new();
+    repo.say("before");
+    // Git has checked that the commit exists, and is about to move the ref.
+    let (reached, go) = (repo.home().join("reached"), repo.home().join("go"));
+    let script = format!(
+        "#!/bin/sh\n[ $1 = prepared ] && [ ! -e {reached} ] || exit 0\n: >{reached}\nuntil [ -e {go} ]; do sleep 0.01; done\n",
+        reached = reached.display(),
+        go = go.display()
+    );
+    repo.set_hook("reference-transaction", &script);
+    let mut command = repo.command("git-trace");
+    let mut import = command.args(["import", "jsonl", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    import.stdin.take().unwrap().write_all(lines("imported", 40).as_bytes()).unwrap();
+    while !reached.exists() {
+        assert!(import.try_wait().unwrap().is_none(), "the import waits for git");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    import.kill().unwrap();
+    import.wait().unwrap();
+    repo.run(&["gc", "--quiet"], b"");
+    repo.git(&["repack", "-a", "-d", "-q"]);
+    fs::write(go, "").unwrap();
+    repo.text(&["gc", "--quiet", "--prune=now"]);
+    assert_eq!(repo.bodies("main").len(), 41);
+    assert!(pack_files(&repo, "keep").is_empty());
+    repo.fsck();
+}
+
+#[test]
 fn temporary_files_of_killed_imports_are_removed_and_those_of_others_stay() {
     let repo = TestRepo::new();
-    let files = ["tmp_pack_trace_a", "tmp_idx_trace_a", "tmp_pack_trace_b", "tmp_pack_a"];
+    let files = ["tmp_pack_trace_a", "tmp_idx_trace_a", "tmp_pack_a"];
     let files = files.map(|name| repo.git_dir().join("objects/pack").join(name));
     for path in &files {
         fs::write(path, "PACK").unwrap();
     }
-    let used = fs::File::open(&files[2]).unwrap();
-    used.lock().unwrap();
+    repo.say("before");
+    let lock = File::create(lock_of_objects(&repo)).unwrap();
+    lock.lock_shared().unwrap();
     repo.run(&["import", "jsonl", "-"], lines("first", 40).as_bytes());
-    assert_eq!(files.each_ref().map(|path| path.exists()), [false, false, true, true]);
-    drop(used);
+    assert_eq!(files.each_ref().map(|path| path.exists()), [true, true, true], "another process writes");
+    drop(lock);
     repo.text(&["gc", "--quiet"]);
-    assert_eq!(files.each_ref().map(|path| path.exists()), [false, false, false, true], "git waits for two weeks");
+    assert_eq!(files.each_ref().map(|path| path.exists()), [false, false, true], "git waits for two weeks");
 }
 
 #[test]
@@ -320,7 +355,7 @@ fn an_import_starts_its_pack_after_pruning() {
     let repo = TestRepo::new();
     repo.say("before");
     // `gc --prune` holds this lock. It also deletes temporary files of packs.
-    let lock = File::options().write(true).open(repo.git_dir().join("trace/locks/objects")).unwrap();
+    let lock = File::create(lock_of_objects(&repo)).unwrap();
     lock.lock().unwrap();
     let mut import = repo.command("git-trace");
     let mut import = import.args(["import", "jsonl", "-"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -558,11 +593,9 @@ fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     let repo = TestRepo::classic(&[]);
     repo.say("x");
     // Git asks this hook before it deletes the old name, with our locks of both names held.
-    let (hook, asked) = (repo.git_dir().join("hooks/reference-transaction"), repo.home().join("asked"));
-    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let asked = repo.home().join("asked");
     let script = format!("#!/bin/sh\nif test \"$1\" = prepared; then touch '{}'; sleep 1; fi\n", asked.display());
-    fs::write(&hook, script).unwrap();
-    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    repo.set_hook("reference-transaction", &script);
     let mut renaming = repo.command("git-trace").args(["branch", "-m", "main", "better"]).spawn().unwrap();
     let start = Instant::now();
     while !asked.exists() {
@@ -579,7 +612,7 @@ fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     ");
     assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces"]), "refs/traces/better\n");
     assert_eq!(repo.bodies("better"), ["x"]);
-    fs::remove_file(hook).unwrap();
+    fs::remove_file(repo.git_dir().join("hooks/reference-transaction")).unwrap();
     // A free name may be used again later.
     repo.text(&["--trace", "main", "commit", "-m", "z"]);
     assert_eq!(repo.bodies("main"), ["z"]);

@@ -1,7 +1,8 @@
 //! The files of an import that is not finished: temporary files, and `.keep` files, with which `git repack -d` deletes no pack.
 //!
-//! A new pack has a keep file from before git can see it until a ref holds its commits. The owner of a file holds a kernel lock on
-//! it, so one that nobody has locked belongs to a process that was killed.
+//! A new pack has a keep file from before git can see it until a ref holds its commits. Imports of the same objects share one, and
+//! hold a kernel lock on it, so that the last one removes it. While no process holds the lock of the objects
+//! ([`Repo::lock_objects`]), all these files belong to imports that were killed.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use crate::git::lock::ObjectsLock;
 use crate::git::open::Repo;
 
 /// The content of our keep files; those of others stay.
@@ -24,19 +26,12 @@ pub(super) enum Temporary {
 }
 
 impl Temporary {
-    /// A locked file with the permissions that git gives to packs.
+    /// A file with the permissions that git gives to packs.
     pub(super) fn create(self, folder: &Path) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
-        loop {
-            let file = builder.prefix(TEMPORARY[self as usize]).tempfile_in(folder)?;
-            file.as_file().lock()?;
-            // Another import may have removed it before it was locked.
-            if is_at(file.as_file(), file.path()) {
-                return Ok(file);
-            }
-        }
+        builder.prefix(TEMPORARY[self as usize]).tempfile_in(folder)
     }
 }
 
@@ -76,15 +71,10 @@ impl KeptPack {
 impl Drop for KeptPack {
     fn drop(&mut self) {
         let _ = self.file.unlock();
-        remove_unowned(&self.path, is_ours);
-    }
-}
-
-/// Removes a file of ours that no process has locked.
-fn remove_unowned(path: &Path, is_ours: impl Fn(&mut File) -> bool) {
-    let Ok(mut file) = File::open(path) else { return };
-    if file.try_lock().is_ok() && is_at(&file, path) && is_ours(&mut file) {
-        let _ = fs::remove_file(path);
+        let Ok(file) = File::open(&self.path) else { return };
+        if file.try_lock().is_ok() && is_at(&file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -111,14 +101,14 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 impl Repo {
-    /// Removes the keep files and temporary files of imports that were killed.
-    pub(in crate::git) fn remove_stale_pack_files(&self) {
+    /// Removes the keep files and temporary files of all imports. The lock is the exclusive one, so these were killed.
+    pub(in crate::git) fn remove_pack_files(&self, _alone: &ObjectsLock) {
         for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name());
-            if path.extension().is_some_and(|extension| extension == "keep") {
-                remove_unowned(&path, is_ours);
-            } else if TEMPORARY.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes())) {
-                remove_unowned(&path, |_| true);
+            let is_keep = path.extension().is_some_and(|extension| extension == "keep");
+            let is_temporary = TEMPORARY.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+            if is_temporary || (is_keep && File::open(&path).is_ok_and(|mut file| is_ours(&mut file))) {
+                let _ = fs::remove_file(path);
             }
         }
     }

@@ -38,8 +38,8 @@ struct Running {
 }
 
 impl<'r> PackWriter<'r> {
+    /// The caller holds [`Repo::lock_objects`], which keeps others from removing the files of this pack.
     pub(crate) fn start(repo: &'r Repo) -> Result<Self, GitError> {
-        repo.remove_stale_pack_files();
         let folder = repo.objects.join("pack");
         let (sender, receiver) = sync_channel(WAITING);
         let thread = thread::spawn(&folder, repo.object_format(), repo.fsync()?, receiver)?;

@@ -333,6 +333,7 @@ impl Repo {
             command.env("GIT_COMMITTER_NAME", log.who.name()).env("GIT_COMMITTER_EMAIL", log.who.email());
             command.env("GIT_COMMITTER_DATE", log.who.date());
         }
+        self.lend_objects_lock(&mut command)?;
         text_of(command.arg("--stdin").input(input)).map(drop)
     }
 }

@@ -148,7 +148,6 @@ impl<'t> Writer<'t> {
     }
 
     pub(crate) fn begin_pack(&mut self) -> Result<(), TraceError> {
-        // Before the pack's temporary file exists: pruning removes such files.
         self.lock_objects()?;
         self.change.sink = ObjectSink::Pack(PackWriter::start(self.change.repo())?);
         Ok(())
@@ -156,7 +155,9 @@ impl<'t> Writer<'t> {
 
     pub(super) fn lock_objects(&mut self) -> Result<(), TraceError> {
         if self.objects.is_none() {
-            self.objects = Some(self.change.repo().lock_objects()?);
+            let repo = self.change.repo();
+            repo.remove_stale_pack_files();
+            self.objects = Some(repo.lock_objects()?);
         }
         Ok(())
     }
