@@ -1,6 +1,6 @@
 //! Editing a store's text: what changes, and what keeps its bytes.
 
-use crate::memory::breadcrumb::store::edit::Selection;
+use crate::memory::breadcrumb::store::edit::{Selection, Selector};
 use crate::memory::breadcrumb::{LineError, Record};
 
 fn line(key: &str, value: &str) -> String {
@@ -9,7 +9,8 @@ fn line(key: &str, value: &str) -> String {
 
 /// The text after `put` replaces the records of `keys`.
 fn edited(text: &str, keys: &[&str], put: &[(&str, &str)]) -> String {
-    let selection = Selection::parse(text.as_bytes(), |record| keys.contains(&&*record.key)).unwrap();
+    let selection =
+        Selection::parse(text.as_bytes(), Selector::Keys(&|key| keys.iter().any(|k| k.as_bytes() == key))).unwrap();
     let put: Vec<_> = put.iter().map(|(key, value)| Record::new((*key).to_owned(), (*value).to_owned())).collect();
     String::from_utf8(selection.replace(&put).unwrap_or_else(|| text.into())).unwrap()
 }
@@ -55,6 +56,21 @@ fn an_edit_sorts_an_unsorted_text() {
 #[test]
 fn the_first_invalid_line_is_named() {
     let text = format!("{}\n\n{}\n[]\nnonsense\n", line("b", "1"), line("a", "1"));
-    let (invalid, count) = Selection::parse(text.as_bytes(), |_| false).err().unwrap();
+    let (invalid, count) = Selection::parse(text.as_bytes(), Selector::Records(&|_| false)).err().unwrap();
     assert_eq!((invalid.line, invalid.reason, count), (4, LineError::NotAnObject, 2));
+}
+
+#[test]
+fn in_a_large_text_only_lines_that_may_be_selected_are_judged() {
+    let broken = r#"{"key":"b","value":}"#;
+    let small = format!("{}\n{broken}\n{}\n", line("a", "1"), line("c", "1"));
+    let large = format!("{small}{}\n", line("d", &"x".repeat(1024 * 1024)));
+    let judge = |text: &str, key: &'static str| {
+        let selection = Selection::parse(text.as_bytes(), Selector::Keys(&|found| found == key.as_bytes()));
+        selection.map(|selection| selection.records().len()).map_err(|(invalid, _)| invalid.line)
+    };
+    assert_eq!(judge(&small, "c"), Err(2));
+    assert_eq!(judge(&large, "c"), Ok(1));
+    assert_eq!(judge(&large, "b"), Err(2));
+    assert_eq!(judge(&large.replace(broken, &broken[..broken.len() - 1]), "c"), Err(2));
 }

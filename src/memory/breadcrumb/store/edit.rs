@@ -1,10 +1,33 @@
-//! Editing a file's text in memory: parsing every line, and replacing the selected records.
+//! Editing a file's text in memory: parsing its lines, and replacing the selected records.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::lines::{BOM, KeyedLine, Lines, order_keys, parse_all};
+use super::is_large;
+use super::lines::{BOM, KeyedLine, Lines, complete_key, order_keys, parse_all};
 use crate::memory::breadcrumb::{InvalidLine, Record};
+
+/// Which records to select.
+#[derive(Clone, Copy)]
+pub(crate) enum Selector<'s> {
+    /// Of a large file, only lines with these keys are parsed, as when they are looked up.
+    Keys(&'s (dyn Fn(&[u8]) -> bool + Sync)),
+    Records(&'s (dyn Fn(&Record<'_>) -> bool + Sync)),
+}
+
+impl Selector<'_> {
+    fn selects(self, record: &Record<'_>) -> bool {
+        match self {
+            Self::Keys(selects) => selects(record.key.as_bytes()),
+            Self::Records(selects) => selects(record),
+        }
+    }
+
+    /// Whether a line need not be parsed.
+    fn skips(self, line: &[u8]) -> bool {
+        matches!(self, Self::Keys(selects) if complete_key(line).is_some_and(|key| !selects(key)))
+    }
+}
 
 /// A text without invalid lines, in which some records are selected.
 pub(crate) struct Selection<'a> {
@@ -19,30 +42,29 @@ struct SelectedRecord {
     record: Record<'static>,
 }
 
-/// Parses every line; returns the selected records and the invalid lines.
-fn parse(
-    lines: &[KeyedLine<'_>],
-    is_selected: &(impl Fn(&Record<'_>) -> bool + Sync),
-) -> Vec<Result<SelectedRecord, InvalidLine>> {
-    let parts = parse_all(lines, |line| match Record::parse(line.text) {
-        Ok(record) => is_selected(&record).then(|| {
-            let is_crlf = line.text.ends_with(b"\r");
-            Ok(SelectedRecord { line_number: line.number, is_crlf, record: record.into_owned() })
-        }),
-        Err(reason) => Some(Err(InvalidLine { line: line.number, reason })),
+/// Returns the selected records and the invalid lines.
+fn parse(lines: &[KeyedLine<'_>], is_large: bool, selector: Selector<'_>) -> Vec<Result<SelectedRecord, InvalidLine>> {
+    let parts = parse_all(lines, |line| {
+        if is_large && selector.skips(line.text) {
+            return None;
+        }
+        match Record::parse(line.text) {
+            Ok(record) => selector.selects(&record).then(|| {
+                let is_crlf = line.text.ends_with(b"\r");
+                Ok(SelectedRecord { line_number: line.number, is_crlf, record: record.into_owned() })
+            }),
+            Err(reason) => Some(Err(InvalidLine { line: line.number, reason })),
+        }
     });
     parts.into_iter().flatten().collect()
 }
 
 impl<'a> Selection<'a> {
     /// Parses a text and selects records; or returns the first invalid line and the number of invalid lines.
-    pub(crate) fn parse(
-        text: &'a [u8],
-        is_selected: impl Fn(&Record<'_>) -> bool + Sync,
-    ) -> Result<Self, (InvalidLine, usize)> {
+    pub(crate) fn parse(text: &'a [u8], selector: Selector<'_>) -> Result<Self, (InvalidLine, usize)> {
         let mut lines = Lines::new(text);
         let (selected, invalid): (Vec<_>, Vec<_>) =
-            parse(&lines.lines, &is_selected).into_iter().partition(Result::is_ok);
+            parse(&lines.lines, is_large(text), selector).into_iter().partition(Result::is_ok);
         if let Some(Err(first)) = invalid.first() {
             return Err((first.clone(), invalid.len()));
         }

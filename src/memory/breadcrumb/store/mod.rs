@@ -28,6 +28,10 @@ const FOLDER: &str = ".synapse";
 /// Size of a file, in bytes, above which `check` and `set` warn.
 pub(crate) const LARGE_FILE_LEN: u64 = 1024 * 1024;
 
+fn is_large(text: &[u8]) -> bool {
+    text.len() as u64 > LARGE_FILE_LEN
+}
+
 /// A breadcrumb store: the folder `.synapse` of one worktree. The first write creates it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Store {

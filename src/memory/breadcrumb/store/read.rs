@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 
 use super::lines::{complete_key, find_key, numbered, parse_all};
-use super::{LARGE_FILE_LEN, Store, StoreError, StoreFile};
+use super::{Store, StoreError, StoreFile, is_large};
 use crate::base::bounded;
 use crate::base::replace::FileError;
 use crate::base::time::Time;
@@ -111,10 +111,6 @@ impl Store {
         };
         Ok(StoreText { file, text })
     }
-}
-
-fn is_large(text: &[u8]) -> bool {
-    text.len() as u64 > LARGE_FILE_LEN
 }
 
 impl Texts {

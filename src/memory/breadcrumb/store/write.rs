@@ -1,7 +1,8 @@
 //! Writing: each change reads the file under the lock, and replaces it atomically.
 //!
 //! Lines that are not being changed keep their bytes. The first write sorts a file that a person left unsorted. A change
-//! without effect writes nothing.
+//! without effect writes nothing. A damaged line blocks the write; in a file of more than 1 MiB, only if it has one of the keys or
+//! does not look complete.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +11,7 @@ use std::path::Path;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::edit::Selection;
+use super::edit::{Selection, Selector};
 use super::{Store, StoreError, StoreFile};
 use crate::base::replace::{Access, FileError, Stem, update};
 use crate::base::time::Time;
@@ -112,7 +113,7 @@ impl<'s> Writer<'s> {
             set_updated(&mut record, now);
             Ok((vec![record.clone()], SetResult { record, is_new }))
         };
-        let set = self.edit(file, |record| record.key == key, update)?;
+        let set = self.edit(file, Selector::Keys(&|found| found == key.as_bytes()), update)?;
         if moved.is_some() {
             // Only now: after a crash it is in both files, not in none.
             self.take(file.other(), key, Taken::Deleted)?;
@@ -123,7 +124,7 @@ impl<'s> Writer<'s> {
     /// The record of a key in one file.
     fn take(&self, file: StoreFile, key: &str, taken: Taken) -> Result<Option<Record<'static>>, StoreError> {
         let kept = |old: &Vec<_>| if taken == Taken::Kept { old.clone() } else { Vec::new() };
-        self.edit(file, |record| record.key == key, |old| Ok((kept(&old), winner(old))))
+        self.edit(file, Selector::Keys(&|found| found == key.as_bytes()), |old| Ok((kept(&old), winner(old))))
     }
 
     /// Sets times that are missing or cannot be read; returns the number of records, and of those that changed.
@@ -142,7 +143,7 @@ impl<'s> Writer<'s> {
                 let len = records.len();
                 Ok((records, (len, count)))
             };
-            let (in_file, repaired_in_file) = self.edit(file, |_| true, repair)?;
+            let (in_file, repaired_in_file) = self.edit(file, Selector::Records(&|_| true), repair)?;
             all += in_file;
             repaired += repaired_in_file;
         }
@@ -151,26 +152,23 @@ impl<'s> Writer<'s> {
 
     /// Deletes a breadcrumb and returns it. The key may be any text.
     pub(crate) fn delete(&self, key: &str) -> Result<Option<Record<'static>>, StoreError> {
-        Ok(winner(self.delete_where(|record| record.key == key)?))
+        Ok(winner(self.delete_where(Selector::Keys(&|found| found == key.as_bytes()))?))
     }
 
     /// Deletes all breadcrumbs of a task; returns them, sorted by key.
     pub(crate) fn delete_task(&self, task_id: i64) -> Result<Vec<Record<'static>>, StoreError> {
-        self.delete_where(|record| record.task_id == Some(task_id))
+        self.delete_where(Selector::Records(&|record| record.task_id == Some(task_id)))
     }
 
     /// Deletes expired breadcrumbs; returns them, sorted by key.
     pub(crate) fn prune(&self, now: Time) -> Result<Vec<Record<'static>>, StoreError> {
-        self.delete_where(|record| record.is_expired(now))
+        self.delete_where(Selector::Records(&|record| record.is_expired(now)))
     }
 
-    fn delete_where(
-        &self,
-        is_selected: impl Fn(&Record<'_>) -> bool + Sync,
-    ) -> Result<Vec<Record<'static>>, StoreError> {
+    fn delete_where(&self, selector: Selector<'_>) -> Result<Vec<Record<'static>>, StoreError> {
         let mut deleted = Vec::new();
         for file in StoreFile::ALL {
-            deleted.extend(self.edit(file, &is_selected, |old| Ok((Vec::new(), old)))?);
+            deleted.extend(self.edit(file, selector, |old| Ok((Vec::new(), old)))?);
         }
         keep_winners(&mut deleted);
         Ok(deleted)
@@ -200,7 +198,7 @@ impl<'s> Writer<'s> {
             Ok((vec![record.clone()], record))
         };
         if old_file == new_file {
-            let is_either = |record: &Record<'_>| record.key == from || record.key == to;
+            let is_either = |found: &[u8]| found == from.as_bytes() || found == to.as_bytes();
             let rename_in_file = |both: Vec<Record<'static>>| {
                 if from == to {
                     let record = winner(both).ok_or_else(no_such_key)?;
@@ -209,12 +207,12 @@ impl<'s> Writer<'s> {
                 let (old, taken) = both.into_iter().partition(|record| record.key == from);
                 rename(winner(old).ok_or_else(no_such_key)?, winner(taken))
             };
-            return self.edit(old_file, is_either, rename_in_file);
+            return self.edit(old_file, Selector::Keys(&is_either), rename_in_file);
         }
         // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
         let old = self.take(old_file, from, Taken::Kept)?.ok_or_else(no_such_key)?;
         let add = |taken| rename(old.clone(), winner(taken));
-        let record = self.edit(new_file, |record| record.key == to, add)?;
+        let record = self.edit(new_file, Selector::Keys(&|found| found == to.as_bytes()), add)?;
         self.delete(from)?;
         Ok(record)
     }
@@ -234,7 +232,7 @@ impl<'s> Writer<'s> {
         let mut imported = Imported::default();
         for file in StoreFile::ALL {
             let in_file = records.iter().filter(|record| StoreFile::of_record(&record.key, &record.value) == file);
-            let new: HashMap<&str, &Record<'static>> = in_file.map(|record| (&*record.key, record)).collect();
+            let new: HashMap<&[u8], &Record<'static>> = in_file.map(|record| (record.key.as_bytes(), record)).collect();
             if new.is_empty() {
                 continue;
             }
@@ -242,17 +240,17 @@ impl<'s> Writer<'s> {
                 let mut new = new.clone();
                 keep_winners(&mut old);
                 let found = old.len();
-                old.retain(|old| !new.get(&*old.key).is_some_and(|new| on_conflict.replaces(old, new)));
+                old.retain(|old| !new.get(old.key.as_bytes()).is_some_and(|new| on_conflict.replaces(old, new)));
                 let kept = old.len();
                 for old in &old {
-                    new.remove(&*old.key);
+                    new.remove(old.key.as_bytes());
                 }
                 let replaced = found - kept;
                 let counts = Imported { added: new.len() - replaced, replaced, kept };
                 old.extend(new.into_values().cloned());
                 Ok((old, counts))
             };
-            let counts = self.edit(file, |record| new.contains_key(&*record.key), merge)?;
+            let counts = self.edit(file, Selector::Keys(&|found| new.contains_key(found)), merge)?;
             imported.added += counts.added;
             imported.replaced += counts.replaced;
             imported.kept += counts.kept;
@@ -265,7 +263,7 @@ impl<'s> Writer<'s> {
     fn edit<T>(
         &self,
         file: StoreFile,
-        is_selected: impl Fn(&Record<'_>) -> bool + Sync,
+        selector: Selector<'_>,
         change: impl Fn(Vec<Record<'static>>) -> Result<Replacement<T>, StoreError>,
     ) -> Result<T, StoreError> {
         let path = self.store.path(file);
@@ -282,7 +280,7 @@ impl<'s> Writer<'s> {
         }
         let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
         update(&real, STEM, access, |seen| {
-            let selection = Selection::parse(&seen.text, &is_selected)
+            let selection = Selection::parse(&seen.text, selector)
                 .map_err(|(first, count)| StoreError::InvalidLines { path: path.clone(), first, count })?;
             let (records, result) = change(selection.records())?;
             let new = selection.replace(&records);
