@@ -77,7 +77,8 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
         let is_said = |message: &&Message| message.role != Role::System;
         let said = messages.iter().zip(&records).filter(|(message, _)| is_said(message));
         let said: Vec<Digest> = said.map(|(_, record)| digest(record)).collect();
-        let continues = messages.len() == 1 || messages.iter().all(|message| message.role == Role::Assistant);
+        let continues = messages.len() == 1 && !is_request(document)
+            || messages.iter().all(|message| message.role == Role::Assistant);
         let conversation = match items.conversations.len().checked_sub(1) {
             Some(last) if continues || said.is_empty() => last,
             Some(_) => {
@@ -124,6 +125,13 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
         }
     }
     items
+}
+
+/// Whether a document is a request that holds all messages before the response.
+fn is_request(document: &RawValue) -> bool {
+    let document = Object::of(document);
+    let is_list = |name| document.get(name).is_some_and(|value| value.get().starts_with('['));
+    is_list("messages") || is_list("contents") || is_list("input") && !document.has("previous_response_id")
 }
 
 /// Members of a message in any of the APIs. Those of agents have more.

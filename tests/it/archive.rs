@@ -199,3 +199,28 @@ fn a_sub_agent_comes_and_goes_with_its_session() {
     assert!(refs(&repo).contains(&"traces/claude-code/first.agent-a1".to_owned()));
     assert!(repo.lines(&["sessions", "--archived", "--json"]).is_empty());
 }
+
+#[test]
+fn no_other_trace_takes_the_name_of_an_archived_one() {
+    let repo = repo_with(&["first"]);
+    repo.text(&["archive", "vault", "claude-code/first"]);
+    let requests = repo.folder().join("requests.jsonl");
+    fs::write(&requests, r#"{"messages":[{"role":"user","content":"hello"}]}"#).unwrap();
+    let before = refs(&repo);
+    for args in [
+        &["--trace", "claude-code/first", "commit", "-m", "another"][..],
+        &["--trace", "claude-code/first", "import", "openai", "requests.jsonl"],
+        &["branch", "claude-code/first"],
+        &["switch", "-c", "claude-code/first"],
+        &["branch", "-m", "main", "claude-code/first"],
+        &["init", "claude-code/first"],
+    ] {
+        let refusal = repo.refused(args);
+        assert!(refusal.contains("trace `claude-code/first` is archived on `vault`"), "{args:?}: {refusal}");
+        assert!(refusal.contains("hint: `git trace switch claude-code/first` brings it back"), "{args:?}: {refusal}");
+        assert_eq!(refs(&repo), before, "{args:?}");
+    }
+    repo.text(&["switch", "claude-code/first"]);
+    repo.text(&["commit", "-m", "more"]);
+    assert_eq!(repo.bodies("claude-code/first").last().unwrap(), "more");
+}

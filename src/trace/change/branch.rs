@@ -12,7 +12,7 @@ use crate::trace::store::foreign::refuse_state;
 use crate::trace::store::priority::Record;
 use crate::trace::store::total::read_item;
 use crate::trace::store::trace_index::ListedTrace;
-use crate::trace::store::{head, session, settings};
+use crate::trace::store::{archived, head, session, settings};
 use crate::trace::{Tip, Trace, TraceError, TraceName, View};
 
 /// How many of a trace's newest items are read to find out whether it records a session.
@@ -91,6 +91,7 @@ pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, fro
     // The current trace may be unreadable.
     let known = head::current(repo).ok().and_then(|current| repo.find_ref(&current.refname()).ok().flatten());
     refuse_state(repo, start, known)?;
+    archived::refuse_name(repo, name, Some(start))?;
     let lock = repo.lock(&name.refname())?;
     repo.update_ref(&lock, who, |existing| match existing {
         Some(_) => Err(TraceError::TraceExists { name: name.clone() }),
@@ -111,6 +112,7 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
     if repo.find_ref(&to)?.is_some() {
         return Err(TraceError::TraceExists { name: new.clone() });
     }
+    archived::refuse_name(repo, new, Some(tip))?;
     let log = LogLine { who, why: &format!("rename: {old} to {new}") };
     let own = names_its_session(repo, old, tip);
     repo.rename_ref(&from, &to, tip, log, || {

@@ -127,6 +127,16 @@ pub(crate) fn find(repo: &Repo, name: &TraceName) -> Result<Option<Archived>, Tr
     Ok(if repo.find_ref(&found.name.refname())?.is_some() { None } else { Some(found) })
 }
 
+/// Refuses to give the name of an archived trace to a trace that starts without that one's commits: at `start`, or empty.
+pub(crate) fn refuse_name(repo: &Repo, name: &TraceName, start: Option<Oid>) -> Result<(), TraceError> {
+    let Some(archived) = find(repo, name)?.filter(|archived| archived.name == *name) else { return Ok(()) };
+    let comes_back = match start {
+        Some(start) => repo.read_commit(archived.tip).is_ok() && repo.is_ancestor(archived.tip, start)?,
+        None => false,
+    };
+    if comes_back { Ok(()) } else { Err(TraceError::Archived { name: archived.name, remote: archived.remote }) }
+}
+
 pub(crate) fn add(repo: &Repo, new: &[Archived]) -> Result<(), TraceError> {
     let names: HashSet<&TraceName> = new.iter().map(|one| &one.name).collect();
     change(repo, |name| names.contains(name), new)

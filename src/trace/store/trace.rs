@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::budget_policy::BudgetPolicy;
-use super::settings;
 use super::signature::Signature;
+use super::{archived, settings};
 use crate::base::time::Time;
 use crate::git::{Oid, RefUpdate, Repo};
 use crate::tokens::Counter;
@@ -156,7 +156,11 @@ impl<'r> Trace<'r> {
             } else if repo.was_there(&refname) {
                 return Err(TraceError::Vanished { name: self.name.clone() });
             }
-            build(oid)
+            let update = build(oid)?;
+            if let (None, RefUpdate::Move { to, .. }) = (oid, &update) {
+                archived::refuse_name(repo, &self.name, Some(*to))?;
+            }
+            Ok(update)
         })
     }
 

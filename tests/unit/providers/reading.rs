@@ -169,20 +169,28 @@ fn independent_conversations_are_told_apart() {
         messages.extend(texts.iter().enumerate().map(message));
         serde_json::json!({"messages": messages}).to_string()
     };
-    let count = |requests: &[&[&str]]| {
-        let text: Vec<String> = requests.iter().map(|texts| request(texts)).collect();
-        let items = api_request::items(Api::OpenAi, &text.join("\n"), &UsageReader::default());
+    let counts_of = |lines: &[String]| {
+        let items = api_request::items(Api::OpenAi, &lines.join("\n"), &UsageReader::default());
         let ids = |one: &api_request::Conversation| {
             one.incoming.iter().map(|incoming| incoming.item.id).collect::<std::collections::HashSet<_>>().len()
         };
         items.conversations.iter().map(ids).collect::<Vec<_>>()
     };
+    let count = |requests: &[&[&str]]| counts_of(&requests.iter().map(|texts| request(texts)).collect::<Vec<_>>());
     // A longer request, another conversation, one that shares a single message, and the other conversation again.
     assert_eq!(
         count(&[&["a"], &["a", "b", "c"], &["x", "y", "z"], &["c", "d"], &["x", "y", "z", "w", "v"]]),
         [4, 6, 3]
     );
     assert_eq!(count(&[&["a", "b", "c", "d"], &["c", "d", "e"]]), [6]);
+    // A request of one message starts a conversation, and a response continues the last one.
+    let lines = [
+        r#"{"messages":[{"role":"user","content":"a"}]}"#,
+        r#"{"messages":[{"role":"user","content":"x"}]}"#,
+        r#"{"choices":[{"message":{"role":"assistant","content":"y"}}]}"#,
+        r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#,
+    ];
+    assert_eq!(counts_of(&lines.map(str::to_owned)), [2, 2]);
     // The same greeting, or the same answer, is no connection.
     assert_eq!(count(&[&["hello", "b"], &["hello", "c"], &["d", "c"], &["d", "c"]]), [3, 3, 3]);
 }

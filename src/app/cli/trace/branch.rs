@@ -355,6 +355,7 @@ impl InitArgs {
         if is_current {
             return writeln!(context.ui, "Trace `{name}` is set up already; its first commit creates it.");
         }
+        archived::refuse_name(context.repo()?, &name, None)?;
         head::switch(context.repo()?, &name, &context.mover())?;
         writeln!(context.ui, "The current trace is `{name}`; its first commit creates it.")
     }
