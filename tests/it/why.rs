@@ -210,3 +210,26 @@ fn commits_are_attributed_to_sessions() {
     let refused = repo.refused(&["attribute", "nope"]);
     assert!(refused.contains("`nope` is not a commit of the code"), "{refused}");
 }
+
+#[test]
+fn markdown_shows_the_sessions_behind_commits() {
+    let repo = repo();
+    insta::assert_snapshot!(repo.trace(&["why", "HEAD~3..HEAD", "--markdown"]), @"
+    **Context** of `HEAD~3..HEAD`: 5 of 6 added lines are from 1 session
+
+    **`Add a limit`** `claude-code/s1` `claude-opus-4-6`: [N] tokens; lines: 3 certain, 2 likely
+
+    - `#0` `Add a limit`: `src/limit.rs` +3
+    - `#3` `Make it six`: `notes.md` +1, `src/limit.rs` +1
+    [exit 0]
+    ");
+    insta::assert_snapshot!(repo.trace(&["why", "HEAD", "--markdown"]), @"
+    **Context** of `HEAD`: 0 of 1 added lines are from a recorded session
+    [exit 1]
+    ");
+    insta::assert_snapshot!(repo.refused(&["why", "src/main.rs", "--markdown"]), @"
+    --- stderr
+    error: --markdown is for a commit or a range, A..B, not for a file
+    [exit 2]
+    ");
+}

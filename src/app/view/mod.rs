@@ -17,7 +17,7 @@ mod data;
 pub(crate) mod html;
 mod index;
 mod page;
-mod redact;
+pub(crate) mod redact;
 pub(crate) mod site;
 mod text;
 mod timeline;

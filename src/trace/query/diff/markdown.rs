@@ -14,7 +14,7 @@ use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::store::resolve::State;
 
 /// The maximum size in bytes: hosts refuse comments of more than 65,536 characters.
-const MAX_LEN: usize = 60_000;
+pub(crate) const MAX_LEN: usize = 60_000;
 
 const TOO_LONG: &str = "\nits text is too long to be shown here\n";
 

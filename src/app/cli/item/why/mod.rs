@@ -1,8 +1,11 @@
 //! `git trace why`: from lines of the code to the prompts and calls that wrote them.
 
+mod markdown;
+
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use self::markdown::markdown;
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{BOLD, Context, ExitStatus, Result, Value, bail, escaped, json};
 use crate::app::width::one_line;
@@ -33,17 +36,25 @@ pub(crate) struct WhyArgs {
     json: bool,
     #[command(flatten)]
     nul: NulArgs,
+    /// Print Markdown for a pull request comment: the sessions behind commits, their prompts, and the edits of their traces
+    #[arg(long, conflicts_with_all = ["json", "nul"])]
+    markdown: bool,
 }
 
 impl WhyArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.nul.apply(context);
         let answers = self.answers(context)?;
-        if !self.json {
+        if !self.json && !self.markdown {
             context.ui.page()?;
         }
         if answers.is_empty() {
             context.ui.note("no lines were added");
+        }
+        let is_known = answers.iter().any(|answer| answer.certainty != Certainty::Unknown);
+        if self.markdown {
+            context.ui.write_content(&markdown(context, &self.target, &answers)?)?;
+            return Ok(ExitStatus::of(is_known));
         }
         for (number, answer) in answers.iter().enumerate() {
             if self.json {
@@ -55,7 +66,7 @@ impl WhyArgs {
             }
             context.ui.entry(|| print(context, answer))?;
         }
-        Ok(ExitStatus::of(answers.iter().any(|answer| answer.certainty != Certainty::Unknown)))
+        Ok(ExitStatus::of(is_known))
     }
 
     fn answers(&self, context: &Context) -> Result<Vec<Answer>> {
@@ -67,6 +78,9 @@ impl WhyArgs {
                 return Ok(explain(repo, &repo.added_lines(&commits)?, |_| true)?);
             }
             bail!("`{}` is neither a file nor a commit of the code", self.target);
+        }
+        if self.markdown {
+            bail!("--markdown is for a commit or a range, A..B, not for a file");
         }
         let wide = lines.as_ref().map(|lines| lines.start().saturating_sub(NEIGHBORS).max(1)..=lines.end() + NEIGHBORS);
         let found = repo.blamed_lines(&context.git()?, Path::new(file), wide)?;
@@ -87,6 +101,10 @@ fn split(target: &str) -> (&str, Option<RangeInclusive<usize>>) {
         (0 < first && first <= last && last < usize::MAX / 2).then_some((file, Some(first..=last)))
     };
     split().unwrap_or((target, None))
+}
+
+fn count_lines(answer: &Answer) -> usize {
+    answer.lines.1 - answer.lines.0 + 1
 }
 
 fn print(context: &Context, answer: &Answer) -> Result<()> {
