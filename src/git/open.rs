@@ -47,8 +47,8 @@ pub struct Repo {
     pub(super) operation: OnceCell<String>,
     /// Whether it has moved a ref.
     pub(super) has_moved: Cell<bool>,
-    /// The operations that it reverses.
-    pub(super) reverses: RefCell<Vec<String>>,
+    /// The operations that it reverses, and how many moves that takes.
+    pub(super) reverses: RefCell<(Vec<String>, usize)>,
 }
 
 impl Repo {

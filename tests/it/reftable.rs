@@ -152,3 +152,27 @@ fn a_purge_reports_a_text_in_a_reflog_of_the_code() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("stays in a file: ") && said.contains("reftable\n"), "{said}");
 }
+
+/// On a full disk, git moves a ref, fails to compact the tables, and reports only the failure.
+#[test]
+fn a_ref_that_git_has_moved_although_it_failed_has_moved() {
+    let Some(repo) = reftable() else { return };
+    repo.say("one");
+    let bin = repo.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let path = repo.command("git").get_envs().find(|(name, _)| *name == "PATH").unwrap().1.unwrap().to_owned();
+    let script = "#!/bin/sh\nPATH=${PATH#*:}\ngit \"$@\" || exit\ncase \" $* \" in *' update-ref '*)\n\
+        echo 'fatal: reftable: transaction failure: I/O error' >&2; exit 128;; esac\n";
+    let git = bin.join("git");
+    std::fs::write(&git, script).unwrap();
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    for args in
+        [["commit", "-m", "two"].as_slice(), &["pin", "#1"], &["branch", "idea"], &["branch", "-D", "idea"], &["undo"]]
+    {
+        let output = run(repo.command("git-trace").env("PATH", &path).args(args), b"");
+        assert!(output.status.success(), "{args:?}: {}", repo.exact(&output));
+    }
+    assert_eq!(repo.lines(&["op", "log", "--json"]).len(), 6);
+    repo.fsck();
+}

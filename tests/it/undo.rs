@@ -515,3 +515,26 @@ fn what_was_seen_on_a_remote_after_a_push_stays() {
     assert!(undone.starts_with("Undid `pin`"), "{undone}");
     assert_eq!(repo.git(&["for-each-ref", "refs/trace-remotes"]), seen);
 }
+
+#[test]
+fn an_undo_that_stopped_in_the_middle_is_completed_by_the_next() {
+    let repo = three();
+    repo.text(&["branch", "idea"]);
+    let traces = || repo.git(&["for-each-ref", "refs/traces"]);
+    let before = traces();
+    repo.text(&["branch", "-m", "idea", "plan"]);
+    let refuse = repo.git_dir().join("refuse");
+    let test = format!("[ \"$1\" != prepared ] || [ ! -e '{}' ] || ! grep -q refs/traces/plan", refuse.display());
+    repo.set_hook("reference-transaction", &format!("#!/bin/sh\n{test}\n"));
+    std::fs::write(&refuse, "").unwrap();
+    let output = repo.run(&["undo"], b"");
+    assert_eq!(output.status.code(), Some(1), "{}", repo.exact(&output));
+    let now = traces();
+    assert!(now.contains("refs/traces/idea") && now.contains("refs/traces/plan"), "only the first move was made");
+
+    std::fs::remove_file(&refuse).unwrap();
+    repo.text(&["undo"]);
+    assert_eq!(traces(), before);
+    repo.text(&["undo"]);
+    assert!(!traces().contains("refs/traces/idea"), "the command before it is next");
+}

@@ -10,7 +10,8 @@
 //!
 //! - Worktrees, and refs outside `refs/`, have git's names: `main-worktree/TRACE_HEAD`, `worktrees/w/TRACE_HEAD`. Symbolic refs
 //!   move from one refname to another.
-//! - An operation that undoes or redoes others names them in `reverses`.
+//! - An operation that undoes or redoes others names them in `reverses`, and says in `moves` how many moves that takes. With fewer,
+//!   it is incomplete.
 //! - The log names commands without their arguments, which may hold content.
 //! - A log that cannot be read or written costs the ability to undo. No command fails because of it.
 //! - The log is shortened to the last [`LISTED`] operations whenever it exceeds [`MAX_BYTES`]; of a log of very large operations,
@@ -61,9 +62,9 @@ impl Repo {
         self.operation.get().filter(|_| self.has_moved.get()).map(String::as_str)
     }
 
-    /// Says that this operation reverses others.
-    pub(crate) fn reverses(&self, operations: Vec<String>) {
-        *self.reverses.borrow_mut() = operations;
+    /// Says that this operation reverses others, by a number of moves.
+    pub(crate) fn reverses(&self, operations: Vec<String>, moves: usize) {
+        *self.reverses.borrow_mut() = (operations, moves);
     }
 
     /// Moves a ref by calling `make`, between the two lines of the log.
@@ -84,8 +85,10 @@ impl Repo {
             "old": old.as_ref().map(T::to_string),
             "new": new.as_ref().map(T::to_string),
         });
-        if !self.reverses.borrow().is_empty() {
-            line["reverses"] = self.reverses.borrow().clone().into();
+        let (reverses, moves) = &*self.reverses.borrow();
+        if !reverses.is_empty() {
+            line["reverses"] = reverses.clone().into();
+            line["moves"] = (*moves).into();
         }
         let _ = self.append_operation(&line);
         // The line comes first: a tip that the log does not have is dropped when the log is shortened.

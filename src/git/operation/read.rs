@@ -20,6 +20,9 @@ pub(crate) struct Operation {
     /// The operations that it undid or redid.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reverses: Vec<String>,
+    /// How many moves that takes. Older versions did not write it.
+    #[serde(skip)]
+    pub moves: Option<usize>,
     pub refs: Vec<RefMove>,
 }
 
@@ -41,6 +44,7 @@ pub(super) struct Line {
     worktree: Option<String>,
     #[serde(default)]
     reverses: Vec<String>,
+    moves: Option<usize>,
     #[serde(rename = "ref")]
     refname: Option<String>,
     pub old: Option<String>,
@@ -76,7 +80,7 @@ impl Repo {
                 (Line { refname: Some(refname), old, new, .. }, Some(place)) => {
                     operations[place].refs.push(RefMove { refname, old, new, done: false });
                 }
-                (Line { op, time, command, worktree, reverses, refname: Some(refname), old, new, .. }, None) => {
+                (Line { op, time, command, worktree, reverses, moves, refname: Some(refname), old, new, .. }, None) => {
                     places.insert(op.clone(), operations.len());
                     operations.push(Operation {
                         id: op,
@@ -84,6 +88,7 @@ impl Repo {
                         command: command.unwrap_or_default(),
                         worktree: worktree.unwrap_or_default(),
                         reverses,
+                        moves,
                         refs: vec![RefMove { refname, old, new, done: false }],
                     });
                 }

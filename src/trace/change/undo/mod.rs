@@ -4,7 +4,8 @@
 //! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines.
 //!
 //! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. A reversed operation is out of
-//! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo.
+//! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo. What an undo that failed or was
+//! killed reversed only in part stays in effect, so that another one completes it.
 
 mod priority;
 
@@ -68,7 +69,14 @@ impl History {
             if !operation.reverses.is_empty() && !known && operation.command != "redo" {
                 undos.insert(operation.id.clone());
             }
-            reversed.extend(operation.reverses.iter().map(|id| (id.clone(), operation.id.clone())));
+            let is_complete = operation.moves.is_none_or(|moves| operation.refs.len() >= moves);
+            let moves = |id: &String| {
+                let original = operations.iter().find(|original| original.id == *id);
+                let refnames = original.map(|original| original.refs.iter().map(|made| &made.refname));
+                refnames.is_some_and(|mut all| all.all(|name| operation.refs.iter().any(|made| made.refname == *name)))
+            };
+            let done = operation.reverses.iter().filter(|id| is_complete || moves(id));
+            reversed.extend(done.map(|id| (id.clone(), operation.id.clone())));
         }
         Ok(Self { operations, reversed, undos })
     }
@@ -241,7 +249,8 @@ pub(crate) fn reverse(
     let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
     let why = format!("{verb}: {}", commands.join(", "));
     let (who, mut done) = (&signature.committer, Vec::new());
-    repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect());
+    let moves = refs.len() + heads.len() + usize::from(!priorities.is_empty());
+    repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect(), moves);
     for (lock, from, to) in &refs {
         let Some(to) = *to else { continue };
         repo.update_ref(lock, who, |seen| {
@@ -299,7 +308,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         let made = RefMove { refname: refname.to_owned(), old: old.clone(), new: new.clone(), done: true };
         if is_symbolic(refname) {
             // A worktree that has another trace by now keeps it.
-            if value(repo, refname)? == made.new {
+            if symbolic_ref(repo, refname)?.is_some() && value(repo, refname)? == made.new {
                 plan.heads.push((made.refname, made.new, made.old));
             }
             continue;
