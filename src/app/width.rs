@@ -49,20 +49,22 @@ pub(crate) fn without_middle(text: &str, width: usize) -> String {
     head + "…" + &tail
 }
 
-/// The beginning of a text, as far as it fits.
+/// The beginning of a text, as far as it fits; each tab becomes a space.
 pub(crate) fn start(text: &str, width: usize) -> String {
+    let text = text.replace('\t', " ");
     let line = Line::raw(text);
     fitting(line.styled_graphemes(Style::new()).map(|grapheme| grapheme.symbol), width).concat()
 }
 
-/// The end of a text, as far as it fits.
+/// The end of a text, as far as it fits; each tab becomes a space.
 pub(crate) fn end(text: &str, width: usize) -> String {
     // More bytes than any character that people see has.
     let mut from = text.len().saturating_sub(width.saturating_mul(64));
     while !text.is_char_boundary(from) {
         from -= 1;
     }
-    let line = Line::raw(&text[from..]);
+    let text = text[from..].replace('\t', " ");
+    let line = Line::raw(text);
     let graphemes: Vec<_> = line.styled_graphemes(Style::new()).map(|grapheme| grapheme.symbol).collect();
     let mut last = fitting(graphemes.into_iter().rev(), width);
     last.reverse();

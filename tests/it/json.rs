@@ -104,6 +104,7 @@ fn json_is_what_the_schemas_say() {
     {
         check("pin", &repo.lines(&[args, &["--json"]].concat()));
     }
+    check("priority", &repo.lines(&["priority", "#3", "--json"]));
 }
 
 #[test]

@@ -143,6 +143,10 @@ checkpoint new
 forward leave
 redo
 count missing.txt
+log -C folder
+why nope.rs:3
+branch -z idea
+undo -z
 purge
 ";
 

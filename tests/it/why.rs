@@ -162,13 +162,13 @@ fn lines_that_are_not_committed_belong_to_the_work_since_head() {
 fn what_is_no_line_of_the_code_is_refused() {
     let repo = repo();
     for (target, problem) in [
-        ("src/limit.rs:9", "error: `git blame` failed: fatal: file src/limit.rs has only 3 lines\n"),
-        ("src/none.rs:1", "error: `src/none.rs:1` is neither a file nor a commit of the code\n"),
-        ("src/limit.rs:0", "error: `src/limit.rs:0` is neither a file nor a commit of the code\n"),
-        ("HEAD~9..HEAD", "error: `HEAD~9..HEAD` is neither a file nor a commit of the code\n"),
+        ("src/limit.rs:9", "error: `git blame` failed: fatal: file src/limit.rs has only 3 lines"),
+        ("src/none.rs:1", "error: `src/none.rs:1` is neither a file nor a commit of the code"),
+        ("src/limit.rs:0", "error: `src/limit.rs:0` is neither a file nor a commit of the code"),
+        ("HEAD~9..HEAD", "error: `HEAD~9..HEAD` is neither a file nor a commit of the code"),
     ] {
-        let output = repo.run(&["why", target], b"");
-        assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(2), problem), "{target}");
+        let refusal = repo.refused(&["why", target]);
+        assert_eq!(refusal.lines().nth(1), Some(problem), "{refusal}");
     }
 }
 

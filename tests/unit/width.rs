@@ -27,6 +27,12 @@ fn a_long_line_keeps_the_surroundings_of_its_first_match() {
 }
 
 #[test]
+fn a_tab_separates_words_in_a_line_that_is_cut_too() {
+    assert_eq!(shortened("one\ttwo\tthree", 9), "one two …");
+    assert_eq!(without_middle("one\ttwo\tthree", 9), "one …hree");
+}
+
+#[test]
 fn a_line_is_broken_at_spaces() {
     assert_eq!(wrapped("  one two three four", 4, 12), "  one two\n    three\n    four");
     assert_eq!(wrapped("averyveryverylongword", 2, 5), "averyveryverylongword");

@@ -146,6 +146,9 @@ impl Usage<'_> {
         let is_meant = |commands: &str, options: &str| {
             commands.split('|').any(|one| one == command) && options.split('|').any(fits)
         };
+        if is_extra && arg == "-C" {
+            return format!("it is an option of git: `git -C FOLDER trace {command}`");
+        }
         if let Some((_, _, hint)) = OTHER_OPTIONS.iter().find(|(commands, options, _)| is_meant(commands, options)) {
             return hint.replace("OPTION", &arg);
         }

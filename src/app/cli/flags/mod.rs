@@ -35,6 +35,10 @@ pub(crate) struct NulArgs {
 }
 
 impl NulArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.nul
+    }
+
     pub(crate) fn apply(&self, context: &Context) {
         if self.nul {
             context.ui.end_with_nul();

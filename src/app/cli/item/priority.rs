@@ -159,6 +159,7 @@ fn show(context: &Context, spec: &str, args: &PriorityArgs) -> Result<()> {
             let level = SetLevel::Default(Types::read(repo)?.rules(&slot.item_type).priority);
             print_level(context, slot, level, &[], args.json)
         }
+        (None, None) if args.json => context.ui.json(&json!({ "id": item.to_string(), "level": "normal" })),
         (None, None) => writeln!(context.ui, "normal {item}"),
     }
 }

@@ -41,7 +41,7 @@ const NARROW: usize = 80;
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct BranchArgs {
     /// Name of the new trace, or the names for -m, -d and -D
-    #[arg(value_name = "NAME", add = Values::Traces)]
+    #[arg(value_name = "NAME", conflicts_with = "nul", add = Values::Traces)]
     names: Vec<String>,
     /// Rename a trace [default: the current trace]
     #[arg(short = 'm', long = "move", conflicts_with_all = ["delete", "force_delete", "json"])]

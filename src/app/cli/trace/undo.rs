@@ -54,6 +54,9 @@ impl UndoArgs {
         if self.list {
             return self.print_list(context);
         }
+        if self.nul.is_given() {
+            return Err(Error::with_hint("-z is for --list", "`git trace undo --list -z`"));
+        }
         if let Some(spec) = &self.operation {
             let history = History::read(context.repo()?)?;
             let operation = history.find(spec)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use self::markdown::markdown;
 use crate::app::cli::flags::NulArgs;
-use crate::app::cli::{BOLD, Context, ExitStatus, Result, Value, bail, escaped, json};
+use crate::app::cli::{BOLD, Context, Error, ExitStatus, Result, Value, bail, escaped, json};
 use crate::app::width::one_line;
 use crate::git::{CodeLine, Oid};
 use crate::trace::query::code::commits;
@@ -77,7 +77,9 @@ impl WhyArgs {
             if let Some(commits) = commits(repo, &self.target)? {
                 return Ok(explain(repo, &repo.added_lines(&commits)?, |_| true)?);
             }
-            bail!("`{}` is neither a file nor a commit of the code", self.target);
+            let message = format!("`{}` is neither a file nor a commit of the code", escaped(&self.target));
+            let hint = "name a file that is checked out, from this folder, or a commit whose lines you mean";
+            return Err(Error::with_hint(message, hint));
         }
         if self.markdown {
             bail!("--markdown is for a commit or a range, A..B, not for a file");
