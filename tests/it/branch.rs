@@ -392,3 +392,19 @@ fn a_list_of_many_traces_follows_every_change() {
     fs::write(&list, "damaged").unwrap();
     assert_eq!(newest(), "codex/200 1");
 }
+
+#[test]
+fn a_rename_whose_log_cannot_be_copied_leaves_only_the_old_name() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.text(&["branch", "idea"]);
+    repo.text(&["--trace", "idea", "commit", "-m", "two"]);
+    let before = repo.refs();
+    // Git moves the refs of a reftable, and a file of our own has the log of the others.
+    repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q '^0*[1-9a-f].* [0-9]*[1-9a-f].* refs/traces/plan$'\n");
+    let aside = format!("trace/reflog-{}", blake3::hash(b"refs/traces/plan").to_hex());
+    fs::create_dir(repo.git_dir().join(aside)).unwrap();
+    let output = repo.run(&["branch", "-m", "idea", "plan"], b"");
+    assert_eq!(output.status.code(), Some(2), "{}", repo.exact(&output));
+    assert_eq!(repo.refs(), before);
+}

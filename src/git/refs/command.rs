@@ -234,11 +234,18 @@ impl Repo {
         let latest = &moves[moves.len().saturating_sub(COPIED_MOVES)..];
         let mut at = None;
         for Logged { entry, who } in latest {
-            self.patiently(|| self.move_by_git(to, at, entry.new, LogLine { who, why: &entry.why }))?;
+            self.copy_move(to, at, entry.new, LogLine { who, why: &entry.why })?;
             at = Some(entry.new);
         }
         // Git does not log a move to the same commit, so the copied log lacks the renaming itself.
-        if at == Some(oid) { Ok(()) } else { self.patiently(|| self.move_by_git(to, at, oid, log)) }
+        if at == Some(oid) { Ok(()) } else { self.copy_move(to, at, oid, log) }
+    }
+
+    fn copy_move(&self, to: &str, at: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        match (self.patiently(|| self.move_by_git(to, at, new, log)), at) {
+            (Err(error), Some(at)) => self.take_back(to, at, error),
+            (done, _) => done,
+        }
     }
 }
 

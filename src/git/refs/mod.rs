@@ -213,11 +213,16 @@ impl Repo {
     /// one lock for all refs, which is left to git.
     fn move_ref(&self, moved: (&str, Option<Oid>, Oid), left: Option<Oid>, log: LogLine<'_>) -> Result<(), GitError> {
         let (refname, old, new) = moved;
-        self.logged_move(&Move { refname, old, new: Some(new), left }, log.who, || match &self.refs {
+        let moved = Move { refname, old, new: Some(new), left };
+        self.logged_move(&moved, log.who, || self.make_move(refname, old, new, log))
+    }
+
+    fn make_move(&self, refname: &str, old: Option<Oid>, new: Oid, log: LogLine<'_>) -> Result<(), GitError> {
+        match &self.refs {
             RefStorage::Files if self.is_in_process()? => self.move_file(refname, old, new, log),
             // Writers of other refs take the lock of a reftable, too, and release it soon.
             _ => self.patiently(|| self.move_by_git(refname, old, new, log)),
-        })
+        }
     }
 
     /// Keeps a commit by a ref of its name, which is returned. Git refuses to run beside a ref to a missing or damaged commit, so

@@ -22,21 +22,24 @@ impl Repo {
         log: LogLine<'_>,
         on_the_way: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        match &self.refs {
+        let moved = Move { refname: to, old: None, new: Some(oid), left: None };
+        self.logged_move(&moved, log.who, || match &self.refs {
             RefStorage::Files => {
                 let history = self.reflog_bytes(from)?;
-                self.move_ref((to, None, oid), None, log)?;
-                if !history.is_empty() {
-                    self.replace_reflog(to, history, oid, log)?;
-                }
+                self.make_move(to, None, oid, log)?;
+                let copied = if history.is_empty() { Ok(()) } else { self.replace_reflog(to, history, oid, log) };
+                copied.or_else(|error| self.take_back(to, oid, error))
             }
-            RefStorage::Reftable(_) => {
-                let moved = Move { refname: to, old: None, new: Some(oid), left: None };
-                self.logged_move(&moved, log.who, || self.copy_by_git(from, to, oid, log))?;
-            }
-        }
+            RefStorage::Reftable(_) => self.copy_by_git(from, to, oid, log),
+        })?;
         on_the_way()?;
         Ok(self.delete_at(from, oid, None, log.who)?)
+    }
+
+    /// Deletes a new ref whose log cannot be copied, so that the renaming can be repeated.
+    pub(super) fn take_back(&self, refname: &str, oid: Oid, error: GitError) -> Result<(), GitError> {
+        let _ = self.delete_refs_at(&[(refname.to_owned(), oid)]);
+        Err(error)
     }
 
     /// Puts the log of the old name before the move to this one, which is logged as a move from `oid` to itself.
