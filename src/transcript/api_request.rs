@@ -248,7 +248,7 @@ impl Conversation {
         if *count > 1 {
             record.extend(format!("\n{count}").into_bytes());
         }
-        let mut builder = EntryBuilder::new(api.as_str(), RecordSource::Content(record), None, 0);
+        let mut builder = EntryBuilder::new(api.as_str(), RecordSource::content(&record), None, 0);
         for block in &message.blocks {
             let (fields, body) = fields_and_body(message, &block.content, opening);
             builder.push(fields, body);

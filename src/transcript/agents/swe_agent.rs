@@ -91,7 +91,8 @@ impl RecordReader for SweAgent {
             return known.map_or_else(unknown, |(_, name)| Outcome::Ignored(name.to_owned()));
         };
         let count = self.sources.count(bytes);
-        let builder = |source| EntryBuilder::new(FORMAT, RecordSource::Content(source), None, output.end_offset);
+        let builder =
+            |source: Vec<u8>| EntryBuilder::new(FORMAT, RecordSource::content(&source), None, output.end_offset);
         let mut entries = builder([bytes, format!("\n{count}").as_bytes()].concat());
         if self.message(&mut entries, &json::view_of(raw_message)).is_none() {
             entries = builder(bytes.to_vec());

@@ -29,18 +29,21 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What the sources, and so the ids, of a record's items are derived from.
-pub(crate) enum RecordSource {
-    Id(String),
-    Content(Vec<u8>),
-}
+/// The name of a record, from which the sources, and so the ids, of its items are derived.
+pub(crate) struct RecordSource(String);
 
 impl RecordSource {
+    pub(crate) fn id(id: &str) -> Self {
+        Self(Source::new("", id, 0).record().to_owned())
+    }
+
+    /// The hash of a record without an id.
+    pub(crate) fn content(bytes: &[u8]) -> Self {
+        Self(Source::of_content("", bytes, 0).record().to_owned())
+    }
+
     pub(crate) fn block(&self, format: &str, block: usize) -> Source {
-        match self {
-            Self::Id(id) => Source::new(format, id, block),
-            Self::Content(bytes) => Source::of_content(format, bytes, block),
-        }
+        Source::new(format, &self.0, block)
     }
 }
 
@@ -59,13 +62,13 @@ impl SourceTracker {
         match self.known.entry(hash([&b"id"[..], id.as_bytes()])) {
             hash_map::Entry::Vacant(slot) => {
                 slot.insert(content_hash);
-                Some(RecordSource::Id(id.to_owned()))
+                Some(RecordSource::id(id))
             }
             hash_map::Entry::Occupied(first) if *first.get() == content_hash => None,
             hash_map::Entry::Occupied(_) => {
                 let changed = [id.as_bytes(), b"\n", content].concat();
                 let repeated = self.known.insert(hash([&b"changed"[..], &changed]), content_hash).is_some();
-                (!repeated).then_some(RecordSource::Content(changed))
+                (!repeated).then(|| RecordSource::content(&changed))
             }
         }
     }

@@ -200,8 +200,8 @@ impl Session {
         let source = match id.filter(|id| !id.is_empty()) {
             Some(id) => self.sources.by_id(id, bytes)?,
             None => match self.sources.count(bytes) {
-                1 => RecordSource::Content(bytes.to_vec()),
-                count => RecordSource::Content([bytes, format!("\n{count}").as_bytes()].concat()),
+                1 => RecordSource::content(bytes),
+                count => RecordSource::content(&[bytes, format!("\n{count}").as_bytes()].concat()),
             },
         };
         Some(EntryBuilder::new(self.functions.format, source, None, output.end_offset))

@@ -181,9 +181,9 @@ impl ClaudeCode {
         let Some(uuid) = json::member_text(record.uuid) else {
             // The user may really say the same thing twice, such as "continue"; a title occurs once.
             return match self.sources.count(bytes) {
-                1 => Some(RecordSource::Content(bytes.to_vec())),
+                1 => Some(RecordSource::content(bytes)),
                 _ if [record.summary, record.ai_title, record.custom_title].iter().any(Option::is_some) => None,
-                count => Some(RecordSource::Content([bytes, format!("\n{count}").as_bytes()].concat())),
+                count => Some(RecordSource::content(&[bytes, format!("\n{count}").as_bytes()].concat())),
             };
         };
         // The content alone: a record that is written again may have a newer usage.

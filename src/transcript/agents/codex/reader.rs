@@ -107,7 +107,7 @@ impl RecordReader for Codex {
         let kind = record.kind.and_then(json::text);
         let count = self.sources.count(bytes);
         let source = [self.session.as_bytes(), b"\n", bytes, format!("\n{count}").as_bytes()].concat();
-        let source = RecordSource::Content(source);
+        let source = RecordSource::content(&source);
         let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
         let outcome = match (kind.as_deref(), record.payload) {
             (Some("response_item"), Some(payload)) => {

@@ -130,7 +130,7 @@ impl GeminiCli {
         let (Some(id), Some(kind)) = (record.id.and_then(json::text), record.kind.and_then(json::text)) else {
             return Outcome::Unknown(String::new());
         };
-        let source = RecordSource::Id(id.to_string());
+        let source = RecordSource::id(id.as_ref());
         let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
         builder.add_meta("model", json::line(record.model, 128));
         let is_sent = matches!(&*kind, "user" | "gemini");
