@@ -270,7 +270,7 @@ fn a_setting_names_the_remote_of_traces() {
         repo.git(&["remote", "add", name, &format!("../{name}.git")]);
     }
     let push = |args: &[&str]| String::from_utf8(repo.run(&[&["push"], args].concat(), b"").stderr).unwrap();
-    insta::assert_snapshot!(push(&[]), @"pushed to the default remote `origin`; `git config trace.contextRemote NAME` sets another default for traces");
+    insta::assert_snapshot!(push(&[]), @"the default remote is `origin`; `git config trace.contextRemote NAME` sets another default for traces");
     assert_eq!(push(&["origin"]), "");
     repo.git(&["config", "trace.contextRemote", "private"]);
     assert_eq!(push(&[]), "");

@@ -176,3 +176,23 @@ fn a_ref_that_git_has_moved_although_it_failed_has_moved() {
     assert_eq!(repo.lines(&["op", "log", "--json"]).len(), 6);
     repo.fsck();
 }
+
+#[test]
+fn locks_of_a_killed_git_expire_after_ten_minutes() {
+    let Some(repo) = reftable() else { return };
+    repo.say("one");
+    repo.text(&["branch", "idea"]);
+    let folder = repo.git_dir().join("reftable");
+    let table = std::fs::read_to_string(folder.join("tables.list")).unwrap().lines().next().unwrap().to_owned();
+    let locks = ["tables.list.lock".to_owned(), format!("{table}.lock")].map(|name| folder.join(name));
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(601);
+    for args in [["commit", "-m", "two"].as_slice(), &["switch", "idea"], &["branch", "-D", "main"], &["gc", "--quiet"]]
+    {
+        for lock in &locks {
+            std::fs::File::create(lock).unwrap().set_modified(old).unwrap();
+        }
+        repo.text(args);
+    }
+    assert!(!locks.iter().any(|lock| lock.exists()));
+    repo.fsck();
+}

@@ -203,7 +203,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     insta::assert_snapshot!(trace_in(&repo, "bob", &["push"]), @r"
     main: up to date
     --- stderr
-    pushed to the default remote `origin`; `git config trace.contextRemote NAME` sets another default for traces
+    the default remote is `origin`; `git config trace.contextRemote NAME` sets another default for traces
     error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
     hint: `git verify-commit [OID]` says why
     [exit 1]

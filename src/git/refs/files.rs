@@ -218,7 +218,9 @@ impl Repo {
     /// The caller holds the [`Repo::lock`] of the ref. Returns whether there was a stale file.
     pub(in crate::git) fn remove_stale_lock(&self, refname: &str) -> bool {
         if !matches!(self.refs, RefStorage::Files) {
-            return false;
+            // One lock for all refs, and one for each table.
+            let locks = lock_files([self.common_dir(), self.git_dir()].map(|home| home.join("reftable")).into());
+            return locks.iter().filter(|lock| remove_older(lock, STALE_GIT_LOCK)).count() > 0;
         }
         remove_stale(&self.lock_path(refname), |lock| {
             #[cfg(unix)]
@@ -254,7 +256,7 @@ impl Repo {
         let mut folders = vec![common.join("objects/info"), common.join("objects/pack")];
         for home in worktrees.map(|entry| entry.path()).chain([common.to_owned()]) {
             let _ = remove_older(&home.join("HEAD.lock"), STALE_GIT_LOCK);
-            folders.extend(["refs", "logs"].map(|name| home.join(name)));
+            folders.extend(["refs", "logs", "reftable"].map(|name| home.join(name)));
         }
         for path in lock_files(folders) {
             let _ = remove_older(&path, STALE_GIT_LOCK);

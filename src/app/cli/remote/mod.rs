@@ -148,7 +148,7 @@ impl PushArgs {
         let status = print_delivery(context, &remote, &delivery, self.json)?;
         if is_unsaid {
             let hint = "`git config trace.contextRemote NAME` sets another default for traces";
-            context.ui.note(format!("pushed to the default remote `{}`; {hint}", escaped(&remote)));
+            context.ui.note(format!("the default remote is `{}`; {hint}", escaped(&remote)));
         }
         delivery.record.map_or(Ok(status), |error| Err(error.into()))
     }
