@@ -224,3 +224,15 @@ fn no_other_trace_takes_the_name_of_an_archived_one() {
     repo.text(&["commit", "-m", "more"]);
     assert_eq!(repo.bodies("claude-code/first").last().unwrap(), "more");
 }
+
+#[test]
+fn a_network_may_lead_to_this_repository() {
+    let repo = repo_with(&["first"]);
+    let before = traces(&repo);
+    repo.git(&["config", "protocol.ext.allow", "always"]);
+    repo.git(&["remote", "add", "network", &format!("ext::%S {}", repo.git_dir().display())]);
+    let refused = later(&repo, &["archive", "network", "claude-code/first"]);
+    assert!(refused.contains("it keeps its objects in this repository"), "{refused}");
+    assert_eq!(traces(&repo), before);
+    assert!(!refs(&repo).iter().any(|line| line.contains("trace-archiving")));
+}

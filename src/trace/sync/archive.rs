@@ -17,6 +17,9 @@ use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::signature::Signature;
 use crate::trace::{Trace, TraceError, TraceName};
 
+/// A ref that shows whether the remote is this repository.
+const PROBE: &str = "refs/trace-archiving/probe";
+
 /// How many traces are deleted by one call of git.
 const BATCH: usize = 1000;
 
@@ -51,7 +54,7 @@ pub(crate) fn archive(
     let patterns: Vec<String> =
         if names.len() < MANY { names.iter().map(TraceName::refname).collect() } else { Vec::new() };
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-    let there: HashMap<String, Oid> = repo.list_remote(remote, &patterns)?.into_iter().collect();
+    let there = listed(repo, remote, &patterns, wanted.first())?;
     let is_held = |one: &Archived| there.get(&one.name.refname()) == Some(&one.tip);
     let (held, others): (Vec<Archived>, Vec<Archived>) = wanted.into_iter().partition(is_held);
     let why = |one: Archived| {
@@ -65,6 +68,26 @@ pub(crate) fn archive(
     let (moved, archived) = held.into_iter().partition::<Vec<_>, _>(|one| moved.contains(&one.name));
     kept.extend(moved.into_iter().map(|one| (one.name, "it was changed meanwhile".to_owned())));
     Ok(Archival { archived, kept, record: delivery.record })
+}
+
+/// The refs of a remote. Fails if it is this repository, which a remote that is reached over a network can be, too: it then lists a
+/// ref that is set only meanwhile.
+fn listed(
+    repo: &Repo,
+    remote: &str,
+    patterns: &[&str],
+    wanted: Option<&Archived>,
+) -> Result<HashMap<String, Oid>, TraceError> {
+    let Some(Archived { tip, .. }) = wanted else { return Ok(HashMap::new()) };
+    let probe = [(PROBE.to_owned(), *tip)];
+    let patterns: Vec<&str> =
+        if patterns.is_empty() { Vec::new() } else { patterns.iter().copied().chain([PROBE]).collect() };
+    let _lock = repo.lock(PROBE)?;
+    repo.set_tags(&probe)?;
+    let there = repo.list_remote(remote, &patterns);
+    repo.delete_refs_at(&probe)?;
+    let there: HashMap<String, Oid> = there?.into_iter().collect();
+    if there.contains_key(PROBE) { Err(TraceError::ArchiveHere { remote: remote.to_owned() }) } else { Ok(there) }
 }
 
 /// Deletes traces that have these tips, with what else keeps their objects. Returns those that have other tips.
@@ -100,7 +123,8 @@ fn delete(repo: &Repo, signature: &Signature, held: &[Archived]) -> Result<Vec<T
         }
         // All or none: a trace that another process changed stops no other.
         for (one, mut refs) in batch.iter().zip(each) {
-            if repo.find_ref(&one.name.refname())? == Some(one.tip) {
+            // The call that failed may have deleted some.
+            if repo.find_ref(&one.name.refname())?.is_none_or(|oid| oid == one.tip) {
                 let exists = |refname: &str| repo.find_ref(refname).is_ok_and(|oid| oid.is_some());
                 refs.retain(|(refname, _)| exists(refname));
                 repo.delete_refs_at(&refs)?;

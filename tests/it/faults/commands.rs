@@ -76,6 +76,7 @@ const KEPT_THERE: &[&str] = &[
     "remote.git refs/",
     "repo refs/trace-remote-records/",
     "repo refs/trace-remotes/",
+    "repo refs/trace-archiving/",
     "repo/.git/trace/archived",
     "repo refs/trace",
 ];
