@@ -70,7 +70,7 @@ fn full() -> TestRepo {
 #[test]
 fn json_is_what_the_schemas_say() {
     let repo = full();
-    let cases: [(&str, &[&str]); 22] = [
+    let cases: [(&str, &[&str]); 26] = [
         ("log", &["log"]),
         ("log", &["log", "--all", "--reason", "question|again"]),
         ("show", &["show", "#0.."]),
@@ -91,6 +91,10 @@ fn json_is_what_the_schemas_say() {
         ("top", &["top", "--by", "tool", "--window", "5000"]),
         ("grep", &["grep", "limit"]),
         ("grep", &["grep", "--all-history", "limit"]),
+        ("blame", &["blame", "#1"]),
+        ("types", &["types"]),
+        ("op", &["op", "log"]),
+        ("recall", &["recall", "--traces", "limit"]),
         ("delete", &["delete", "#4"]),
         ("delete", &["restore", "#4"]),
     ];
@@ -105,6 +109,37 @@ fn json_is_what_the_schemas_say() {
         check("pin", &repo.lines(&[args, &["--json"]].concat()));
     }
     check("priority", &repo.lines(&["priority", "#3", "--json"]));
+}
+
+#[test]
+fn json_of_shared_and_archived_traces_is_what_the_schemas_say() {
+    let repo = full();
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "vault", "../vault.git"]);
+    repo.text(&["push", "vault"]);
+    check("remote", &repo.lines(&["remote", "--json"]));
+    repo.text(&["archive", "vault", "side"]);
+    check("archived", &repo.lines(&["sessions", "--archived", "--json"]));
+    repo.text(&["undo"]);
+    check("op", &repo.lines(&["undo", "--list", "--json"]));
+}
+
+#[test]
+fn json_of_memory_files_is_what_the_schemas_say() {
+    let repo = TestRepo::new();
+    repo.text(&["breadcrumb", "set", "auth.mode", "JWT"]);
+    repo.text(&["crumb", "new", "a.crumb", "--fact", "reviews"]);
+    repo.text(&["checkpoint", "new", "auth", "-p", "Nobody can log in."]);
+    repo.git(&["add", "--all"]);
+    repo.git(&["commit", "--quiet", "-m", "memory"]);
+    repo.text(&["breadcrumb", "delete", "--confirm", "auth.mode"]);
+    repo.git(&["commit", "--quiet", "--all", "-m", "forget"]);
+    check("history", &repo.lines(&["breadcrumb", "history", "auth.mode", "--json"]));
+    check("triage", &repo.lines(&["crumb", "triage", "a.crumb", "--json"]));
+    check("recall", &repo.lines(&["recall", "log", "--json"]));
+    for command in ["list", "status"] {
+        check("checkpoint", repo.json(&["checkpoint", command, "--json"]).as_array().unwrap());
+    }
 }
 
 #[test]
