@@ -1,4 +1,4 @@
-"""Git over HTTP for tests: `git http-backend` behind lighttpd."""
+"""For tests with several repositories: git over HTTP, `git http-backend` behind lighttpd, and the end of git's upkeep."""
 
 import contextlib
 import os
@@ -53,3 +53,12 @@ $HTTP["url"] =~ "^/git" {{
     finally:
         server.terminate()
         server.wait()
+
+
+def await_upkeep(folder):
+    """Waits until git's upkeep in the background is over: `git fsck` would report what it packs away meanwhile as missing."""
+    git_dir = folder / ".git" if (folder / ".git").is_dir() else folder
+    for _ in range(600):
+        if not any((git_dir / lock).exists() for lock in ["objects/maintenance.lock", "gc.pid"]):
+            return
+        time.sleep(0.1)
