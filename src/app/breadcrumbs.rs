@@ -80,7 +80,7 @@ fn ignore(git: &Git, path: &Path) -> Result<()> {
         }
         text.extend(StoreFile::Secret.file_name().bytes());
         text.push(b'\n');
-        Ok((Some(text), ()))
+        Ok((Some(vec![text.into()]), ()))
     })?;
     Ok(())
 }

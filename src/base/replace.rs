@@ -1,7 +1,8 @@
 //! Atomic file replacement, with one writer at a time.
 
+use std::borrow::Cow;
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -169,6 +170,15 @@ pub(crate) enum Access {
     Cache,
 }
 
+/// A new text, in parts that are written one after the other: most of a large one is often the old text.
+pub(crate) type Parts<'t> = Vec<Cow<'t, [u8]>>;
+
+fn is_equal(parts: &Parts<'_>, text: &[u8]) -> bool {
+    let mut rest = text;
+    let mut is_next = |part: &Cow<'_, [u8]>| rest.strip_prefix(&**part).inspect(|after| rest = after).is_some();
+    parts.iter().map(|part| part.len()).sum::<usize>() == text.len() && parts.iter().all(&mut is_next)
+}
+
 /// Changes the file at `path`, which may be a symbolic link; returns the result of `change`.
 ///
 /// `change` returns the new text, or `None` to leave the file alone. It is called again if another program changed the file.
@@ -176,7 +186,7 @@ pub(crate) fn update<T, E: From<FileError>>(
     path: &Path,
     stem: Stem,
     access: Access,
-    mut change: impl FnMut(&FileSnapshot) -> Result<(Option<Vec<u8>>, T), E>,
+    mut change: impl for<'t> FnMut(&'t FileSnapshot) -> Result<(Option<Parts<'t>>, T), E>,
 ) -> Result<T, E> {
     let path = path.to_owned();
     let write_error = |source| FileError::Write { path: path.clone(), source };
@@ -187,11 +197,13 @@ pub(crate) fn update<T, E: From<FileError>>(
     for _ in 0..MAX_ATTEMPTS {
         let seen = read(&real).map_err(|source| FileError::Read { path: path.clone(), source })?;
         let (text, result) = change(&seen)?;
-        let Some(text) = text.filter(|text| seen.version.is_none() || *text != seen.text) else { return Ok(result) };
+        let Some(text) = text.filter(|text| seen.version.is_none() || !is_equal(text, &seen.text)) else {
+            return Ok(result);
+        };
         if seen.is_read_only {
             return Err(FileError::ReadOnly { path }.into());
         }
-        if replace(&real, stem, seen.version.as_ref(), access, &text).map_err(write_error)? {
+        if replace_in_parts(&real, stem, seen.version.as_ref(), access, &text).map_err(write_error)? {
             return Ok(result);
         }
     }
@@ -213,6 +225,16 @@ pub(crate) fn replace(
     access: Access,
     bytes: &[u8],
 ) -> io::Result<bool> {
+    replace_in_parts(path, stem, seen, access, &[bytes.into()])
+}
+
+fn replace_in_parts(
+    path: &Path,
+    stem: Stem,
+    seen: Option<&FileVersion>,
+    access: Access,
+    text: &[Cow<'_, [u8]>],
+) -> io::Result<bool> {
     let folder = folder_of(path);
     let prefix = format!("{}-", stem.0);
     remove_leftovers(folder, stem);
@@ -229,7 +251,10 @@ pub(crate) fn replace(
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode | UNFINISHED));
     }
     let mut temporary = builder.tempfile_in(folder)?;
-    temporary.write_all(bytes)?;
+    let mut writer = BufWriter::new(temporary.as_file_mut());
+    text.iter().try_for_each(|part| writer.write_all(part))?;
+    writer.flush()?;
+    drop(writer);
     // The old file may not be executable.
     if let Some(old) = find_metadata(path)?.filter(|_| access != Access::Program) {
         keep_access(temporary.as_file(), &old)?;

@@ -29,7 +29,7 @@ pub(crate) fn edit<T>(
         let mut crumb = CrumbFile::parse(&seen.text)?;
         check_editable(&crumb)?;
         let result = change(&mut crumb)?;
-        Ok((Some(crumb.print()), result))
+        Ok((Some(vec![crumb.print().into()]), result))
     })
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn create(path: &Path, text: &[u8]) -> Result<(), CrumbError> {
     check_link(path)?;
     update(path, STEM, Access::Usual, |seen| match seen.version {
         Some(_) => Err(CrumbError::Exists { path: path.to_owned() }),
-        None => Ok((Some(text.to_vec()), ())),
+        None => Ok((Some(vec![text.to_vec().into()]), ())),
     })
 }
 

@@ -12,7 +12,7 @@ fn edited(text: &str, keys: &[&str], put: &[(&str, &str)]) -> String {
     let selection =
         Selection::parse(text.as_bytes(), Selector::Keys(&|key| keys.iter().any(|k| k.as_bytes() == key))).unwrap();
     let put: Vec<_> = put.iter().map(|(key, value)| Record::new((*key).to_owned(), (*value).to_owned())).collect();
-    String::from_utf8(selection.replace(&put).unwrap_or_else(|| text.into())).unwrap()
+    String::from_utf8(selection.replace(&put).map_or_else(|| text.into(), |parts| parts.concat())).unwrap()
 }
 
 #[test]

@@ -56,6 +56,6 @@ pub(crate) fn resolve_file(path: &Path, stages: Option<&Stages>, markers: &Marke
         })?;
         let resolved = merged.to_bytes(markers);
         let (conflict_count, is_changed) = (merged.conflict_count(), resolved != seen.text);
-        Ok((is_changed.then_some(resolved), Resolved { conflict_count, notes: merged.notes, is_changed }))
+        Ok((is_changed.then(|| vec![resolved.into()]), Resolved { conflict_count, notes: merged.notes, is_changed }))
     })
 }

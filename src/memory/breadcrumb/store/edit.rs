@@ -1,10 +1,12 @@
 //! Editing a file's text in memory: parsing its lines, and replacing the selected records.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::is_large;
 use super::lines::{BOM, KeyedLine, Lines, complete_key, order_keys, parse_all};
+use crate::base::replace::Parts;
 use crate::memory::breadcrumb::{InvalidLine, Record};
 
 /// Which records to select.
@@ -82,7 +84,7 @@ impl<'a> Selection<'a> {
     /// The text with the selected records replaced; `None` if that changes nothing. A line that would not change keeps its bytes.
     ///
     /// The text around the changes stays, including blank lines, unless it was not sorted.
-    pub(crate) fn replace(&self, replacements: &[Record<'static>]) -> Option<Vec<u8>> {
+    pub(crate) fn replace(&self, replacements: &[Record<'static>]) -> Option<Parts<'a>> {
         let Self { text, lines: Lines { has_bom, lines, is_sorted }, selected } = self;
         let mut old_records: HashMap<&str, Vec<&SelectedRecord>> = HashMap::new();
         for old in selected {
@@ -108,16 +110,16 @@ impl<'a> Selection<'a> {
         let mut removed: Vec<_> = removed.into_iter().collect();
         removed.sort_unstable();
         added.sort_by_key(|(key, _)| *key);
-        let mut added = added.iter().peekable();
-        let mut new = Vec::with_capacity(text.len() + added.len() * 256);
+        let mut added = added.into_iter().peekable();
+        let mut new = Parts::new();
         let start = if *has_bom { BOM.len() } else { 0 };
-        new.extend(&text[..start]);
+        push(&mut new, text[..start].into());
         // Lines that are copied at once, with the blank lines between them.
         let mut run = start..start;
         for line in lines {
             while let Some((_, line)) = added.next_if(|(key, _)| order_keys(Some(key), line.key.as_deref()).is_lt()) {
                 push_run(&mut new, text, &mut run);
-                push_line(&mut new, line.as_bytes());
+                push_line(&mut new, line.into_bytes().into());
             }
             let (start, end) = (line.start, line.end().min(text.len()));
             let is_removed = removed.binary_search(&line.number).is_ok();
@@ -134,28 +136,34 @@ impl<'a> Selection<'a> {
             }
         }
         push_run(&mut new, text, &mut run);
-        added.for_each(|(_, line)| push_line(&mut new, line.as_bytes()));
+        added.for_each(|(_, line)| push_line(&mut new, line.into_bytes().into()));
         if *is_sorted {
-            new.extend(&text[run.end..]);
+            push(&mut new, text[run.end..].into());
         } else {
-            push_line(&mut new, b"");
+            push_line(&mut new, Cow::default());
         }
         Some(new)
     }
 }
 
 /// Adds a part of the text that begins at a line; `run` is empty then.
-fn push_run(new: &mut Vec<u8>, text: &[u8], run: &mut Range<usize>) {
+fn push_run<'a>(new: &mut Parts<'a>, text: &'a [u8], run: &mut Range<usize>) {
     if run.start < run.end {
-        push_line(new, &text[run.clone()]);
+        push_line(new, text[run.clone()].into());
     }
     run.start = run.end;
 }
 
 /// Adds a line, and before it the line ending that the last line of a text may lack.
-fn push_line(text: &mut Vec<u8>, line: &[u8]) {
-    if !text.is_empty() && !text.ends_with(b"\n") && text != BOM {
-        text.push(b'\n');
+fn push_line<'a>(text: &mut Parts<'a>, line: Cow<'a, [u8]>) {
+    if text.last().is_some_and(|last| !last.ends_with(b"\n") && **last != *BOM) {
+        text.push(b"\n".into());
     }
-    text.extend(line);
+    push(text, line);
+}
+
+fn push<'a>(text: &mut Parts<'a>, part: Cow<'a, [u8]>) {
+    if !part.is_empty() {
+        text.push(part);
+    }
 }

@@ -54,14 +54,15 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        let lines = numbered(text).map(|(number, line)| KeyedLine {
-            key: find_key(line),
-            text: line,
-            number,
-            start: line.as_ptr().addr() - text.as_ptr().addr(),
-        });
-        let lines: Vec<_> = lines.collect();
-        Self { has_bom: text.starts_with(BOM), is_sorted: lines.is_sorted_by(|a, b| a.order(b).is_le()), lines }
+        let (mut lines, mut is_sorted) = (Vec::<KeyedLine<'_>>::new(), true);
+        for (number, line) in numbered(text) {
+            let start = line.as_ptr().addr() - text.as_ptr().addr();
+            let line = KeyedLine { key: find_key(line), text: line, number, start };
+            // Here, both keys are in the processor's cache.
+            is_sorted = is_sorted && lines.last().is_none_or(|last| last.order(&line).is_le());
+            lines.push(line);
+        }
+        Self { has_bom: text.starts_with(BOM), lines, is_sorted }
     }
 
     /// The lines in order. Lines with the same key keep their order.
