@@ -7,9 +7,10 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::agents::trajectories::{atif, otel, swe_agent};
 use super::agents::{
-    AgentFormat, FolderAndFile, IsWanted, aider, atif, claude_code, codex, copilot_cli, cursor, droid, gemini_cli,
-    opencode, otel, pi, qwen_code, swe_agent,
+    AgentFormat, FolderAndFile, IsWanted, aider, claude_code, codex, copilot_cli, cursor, droid, gemini_cli, opencode,
+    pi, qwen_code,
 };
 use super::api_request;
 use super::read::document::{DocumentLines, JoinedLines};

@@ -5,7 +5,6 @@
 //! [`super::format`].
 
 pub(crate) mod aider;
-pub(crate) mod atif;
 pub(crate) mod claude_code;
 pub(crate) mod codex;
 pub(crate) mod copilot_cli;
@@ -13,11 +12,10 @@ pub(crate) mod cursor;
 pub(crate) mod droid;
 pub(crate) mod gemini_cli;
 pub(crate) mod opencode;
-pub(crate) mod otel;
 pub(crate) mod pi;
 pub(crate) mod qwen_code;
 mod search;
-pub(crate) mod swe_agent;
+pub(crate) mod trajectories;
 
 use std::fs::{self, Metadata};
 use std::io::{self, BufRead as _, BufReader, Read};

@@ -13,9 +13,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::AgentFormat;
 use crate::trace::model::item::Role;
 use crate::transcript::TranscriptEntry;
+use crate::transcript::agents::AgentFormat;
 use crate::transcript::read::builder::{
     EntryBuilder, RecordSource, SourceTracker, call_arguments, dialogue, freeform, image, message_fields, part_text,
     reasoning, result, split_text,

@@ -18,9 +18,9 @@ use std::collections::HashMap;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::AgentFormat;
 use crate::tokens::TokenUsage;
 use crate::trace::model::item::Role;
+use crate::transcript::agents::AgentFormat;
 use crate::transcript::read::builder::{EntryBuilder, call_arguments};
 use crate::transcript::read::dialect::{Dialect, Session, add_usage, role};
 use crate::transcript::read::header;

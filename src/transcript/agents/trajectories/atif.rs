@@ -12,9 +12,9 @@
 
 use std::borrow::Cow;
 
-use super::AgentFormat;
 use crate::tokens::TokenUsage;
 use crate::trace::model::item::Role;
+use crate::transcript::agents::AgentFormat;
 use crate::transcript::read::builder::{EntryBuilder, call_arguments, freeform, reasoning};
 use crate::transcript::read::dialect::{Dialect, Session, add_usage, role};
 use crate::transcript::read::object::Object;

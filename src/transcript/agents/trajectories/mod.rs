@@ -1,0 +1,5 @@
+//! Trajectories and telemetry: what agents write for those who evaluate and observe them.
+
+pub(crate) mod atif;
+pub(crate) mod otel;
+pub(crate) mod swe_agent;
