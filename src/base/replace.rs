@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -144,19 +145,34 @@ pub(crate) struct FileSnapshot {
     pub(crate) text: Vec<u8>,
     pub(crate) version: Option<FileVersion>,
     pub(crate) is_read_only: bool,
+    /// The part of the file that the text is, if it is not all.
+    pub(crate) part: Option<(File, Range<u64>)>,
 }
 
 /// Fails for anything but a regular file, which could not be replaced.
 pub(crate) fn read(path: &Path) -> io::Result<FileSnapshot> {
+    read_part(path, |_, _| Ok(None))
+}
+
+fn read_part(
+    path: &Path,
+    find_part: impl FnOnce(&File, u64) -> io::Result<Option<Range<u64>>>,
+) -> io::Result<FileSnapshot> {
     check_regular(path)?;
-    let file = match File::open(path) {
+    let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileSnapshot::default()),
         Err(error) => return Err(error),
     };
     let metadata = file.metadata()?;
-    let is_read_only = metadata.permissions().readonly();
-    Ok(FileSnapshot { text: bounded::read_opened(&file)?, version: Some(FileVersion::of(&metadata)), is_read_only })
+    let (version, is_read_only) = (Some(FileVersion::of(&metadata)), metadata.permissions().readonly());
+    let part = find_part(&file, metadata.len())?;
+    file.seek(SeekFrom::Start(part.as_ref().map_or(0, |part| part.start)))?;
+    let Some(part) = part else {
+        return Ok(FileSnapshot { text: bounded::read_opened(&file)?, version, is_read_only, part: None });
+    };
+    let text = bounded::read_all((&file).take(part.end - part.start))?;
+    Ok(FileSnapshot { text, version, is_read_only, part: Some((file, part)) })
 }
 
 /// Permissions of a new file. An existing file keeps its own, unless it becomes a program.
@@ -186,6 +202,18 @@ pub(crate) fn update<T, E: From<FileError>>(
     path: &Path,
     stem: Stem,
     access: Access,
+    change: impl for<'t> FnMut(&'t FileSnapshot) -> Result<(Option<Parts<'t>>, T), E>,
+) -> Result<T, E> {
+    update_part(path, stem, access, |_, _| Ok(None), change)
+}
+
+/// As [`update`], but `change` sees and replaces only the part that `find_part` finds in the file of this length. The system copies
+/// the rest of a large file faster than it is read into memory and written.
+pub(crate) fn update_part<T, E: From<FileError>>(
+    path: &Path,
+    stem: Stem,
+    access: Access,
+    find_part: impl Fn(&File, u64) -> io::Result<Option<Range<u64>>>,
     mut change: impl for<'t> FnMut(&'t FileSnapshot) -> Result<(Option<Parts<'t>>, T), E>,
 ) -> Result<T, E> {
     let path = path.to_owned();
@@ -195,7 +223,7 @@ pub(crate) fn update<T, E: From<FileError>>(
         return Err(FileError::Busy { path }.into());
     };
     for _ in 0..MAX_ATTEMPTS {
-        let seen = read(&real).map_err(|source| FileError::Read { path: path.clone(), source })?;
+        let seen = read_part(&real, &find_part).map_err(|source| FileError::Read { path: path.clone(), source })?;
         let (text, result) = change(&seen)?;
         let Some(text) = text.filter(|text| seen.version.is_none() || !is_equal(text, &seen.text)) else {
             return Ok(result);
@@ -203,7 +231,7 @@ pub(crate) fn update<T, E: From<FileError>>(
         if seen.is_read_only {
             return Err(FileError::ReadOnly { path }.into());
         }
-        if replace_in_parts(&real, stem, seen.version.as_ref(), access, &text).map_err(write_error)? {
+        if replace_in_parts(&real, stem, &seen, access, &text).map_err(write_error)? {
             return Ok(result);
         }
     }
@@ -225,13 +253,14 @@ pub(crate) fn replace(
     access: Access,
     bytes: &[u8],
 ) -> io::Result<bool> {
-    replace_in_parts(path, stem, seen, access, &[bytes.into()])
+    let seen = FileSnapshot { version: seen.cloned(), ..FileSnapshot::default() };
+    replace_in_parts(path, stem, &seen, access, &[bytes.into()])
 }
 
 fn replace_in_parts(
     path: &Path,
     stem: Stem,
-    seen: Option<&FileVersion>,
+    seen: &FileSnapshot,
     access: Access,
     text: &[Cow<'_, [u8]>],
 ) -> io::Result<bool> {
@@ -250,11 +279,10 @@ fn replace_in_parts(
         };
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode | UNFINISHED));
     }
-    let mut temporary = builder.tempfile_in(folder)?;
-    let mut writer = BufWriter::new(temporary.as_file_mut());
-    text.iter().try_for_each(|part| writer.write_all(part))?;
-    writer.flush()?;
-    drop(writer);
+    let temporary = builder.tempfile_in(folder)?;
+    if !write_text(temporary.as_file(), seen, text)? {
+        return Ok(false);
+    }
     // The old file may not be executable.
     if let Some(old) = find_metadata(path)?.filter(|_| access != Access::Program) {
         keep_access(temporary.as_file(), &old)?;
@@ -262,11 +290,11 @@ fn replace_in_parts(
     if access != Access::Cache {
         temporary.as_file().sync_all()?;
     }
-    if FileVersion::at(path)?.as_ref() != seen {
+    if FileVersion::at(path)? != seen.version {
         return Ok(false);
     }
     // A dangling link has no version, but it exists.
-    let file = if seen.is_none() && path.symlink_metadata().is_err() {
+    let file = if seen.version.is_none() && path.symlink_metadata().is_err() {
         match temporary.persist_noclobber(path) {
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             done => done.map_err(|error| error.error)?,
@@ -285,6 +313,26 @@ fn replace_in_parts(
     }
     effect::note_change();
     Ok(true)
+}
+
+/// Writes the new text between what surrounds it in the old file; returns false if that has become shorter.
+fn write_text(mut new: &File, seen: &FileSnapshot, text: &[Cow<'_, [u8]>]) -> io::Result<bool> {
+    let copy = |mut new: &File, range: Range<u64>| {
+        let Some((mut old, _)) = seen.part.as_ref().map(|(file, part)| (file, part)) else { return Ok(true) };
+        old.seek(SeekFrom::Start(range.start))?;
+        let len = range.end.saturating_sub(range.start);
+        io::copy(&mut old.take(len), &mut new).map(|copied| copied == len)
+    };
+    let len = seen.version.as_ref().map_or(0, |version| version.len);
+    let part = seen.part.as_ref().map_or(0..len, |(_, part)| part.clone());
+    if !copy(new, 0..part.start)? {
+        return Ok(false);
+    }
+    let mut writer = BufWriter::new(&mut new);
+    text.iter().try_for_each(|part| writer.write_all(part))?;
+    writer.flush()?;
+    drop(writer);
+    copy(new, part.end..len)
 }
 
 const STEM: Stem = Stem(".git-trace");

@@ -9,6 +9,7 @@ mod laws;
 mod lines;
 mod merge;
 mod namespace;
+mod part;
 mod record;
 mod sorted;
 mod store;

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::is_large;
 use super::lines::{BOM, KeyedLine, Lines, complete_key, order_keys, parse_all};
 use crate::base::replace::Parts;
 use crate::memory::breadcrumb::{InvalidLine, Record};
@@ -12,23 +11,27 @@ use crate::memory::breadcrumb::{InvalidLine, Record};
 /// Which records to select.
 #[derive(Clone, Copy)]
 pub(crate) enum Selector<'s> {
-    /// Of a large file, only lines with these keys are parsed, as when they are looked up.
-    Keys(&'s (dyn Fn(&[u8]) -> bool + Sync)),
+    /// Sorted. Of a large file, only lines with these keys are parsed, as when they are looked up.
+    Keys(&'s [&'s [u8]]),
     Records(&'s (dyn Fn(&Record<'_>) -> bool + Sync)),
 }
 
 impl Selector<'_> {
     fn selects(self, record: &Record<'_>) -> bool {
         match self {
-            Self::Keys(selects) => selects(record.key.as_bytes()),
+            Self::Keys(keys) => has(keys, record.key.as_bytes()),
             Self::Records(selects) => selects(record),
         }
     }
 
     /// Whether a line need not be parsed.
     fn skips(self, line: &[u8]) -> bool {
-        matches!(self, Self::Keys(selects) if complete_key(line).is_some_and(|key| !selects(key)))
+        matches!(self, Self::Keys(keys) if complete_key(line).is_some_and(|key| !has(keys, key)))
     }
+}
+
+fn has(keys: &[&[u8]], key: &[u8]) -> bool {
+    keys.binary_search(&key).is_ok()
 }
 
 /// A text without invalid lines, in which some records are selected.
@@ -62,11 +65,11 @@ fn parse(lines: &[KeyedLine<'_>], is_large: bool, selector: Selector<'_>) -> Vec
 }
 
 impl<'a> Selection<'a> {
-    /// Parses a text and selects records; or returns the first invalid line and the number of invalid lines.
-    pub(crate) fn parse(text: &'a [u8], selector: Selector<'_>) -> Result<Self, (InvalidLine, usize)> {
+    /// Parses a text, which may be of a large file, and selects records; or returns the first invalid line and the number of invalid lines.
+    pub(crate) fn parse(text: &'a [u8], is_large: bool, selector: Selector<'_>) -> Result<Self, (InvalidLine, usize)> {
         let mut lines = Lines::new(text);
         let (selected, invalid): (Vec<_>, Vec<_>) =
-            parse(&lines.lines, is_large(text), selector).into_iter().partition(Result::is_ok);
+            parse(&lines.lines, is_large, selector).into_iter().partition(Result::is_ok);
         if let Some(Err(first)) = invalid.first() {
             return Err((first.clone(), invalid.len()));
         }

@@ -4,6 +4,7 @@ pub(crate) mod edit;
 mod error;
 pub(crate) mod fix;
 pub(crate) mod lines;
+pub(crate) mod part;
 mod read;
 pub(crate) mod sorted;
 pub(crate) mod write;

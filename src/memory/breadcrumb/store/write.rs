@@ -2,18 +2,19 @@
 //!
 //! Lines that are not being changed keep their bytes. The first write sorts a file that a person left unsorted. A change
 //! without effect writes nothing. A damaged line blocks the write; in a file of more than 1 MiB, only if it has one of the keys or
-//! does not look complete.
+//! does not look complete. Of such a file, only the part with the keys is read into memory; see [`super::part`].
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::edit::{Selection, Selector};
-use super::{Store, StoreError, StoreFile};
-use crate::base::replace::{Access, FileError, Stem, update};
+use super::part::find_part;
+use super::{LARGE_FILE_LEN, Store, StoreError, StoreFile, is_large};
+use crate::base::replace::{Access, FileError, Stem, update_part};
 use crate::base::time::Time;
 use crate::memory::breadcrumb::exchange::OnConflict;
 use crate::memory::breadcrumb::key::is_secret;
@@ -113,7 +114,7 @@ impl<'s> Writer<'s> {
             set_updated(&mut record, now);
             Ok((vec![record.clone()], SetResult { record, is_new }))
         };
-        let set = self.edit(file, Selector::Keys(&|found| found == key.as_bytes()), update)?;
+        let set = self.edit(file, Selector::Keys(&[key.as_bytes()]), update)?;
         if moved.is_some() {
             // Only now: after a crash it is in both files, not in none.
             self.take(file.other(), key, Taken::Deleted)?;
@@ -124,7 +125,7 @@ impl<'s> Writer<'s> {
     /// The record of a key in one file.
     fn take(&self, file: StoreFile, key: &str, taken: Taken) -> Result<Option<Record<'static>>, StoreError> {
         let kept = |old: &Vec<_>| if taken == Taken::Kept { old.clone() } else { Vec::new() };
-        self.edit(file, Selector::Keys(&|found| found == key.as_bytes()), |old| Ok((kept(&old), winner(old))))
+        self.edit(file, Selector::Keys(&[key.as_bytes()]), |old| Ok((kept(&old), winner(old))))
     }
 
     /// Sets times that are missing or cannot be read; returns the number of records, and of those that changed.
@@ -152,7 +153,7 @@ impl<'s> Writer<'s> {
 
     /// Deletes a breadcrumb and returns it. The key may be any text.
     pub(crate) fn delete(&self, key: &str) -> Result<Option<Record<'static>>, StoreError> {
-        Ok(winner(self.delete_where(Selector::Keys(&|found| found == key.as_bytes()))?))
+        Ok(winner(self.delete_where(Selector::Keys(&[key.as_bytes()]))?))
     }
 
     /// Deletes all breadcrumbs of a task; returns them, sorted by key.
@@ -198,7 +199,8 @@ impl<'s> Writer<'s> {
             Ok((vec![record.clone()], record))
         };
         if old_file == new_file {
-            let is_either = |found: &[u8]| found == from.as_bytes() || found == to.as_bytes();
+            let mut both = [from.as_bytes(), to.as_bytes()];
+            both.sort_unstable();
             let rename_in_file = |both: Vec<Record<'static>>| {
                 if from == to {
                     let record = winner(both).ok_or_else(no_such_key)?;
@@ -207,12 +209,12 @@ impl<'s> Writer<'s> {
                 let (old, taken) = both.into_iter().partition(|record| record.key == from);
                 rename(winner(old).ok_or_else(no_such_key)?, winner(taken))
             };
-            return self.edit(old_file, Selector::Keys(&is_either), rename_in_file);
+            return self.edit(old_file, Selector::Keys(&both), rename_in_file);
         }
         // Add it to the new file before deleting it from the old one: after a crash it is in both files, not in none.
         let old = self.take(old_file, from, Taken::Kept)?.ok_or_else(no_such_key)?;
         let add = |taken| rename(old.clone(), winner(taken));
-        let record = self.edit(new_file, Selector::Keys(&|found| found == to.as_bytes()), add)?;
+        let record = self.edit(new_file, Selector::Keys(&[to.as_bytes()]), add)?;
         self.delete(from)?;
         Ok(record)
     }
@@ -250,7 +252,9 @@ impl<'s> Writer<'s> {
                 old.extend(new.into_values().cloned());
                 Ok((old, counts))
             };
-            let counts = self.edit(file, Selector::Keys(&|found| new.contains_key(found)), merge)?;
+            let mut keys: Vec<_> = new.keys().copied().collect();
+            keys.sort_unstable();
+            let counts = self.edit(file, Selector::Keys(&keys), merge)?;
             imported.added += counts.added;
             imported.replaced += counts.replaced;
             imported.kept += counts.kept;
@@ -279,8 +283,13 @@ impl<'s> Writer<'s> {
             fs::create_dir_all(folder).map_err(write_error)?;
         }
         let access = if file == StoreFile::Secret { Access::Private } else { Access::Usual };
-        update(&real, STEM, access, |seen| {
-            let selection = Selection::parse(&seen.text, selector)
+        let find_part = |file: &File, len| match selector {
+            Selector::Keys(keys) if len > LARGE_FILE_LEN => find_part(file, keys),
+            _ => Ok(None),
+        };
+        update_part(&real, STEM, access, find_part, |seen| {
+            let is_large = seen.part.is_some() || is_large(&seen.text);
+            let selection = Selection::parse(&seen.text, is_large, selector)
                 .map_err(|(first, count)| StoreError::InvalidLines { path: path.clone(), first, count })?;
             let (records, result) = change(selection.records())?;
             let new = selection.replace(&records);
