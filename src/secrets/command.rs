@@ -21,6 +21,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     program("curl ", b'u', b"--user"),
     program("sshpass ", b'p', b"--"),
     program("redis-cli ", b'a', b"--pass"),
+    program("docker login ", b'p', b"--"),
+    program("podman login ", b'p', b"--"),
+    program("az login ", b'p', b"--"),
+    program("mongosh ", b'p', b"--"),
+    program("mongodump ", b'p', b"--"),
+    program("sqlcmd ", b'P', b"--"),
+    program("ldapsearch ", b'w', b"--"),
     Program { is_attached: true, ..program("mysql ", b'p', b"--") },
     Program { is_attached: true, ..program("mysqldump ", b'p', b"--") },
     Program { is_attached: true, ..program("mariadb ", b'p', b"--") },
@@ -53,6 +60,20 @@ pub(super) fn password(text: &[u8], program: &Program, at: usize) -> Option<Secr
         from = next;
     }
     None
+}
+
+/// `echo PASSWORD | sudo -S`; the second command starts at `at`.
+pub(super) fn piped(text: &[u8], at: usize) -> Option<Secret> {
+    let from = at.saturating_sub(MAX_LINE);
+    let from = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |end| from + end + 1);
+    let line = text[from..at].trim_ascii_end().strip_suffix(b"|")?.trim_ascii_end();
+    memchr::memmem::find(line, b"echo ")?;
+    let start = memchr::memrchr(b' ', line)? + 1;
+    let value = &line[start..];
+    let quote = value.first().filter(|b| matches!(b, b'"' | b'\'') && value.len() > 1 && value.ends_with(&[**b]));
+    let value = if quote.is_some() { &value[1..value.len() - 1] } else { value };
+    let start = from + start + usize::from(quote.is_some());
+    is_password(value, true).then(|| Secret { what: "a password on a command line", span: start..start + value.len() })
 }
 
 fn judge(line: &[u8], start: usize, program: &Program) -> Option<Secret> {

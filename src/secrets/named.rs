@@ -40,13 +40,19 @@ pub(super) const NAMES: &[Name] = &[
     word("pwd", Kind::Password),
     word("pass", Kind::Password),
     part("identified by", Kind::Password),
+    part("storepass", Kind::Password),
+    part("convertto-securestring", Kind::Password),
     part("secret", Kind::Key),
     part("token", Kind::Random),
     part("authtoken", Kind::Key),
     part("snyk_token", Kind::Key),
+    part("codecov_token", Kind::Key),
+    part("railway_token", Kind::Key),
     part("apikey", Kind::Key),
     part("api_key", Kind::Key),
     part("api-key", Kind::Key),
+    part("auth-key", Kind::Random),
+    part("subscription-key", Kind::Key),
     part("access_key", Kind::Key),
     part("accesskey", Kind::Key),
     part("accountkey", Kind::Random),
@@ -65,13 +71,14 @@ pub(super) const NAMES: &[Name] = &[
 ];
 
 /// Words in a name after which the value is no secret: `secret_name`, `token_count`, `password_hash`.
-const REST_OF_OTHERS: [&str; 44] = [
+const REST_OF_OTHERS: [&str; 49] = [
     "id",
     "ids",
     "name",
     "names",
     "path",
     "file",
+    "stdin",
     "url",
     "uri",
     "arn",
@@ -110,13 +117,19 @@ const REST_OF_OTHERS: [&str; 44] = [
     "in",
     "error",
     "code",
+    "last",
+    "ciphertext",
+    "signature",
+    // `secretsmanager`
+    "smanager",
 ];
 
 /// Words before `token` that make it a mark of a place or a public value.
-const START_OF_OTHERS: [&str; 12] = [
+const START_OF_OTHERS: [&str; 13] = [
     "page",
     "next",
     "continuation",
+    "starting",
     "cursor",
     "csrf",
     "xsrf",
@@ -150,11 +163,19 @@ pub(super) fn after_name(runs: &mut Runs<'_>, name: &Name, at: usize) -> Option<
     {
         return None;
     }
+    if text[..at - before.len()].ends_with(b"::") && matches!(text.get(end + rest.len()), Some(b'"' | b'\'')) {
+        // `"AWS::AppSync::ApiKey": "…"`
+        return None;
+    }
     let sign = Sign::read(text, end + rest.len(), name, before)?;
     if name.kind == Kind::Login {
         return blocks::login(runs, sign.value);
     }
+    // In code, a value without quotes that has the name is another variable.
+    let has_name =
+        |value: &[u8]| value.windows(name.word.len()).any(|part| part.eq_ignore_ascii_case(name.word.as_bytes()));
     value(runs, name.kind, &sign)
+        .filter(|secret| !(sign.is_loose && sign.quote.is_none() && has_name(&text[secret.span.clone()])))
 }
 
 pub(super) fn after_bearer(runs: &mut Runs<'_>, at: usize) -> Option<Secret> {
@@ -229,10 +250,10 @@ impl Sign {
             if sign.ends_with(':') {
                 at += annotation(&text[at..]);
             }
-        } else if gap > 0 && !ends_quote && name.kind == Kind::Password && matches!(rest.first(), Some(b'\'' | b'"')) {
+        } else if gap > 0 && !ends_quote && is_sql(name) && matches!(rest.first(), Some(b'\'' | b'"')) {
             // `ALTER ROLE app PASSWORD '…'`
             at += gap;
-        } else if gap > 0 && (before.starts_with(b"--") || before == b"aws_secret_") || is_netrc(text, at, name) {
+        } else if gap > 0 && is_option(before, name) || is_netrc(text, at, name) {
             at += text[at..].iter().take(8).take_while(|b| b.is_ascii_whitespace()).count();
         } else {
             return None;
@@ -275,6 +296,17 @@ fn is_definition(text: &[u8], end: usize) -> bool {
         .is_some_and(|before| before.trim_ascii_end().ends_with(b"define("))
 }
 
+/// Whether a value in quotes may follow without a sign.
+fn is_sql(name: &Name) -> bool {
+    name.kind == Kind::Password && !name.is_word
+}
+
+/// `--token VALUE`, `-storepass VALUE`, `aws configure set aws_secret_access_key VALUE`, `ngrok config add-authtoken VALUE`
+fn is_option(before: &[u8], name: &Name) -> bool {
+    let dashes = if name.kind == Kind::Password { &b"-"[..] } else { b"--" };
+    before.starts_with(dashes) || before == b"aws_secret_" || before == b"add-"
+}
+
 /// `login NAME password VALUE`
 fn is_netrc(text: &[u8], at: usize, name: &Name) -> bool {
     let before = &text[at.saturating_sub(96)..at];
@@ -297,11 +329,14 @@ fn value(runs: &mut Runs<'_>, kind: Kind, sign: &Sign) -> Option<Secret> {
     let max = if kind == Kind::Password { MAX_PASSWORD } else { MAX_VALUE };
     // A call, an index, or a path of names is code.
     let next = text.get(start + run.len());
-    let is_code =
-        matches!(next, Some(b'(' | b'[' | b'{' | b'<' | b':' | b'$')) && !(sign.is_element && next == Some(&b'<'));
+    let is_code = match next {
+        Some(b':') => text.get(start + run.len() + 1) == Some(&b':'),
+        Some(b'<') => !sign.is_element,
+        _ => matches!(next, Some(b'(' | b'[' | b'{' | b'$')),
+    };
     if (MIN_VALUE..=max).contains(&run.len()) && !is_code {
-        let is_id = kind == Kind::Key && is_uuid(run);
-        if (is_random(run) || is_id) && !is_placeholder(run) {
+        let is_id = kind == Kind::Key && is_uuid(run) && next != Some(&b':');
+        if (is_random(run) || is_id) && !is_placeholder(run) && !run.ends_with(b"...") {
             return secret("a secret by its name", run.len());
         }
     }

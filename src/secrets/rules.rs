@@ -28,6 +28,7 @@ enum Rule {
     Url,
     Bearer,
     Login,
+    Sudo,
     Program(&'static Program),
     Name(&'static Name),
 }
@@ -49,6 +50,7 @@ static STARTS: LazyLock<Vec<Start>> = LazyLock::new(|| {
         start("://", Rule::Url),
         start("bearer ", Rule::Bearer),
         start("basic ", Rule::Login),
+        start("sudo -s", Rule::Sudo),
     ]);
     starts.extend(PROGRAMS.iter().map(|program| start(program.word, Rule::Program(program))));
     starts.extend(NAMES.iter().map(|name| start(name.word, Rule::Name(name))));
@@ -99,6 +101,7 @@ pub(super) fn find(text: &[u8]) -> Vec<Secret> {
             Rule::Url => named::in_url(text, end),
             Rule::Bearer => named::after_bearer(&mut runs, end),
             Rule::Login => blocks::login(&mut runs, end),
+            Rule::Sudo => command::piped(text, at),
             Rule::Program(program) => command::password(text, program, end),
             Rule::Name(name) => named::after_name(&mut runs, name, at),
         };
