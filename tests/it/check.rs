@@ -157,7 +157,7 @@ fn stale_breadcrumbs_and_mixed_line_endings_are_warnings() {
     place.git(&["add", "."]);
     place.git(&["config", "trace.breadcrumbStale", "2025-01-01T00:00:00Z"]);
     insta::assert_snapshot!(place.trace(&["hook", "pre-commit", "--fix"]), @"
-    warning: .synapse/breadcrumbs.jsonl:1:1: mixed-line-endings: 1 lines do not end with LF, as most do; fix it with `git trace hook pre-commit --fix`
+    warning: .synapse/breadcrumbs.jsonl:1:1: mixed-line-endings: lines that do not end with LF, as most do: 1; fix it with `git trace hook pre-commit --fix`
     --- stderr
     fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- '.synapse/breadcrumbs.jsonl'
     ");

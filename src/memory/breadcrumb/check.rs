@@ -41,7 +41,7 @@ pub(crate) fn check(text: &[u8], rules: &Rules<'_>) -> Vec<Finding> {
     if let Some(ending) = LineEnding::of(text)
         && let count @ 1.. = ending.count_others(text)
     {
-        let message = format!("{count} lines do not end with {}, as most do", ending.name());
+        let message = format!("lines that do not end with {}, as most do: {count}", ending.name());
         findings.warning("mixed-line-endings", 0..0, message, "fix it with `git trace hook pre-commit --fix`");
     }
     if len as u64 > LARGE_FILE_LEN {
