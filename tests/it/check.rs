@@ -177,12 +177,19 @@ fn the_repositories_of_the_formats_authors_pass() {
     let place = Playground::new();
     place.write("checkpoints/active/INDEX.md", fixture("checkpoints/INDEX-empty.md"));
     place.write("checkpoints/archive/INDEX.md", fixture("checkpoints/INDEX-archive.md"));
-    for name in ["chk-checkpoint-branches-plan.md", "chk-dialectic-audit.md"] {
+    let archived = [
+        "chk-checkpoint-branches-plan.md",
+        "chk-dialectic-audit.md",
+        "chk-issue-backlog.md",
+        "chk-unified-command.md",
+        "chk-v170-cli-commands.md",
+    ];
+    for name in archived {
         place.write(&format!("checkpoints/archive/{name}"), fixture(&format!("checkpoints/{name}")));
     }
     place.write(STORE, fixture("breadcrumbs/upstream-repository.jsonl"));
     place.commit("as they are");
-    assert!(place.trace(&["check", "HEAD"]).ends_with("files checked: 5, errors: 0, warnings: 8\n"));
+    assert!(place.trace(&["check", "HEAD"]).ends_with("files checked: 8, errors: 0, warnings: 20\n"));
     for store in ["design-document.jsonl", "written-by-synapse-1.0.7.jsonl"] {
         place.write(STORE, fixture(&format!("breadcrumbs/{store}")));
         place.commit(store);

@@ -11,7 +11,7 @@ use super::folder::{Checkpoint, File, Folder, checkpoints};
 use super::follow::{FollowContext, is_stale};
 use super::index::Index;
 use super::index::edit::{IndexEntry, add, empty, remove};
-use super::lifecycle::{edit_index, list_of, lock, read_if_exists, write};
+use super::lifecycle::{LEARNINGS, collect_learnings, edit_index, list_of, lock, read_if_exists, write};
 use super::validate::{completion_field, has_learnings, validate_set};
 use crate::base::escape::Plain;
 use crate::base::merge::FileKind;
@@ -78,18 +78,25 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
             report(&one.file.path, "stale-breadcrumb", message, &remedy);
         }
     }
-    let learned = read_if_exists(folder, &folder.top().join("LEARNINGS.md"))?.unwrap_or_default();
-    let learned = String::from_utf8_lossy(&learned);
-    for one in known.iter().filter(|one| one.file.is_archived()) {
-        let section = one.document.section("Completion");
-        let learnings = section.and_then(|section| completion_field(&one.document, &section, "Learnings"));
-        let is_learned = |learnings: &str| learned.contains(learnings) || learned.contains(&list_of(learnings));
-        if learnings.is_some_and(|learnings| has_learnings(learnings) && !is_learned(learnings)) {
-            let remedy = "add them, or write `None noted`";
-            report(&one.file.path, "learnings", "LEARNINGS.md does not contain its learnings".to_owned(), remedy);
-        }
+    for (one, _) in unlearned(folder, &known)? {
+        report(&one.file.path, "learnings", "LEARNINGS.md does not contain its learnings".to_owned(), FIX);
     }
     Ok(problems)
+}
+
+/// The archived checkpoints with learnings that LEARNINGS.md does not contain.
+fn unlearned<'k, 'f>(
+    folder: &Folder,
+    known: &'k [Checkpoint<'f>],
+) -> Result<Vec<(&'k Checkpoint<'f>, String)>, CheckpointError> {
+    let learned = read_if_exists(folder, &folder.top().join(LEARNINGS))?.unwrap_or_default();
+    let learned = String::from_utf8_lossy(&learned);
+    let learnings = known.iter().filter(|one| one.file.is_archived()).filter_map(|one| {
+        let section = one.document.section("Completion")?;
+        Some((one, completion_field(&one.document, &section, "Learnings")?.to_owned()))
+    });
+    let is_learned = |learnings: &str| learned.contains(learnings) || learned.contains(&list_of(learnings));
+    Ok(learnings.filter(|(_, learnings)| has_learnings(learnings) && !is_learned(learnings)).collect())
 }
 
 const FIX: &str = "fix it with `git trace checkpoint doctor --fix`";
@@ -104,8 +111,8 @@ fn missing_list(folder: &Folder, known: &[Checkpoint<'_>]) -> Option<PathBuf> {
     (is_needed && !list.exists()).then_some(list)
 }
 
-/// Writes a list that is missing, removes rows without a file from the lists, and adds rows for active checkpoints without one. Returns
-/// the paths of changed lists.
+/// Writes a list that is missing, removes rows without a file from the lists, adds rows for active checkpoints without one, and collects
+/// learnings of archived ones. Returns the paths of changed files.
 pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointError> {
     let mut changed = Vec::new();
     if let Some(list) = missing_list(folder, &checkpoints(&folder.files()?)) {
@@ -134,6 +141,13 @@ pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointE
             changed.push(file.path.clone());
             changed.dedup();
         }
+    }
+    let list = folder.top().join(LEARNINGS);
+    for (one, learnings) in unlearned(folder, &known)? {
+        let at = one.document.last_change().map_or(now, |last| last.time);
+        collect_learnings(folder, &list, one.id(), &learnings, at)?;
+        changed.push(folder.shown(&list));
+        changed.dedup();
     }
     Ok(changed)
 }

@@ -150,6 +150,8 @@ fn an_archive_takes_learnings_as_written_and_parents_by_force() {
     assert!(place.trace(&complete).contains("has active children: chk-b"));
     place.ok(&[&complete[..], &["--force"]].concat());
     assert!(!place.at.join("checkpoints/LEARNINGS.md").exists());
+    place.ok(&["checkpoint", "archive", "b", "--outcome", "-", "--learnings", "- Start small."]);
+    assert!(place.read("checkpoints/LEARNINGS.md").ends_with(" — chk-b\n- Start small.\n"));
 }
 
 #[test]

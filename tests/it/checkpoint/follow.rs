@@ -1,7 +1,6 @@
 //! Following breadcrumbs, and not out of the repository.
 
-use crate::playground::Playground;
-use crate::playground::sound;
+use crate::playground::{Playground, fixture, sound};
 
 const TABLE: &str = "### Breadcrumbs\n\n| Type | Reference | Hint |\n|---|---|---|\n\
     | file | `src/a.rs` | the reader |\n| function | `Reader::read()` | reads |\n| decision | Phase 1, JWT | Why JWT |\n\
@@ -154,6 +153,24 @@ fn doctor_examines_the_checkpoints_together_and_fixes_lists() {
     the checkpoints are in order
     ");
     assert!(place.trace(&["doctor"]).contains("ok       checkpoints: lists and breadcrumbs are in order"));
+}
+
+#[test]
+fn doctor_collects_learnings_that_nobody_collected() {
+    let place = Playground::new();
+    let file = "checkpoints/archive/chk-checkpoint-branches-plan.md";
+    place.write(file, fixture("checkpoints/chk-checkpoint-branches-plan.md"));
+    place.write("checkpoints/active/INDEX.md", fixture("checkpoints/INDEX-empty.md"));
+    let found = place.trace(&["checkpoint", "doctor"]);
+    assert!(found.contains("chk-checkpoint-branches-plan.md: learnings: LEARNINGS.md does not contain"), "{found}");
+    insta::assert_snapshot!(place.trace(&["checkpoint", "doctor", "--fix"]), @"
+    --- stderr
+    changed checkpoints/LEARNINGS.md
+    the checkpoints are in order
+    ");
+    let learnings = place.read("checkpoints/LEARNINGS.md");
+    assert!(learnings.starts_with("# Learnings\n\n## 2025-12-2"), "{learnings}");
+    assert!(learnings.contains(" — chk-checkpoint-branches-plan\n"), "{learnings}");
 }
 
 #[test]

@@ -15,10 +15,10 @@ pub(crate) struct NewArgs {
     /// Name; the file and the id are `chk-<name>`
     name: String,
     /// The problem: what is wrong, for whom, and why it matters
-    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     problem: String,
     /// The goal
-    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     intent: String,
     /// Point in the work that it belongs to
     #[arg(short, long, value_name = "TEXT", default_value = "start")]
@@ -83,10 +83,10 @@ pub(crate) struct ArchiveArgs {
     /// Checkpoint [default: the current one]
     checkpoint: Option<String>,
     /// Write the section Completion with this outcome
-    #[arg(short, long, value_name = "TEXT", requires = "learnings")]
+    #[arg(short, long, value_name = "TEXT", requires = "learnings", allow_hyphen_values = true)]
     outcome: Option<String>,
     /// Write the section Completion with these learnings
-    #[arg(short, long, value_name = "TEXT", requires = "outcome")]
+    #[arg(short, long, value_name = "TEXT", requires = "outcome", allow_hyphen_values = true)]
     learnings: Option<String>,
     /// Archive it although active checkpoints have it as a parent
     #[arg(short, long)]

@@ -9,7 +9,7 @@ use crate::memory::checkpoint::doctor::{examine, fix};
 /// The exit status is 1 if there is a problem. `validate` checks each file in detail.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Fix the lists: write a missing one, remove rows without a file, and add rows for files without one
+    /// Fix the lists: write a missing one, remove rows without a file, add rows for files without one, and collect learnings
     #[arg(long)]
     fix: bool,
     /// Print a JSON array

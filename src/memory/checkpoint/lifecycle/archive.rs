@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::write::write;
-use super::{bad_frontmatter, change, check_active, edit_index_entry, read_if_exists, set_status, truncate_to_second};
+use super::{
+    LEARNINGS, bad_frontmatter, change, check_active, edit_index_entry, read_if_exists, set_status, truncate_to_second,
+};
 use crate::memory::checkpoint::document::Document;
 use crate::memory::checkpoint::document::edit::{self, Completion};
 use crate::memory::checkpoint::error::CheckpointError;
@@ -78,14 +80,14 @@ fn archive_active(
     let (archive, top) = archive_folder(&one.file.location);
     let target = archive.join(one.file.location.file_name().unwrap_or_default());
     // A list that cannot be written must not leave a copy in the archive.
-    read_if_exists(folder, &top.join("LEARNINGS.md"))?;
+    read_if_exists(folder, &top.join(LEARNINGS))?;
     match read_if_exists(folder, &target)? {
         Some(copy) if equals_except_date(&copy, text.as_bytes()) => {}
         Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
         None => write(folder, &target, None, text.as_bytes())?,
     }
     if has_learnings(&learnings) {
-        collect_learnings(folder, &top.join("LEARNINGS.md"), one.id(), &learnings, now)?;
+        collect_learnings(folder, &top.join(LEARNINGS), one.id(), &learnings, now)?;
     }
     edit_index_entry(folder, one, remove)?;
     let removed = fs::remove_file(&one.file.location);
@@ -135,7 +137,7 @@ pub(crate) fn list_of(learnings: &str) -> String {
 /// ## 2025-12-27 — chk-auth
 /// - Start small.
 /// ```
-fn collect_learnings(
+pub(crate) fn collect_learnings(
     folder: &Folder,
     path: &Path,
     id: &str,

@@ -20,9 +20,11 @@ use crate::trace::Time;
 pub(super) use write::{lock, write};
 
 pub(crate) use archive::archive;
-pub(super) use archive::list_of;
+pub(super) use archive::{collect_learnings, list_of};
 pub(crate) use create::{NewCheckpoint, create};
 pub(crate) use update::{add_breadcrumb, add_delta, clear_current, remove_breadcrumb, set_current};
+
+pub(super) const LEARNINGS: &str = "LEARNINGS.md";
 
 fn truncate_to_second(time: Time) -> Time {
     Time::from_second(time.as_second())
