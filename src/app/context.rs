@@ -29,6 +29,9 @@ pub(crate) const READING: &str =
 /// Commands that mean the newest recorded session if there is no current trace: they change no item in it.
 const OF_SESSIONS: &str = "clean export grep log materialize resume show status top view";
 
+/// Commands that people run after a session, which may not be the current trace.
+const OF_NEW_SESSIONS: &str = "clean resume";
+
 /// Commands that change items, and so need a chosen trace.
 const OF_ITEMS: &str = "compress delete edit expand pin rebase reset restore revert skip unpin";
 
@@ -160,7 +163,14 @@ impl Context {
             let hint = format!("`git trace switch {newest}` chooses the newest recorded session");
             return Err(Error::with_hint("no trace is chosen", hint));
         }
-        Ok(head::current(repo)?)
+        let current = head::current(repo)?;
+        if lists(OF_NEW_SESSIONS, command)
+            && let Some(newest) = sessions::newer_than(repo, &current)?
+        {
+            let hint = format!("`git trace {command} {newest}` is about the newest recorded session");
+            self.ui.note(format!("the current trace is `{current}`; {hint}"));
+        }
+        Ok(current)
     }
 
     /// The trace that a name means. Where a person asks, or nothing is changed, a unique part of a name is enough: what a script

@@ -49,7 +49,7 @@ fn refuse_secret(caller: Caller, text: &str, message: impl Fn(&str) -> String, k
     let allow = format!("git config --add trace.allowSecret {fingerprint}");
     let hint = match caller {
         Caller::Person => {
-            format!("keep it where git does not look: git trace breadcrumb set {key}; if it is none: {allow}")
+            format!("keep it where git does not look: git trace breadcrumb set {key} -F -; if it is none: {allow}")
         }
         Caller::Model => {
             format!(

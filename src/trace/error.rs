@@ -56,6 +56,8 @@ pub enum TraceError {
     NoSuchTrace { name: TraceName },
     #[error("no trace is named `{name}`")]
     Misspelled { name: TraceName, meant: TraceName },
+    #[error("trace `{name}` is not here, but was fetched as `{fetched}`")]
+    OnlyFetched { name: TraceName, fetched: String },
     #[error("`{}` could be any of {}", part.escape_debug(), candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     AmbiguousTrace { part: String, candidates: Vec<TraceName> },
     #[error("trace `{name}` was renamed or deleted while this command ran")]
@@ -251,6 +253,7 @@ impl Diagnostic for TraceError {
             Self::NoRemoteMatch { remote, .. } => {
                 return Some(format!("`git trace fetch {remote}` fetches and lists all of its traces"));
             }
+            Self::OnlyFetched { name, .. } => return Some(format!("`git trace switch {name}` creates it")),
             Self::Archived { name, .. } => return Some(format!("`git trace switch {name}` brings it back")),
             Self::NotHeld { name, remote, .. } => {
                 return Some(format!("`git ls-remote {remote} {}` shows what it has", name.refname()));

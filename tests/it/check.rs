@@ -114,7 +114,7 @@ fn secrets_are_refused_when_written_and_found_in_commits() {
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.token", &token]), @"
     --- stderr
     error: the value of `auth.token` holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token; if it is none: git config --add trace.allowSecret f95ddb36486e283f
+    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token -F -; if it is none: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     ");
     let answer = place.trace_with(&["breadcrumb", "import"], &line("auth.token", &token, 0));

@@ -115,3 +115,107 @@ fn a_trace_is_not_named_like_an_item() {
     [exit 2]
     ");
 }
+
+#[test]
+fn priorities_of_one_item_are_undone_one_after_the_other() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.text(&["skip", "#0", "--reason", "noise"]);
+    repo.text(&["unpin", "#0"]);
+    repo.text(&["pin", "#0"]);
+    let level = || repo.json(&["priority", "#0", "--json"])["level"].as_str().unwrap().to_owned();
+    let mut levels = vec![level()];
+    for command in ["undo", "undo", "undo", "redo", "redo", "redo"] {
+        repo.text(&[command]);
+        levels.push(level());
+    }
+    assert_eq!(levels, ["pinned", "normal", "skip", "normal", "skip", "normal", "pinned"]);
+    repo.fsck();
+}
+
+#[test]
+fn switching_to_the_current_trace_is_no_operation() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.text(&["switch", "-c", "idea"]);
+    repo.say("two");
+    assert_eq!(repo.text(&["switch", "idea"]), "Already on trace `idea`\n");
+    assert_eq!(repo.text(&["init"]), "Trace `idea` is set up already; it is the current trace.\n");
+    assert!(repo.text(&["undo"]).starts_with("Undid `commit`\n"));
+}
+
+#[test]
+fn switch_creates_a_trace_that_only_one_remote_has() {
+    let (repo, hub) = (TestRepo::new(), TestRepo::init(&["--bare"]));
+    repo.say("one");
+    repo.text(&["switch", "-c", "idea"]);
+    repo.say("two");
+    for remote in ["origin", "spare"] {
+        repo.git(&["remote", "add", remote, hub.folder().to_str().unwrap()]);
+    }
+    repo.text(&["push", "origin", "*"]);
+    repo.text(&["switch", "main"]);
+    repo.text(&["branch", "-D", "idea"]);
+    let refused = |args: &[&str]| repo.refused(args);
+    insta::assert_snapshot!(refused(&["switch", "origin/idea"]), @"
+    --- stderr
+    error: trace `idea` is not here, but was fetched as `origin/idea`
+    hint: `git trace switch idea` creates it
+    [exit 2]
+    ");
+    insta::assert_snapshot!(refused(&["clean", "idea"]), @"
+    --- stderr
+    error: trace `idea` is not here, but was fetched as `origin/idea`
+    hint: `git trace switch idea` creates it
+    [exit 2]
+    ");
+    insta::assert_snapshot!(repo.trace(&["switch", "idea"]), @"
+    Switched to a new trace `idea` at [SHORT], from `origin/idea`
+    [exit 0]
+    ");
+    assert_eq!(repo.bodies("idea"), ["one", "two"]);
+    repo.text(&["switch", "main"]);
+    repo.text(&["branch", "-D", "idea"]);
+    repo.text(&["fetch", "spare"]);
+    insta::assert_snapshot!(refused(&["switch", "idea"]), @"
+    --- stderr
+    error: no trace is named `idea`
+    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
+    [exit 2]
+    ");
+}
+
+#[test]
+fn ancestors_of_a_trace_are_named_as_in_git() {
+    let repo = TestRepo::new();
+    for text in ["one", "two", "three"] {
+        repo.say(text);
+    }
+    repo.text(&["branch", "early", "main~2"]);
+    assert_eq!(repo.bodies("early"), ["one"]);
+    repo.text(&["branch", "earlier", "main^"]);
+    assert_eq!(repo.bodies("earlier"), ["one", "two"]);
+    assert!(repo.text(&["diff", "main~1"]).contains("three"));
+    repo.refused(&["branch", "none", "main~9"]);
+}
+
+#[test]
+fn clean_and_resume_name_a_session_that_is_newer_than_the_current_trace() {
+    let repo = TestRepo::new();
+    repo.say("mine");
+    let session = repo.bytes(&["demo", "--session"]);
+    repo.bytes_with(&["import", "claude-code", "-"], &session);
+    let newest = repo.json(&["sessions", "--json"])["trace"].as_str().map(str::to_owned);
+    let name = newest.unwrap_or_else(|| {
+        repo.text(&["branch"]).split_whitespace().find(|word| word.contains('/')).unwrap().to_owned()
+    });
+    let said = repo.trace(&["clean", "--yes"]);
+    assert!(
+        said.contains(&format!("the current trace is `main`; `git trace clean {name}` is about the newest")),
+        "{said}"
+    );
+    // Not about what `clean` made of the current trace.
+    repo.text(&["switch", &name]);
+    repo.text(&["clean", "--yes"]);
+    assert!(!repo.trace(&["clean", "--yes"]).contains("the current trace is"));
+}

@@ -66,7 +66,9 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, is_used: bool) 
     let merges = !is_used || setting(git, "merge.trace.driver")?.is_some() || root.is_some_and(has_memory_files);
     let mut found = vec![version(git)?];
     if merges {
-        found.extend([driver(git)?, recursive(git)?, attributes(git)?]);
+        let driver = driver(git)?;
+        let recursive = (driver.health == Health::Good).then(|| recursive(git)).transpose()?;
+        found.extend([driver].into_iter().chain(recursive).chain([attributes(git)?]));
     } else {
         let message = "not set up, which only memory files need; `git trace install` sets it up";
         found.push(Diagnosis::good("merge-driver", message));

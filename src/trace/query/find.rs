@@ -9,7 +9,7 @@ use crate::base::string_enum::string_enum;
 use crate::git::Repo;
 use crate::trace::model::name::TRACES;
 use crate::trace::store::archived;
-use crate::trace::store::resolve::closest;
+use crate::trace::store::resolve::{closest, fetched};
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::trace_index::{Group, ListedTrace, TraceIndex};
 use crate::trace::{Time, TraceError, TraceName};
@@ -137,6 +137,9 @@ pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, Trac
 pub(crate) fn unknown(repo: &Repo, name: &TraceName) -> Result<TraceError, TraceError> {
     if let Some(archived) = archived::find(repo, name)? {
         return Ok(TraceError::Archived { name: archived.name, remote: archived.remote });
+    }
+    if let Some((fetched, name)) = fetched(repo, name)? {
+        return Ok(TraceError::OnlyFetched { name, fetched });
     }
     let part = by_part(repo, name.as_str()).ok().flatten();
     Ok(match part.map_or_else(|| closest(repo, name.as_str()), |part| Ok(Some(part)))? {

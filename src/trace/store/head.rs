@@ -30,6 +30,7 @@ pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
 /// Makes a trace, which may have no commit yet, the current one of this worktree, and remembers the previous one.
 pub(crate) fn switch(repo: &Repo, name: &TraceName, who: &Ident) -> Result<(), TraceError> {
     let before = match chosen(repo) {
+        Ok(Some(before)) if before == *name => return Ok(()),
         Ok(Some(before)) => Some(before),
         // The default trace was the current one if it has commits.
         _ => repo.find_ref(&TraceName::default_name().refname())?.map(|_| TraceName::default_name()),

@@ -197,6 +197,9 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
             None => Ok(found),
         };
     }
+    if let Some(found) = ancestor_of_trace(repo, spec)? {
+        return Ok(State::after(found));
+    }
     let unknown = || TraceError::UnknownState { spec: spec.to_owned(), meant: closest(repo, spec).ok().flatten() };
     let found = Tip::find(repo, current)
         .and_then(|tip| moment(repo, current, &tip.ok_or_else(unknown)?, spec))
@@ -211,6 +214,32 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
             error => Err(error),
         });
     found.map_err(|error| if let TraceError::UnknownMoment { .. } = error { unknown() } else { error })
+}
+
+/// The commit that `work~3` or `origin/work^2` names. git knows it only by the full name of the ref.
+fn ancestor_of_trace(repo: &Repo, spec: &str) -> Result<Option<Tip>, TraceError> {
+    let Some((name, steps)) = spec.find(['~', '^']).map(|at| spec.split_at(at)) else { return Ok(None) };
+    for refname in refnames(name) {
+        if repo.find_ref(&refname)?.is_some()
+            && let Some(oid) = repo.find_commit(&format!("{refname}{steps}"))?
+        {
+            return Ok(Some(Tip::read(repo, oid)?).filter(Tip::is_ours));
+        }
+    }
+    Ok(None)
+}
+
+/// The only fetched trace with this name, or with this name after that of its remote: its full name, and the part after the remote.
+pub(crate) fn fetched(repo: &Repo, name: &TraceName) -> Result<Option<(String, TraceName)>, TraceError> {
+    let refs = repo.list_refs(REMOTES)?;
+    let mut found = refs.iter().filter_map(|(refname, _)| {
+        let full = &refname[REMOTES.len()..];
+        let (_, own) = full.split_once('/')?;
+        let is_meant = full == name.as_str() || own == name.as_str();
+        Some((full.to_owned(), own.parse().ok().filter(|_| is_meant)?))
+    });
+    let first = found.next();
+    Ok(first.filter(|_| found.next().is_none()))
 }
 
 /// The trace with the name that is most like this one, if it is like it.

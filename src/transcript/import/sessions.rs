@@ -57,6 +57,18 @@ pub(crate) fn newest(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
     Ok(TraceIndex::open(repo)?.newest_first(repo).find(is_session).map(|trace| trace.name))
 }
 
+/// The recorded session, or branch of one, that was changed last, if that was after the last change of a trace and not made of it.
+pub(crate) fn newer_than(repo: &Repo, name: &TraceName) -> Result<Option<TraceName>, TraceError> {
+    let Some(newest) = TraceIndex::open(repo)?.newest_first(repo).find(is_session) else { return Ok(None) };
+    let is_newer = match Tip::find(repo, name)? {
+        Some(tip) => {
+            newest.time.is_some_and(|time| time >= tip.time()) && !repo.is_ancestor(tip.commit.oid, newest.tip)?
+        }
+        None => true,
+    };
+    Ok((is_newer && newest.name != *name).then_some(newest.name))
+}
+
 /// Whether a trace is a recorded session, or shares the history of one.
 fn is_session(trace: &ListedTrace) -> bool {
     !trace.name.is_of_sub_agent() && (trace.has_family || is_session_name(&trace.name))

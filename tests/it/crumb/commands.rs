@@ -130,7 +130,7 @@ fn refusals_give_a_hint_and_change_nothing() {
     [exit 2]
     --- stderr
     error: the text holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: git trace breadcrumb set secret.<name>; if it is none: git config --add trace.allowSecret f95ddb36486e283f
+    hint: keep it where git does not look: git trace breadcrumb set secret.<name> -F -; if it is none: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     --- stderr
     error: cannot change `agent.crumb`: invalid failure name `no-colon`: expected `area:topic` without spaces

@@ -12,6 +12,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
         "`git trace bisect run COMMAND` does all steps: it finds the first item that makes the command fail",
     ),
     ("br", "`git trace branch` lists traces; with a name, it creates one"),
+    ("breadcrumb rm|breadcrumb remove|breadcrumb unset", "`git trace breadcrumb delete KEY` deletes a breadcrumb"),
     ("breadcrumb add", "`git trace breadcrumb set KEY VALUE` records a fact"),
     ("cat|read", "`git trace show ITEM` prints an item"),
     ("cat-file", "`git trace show --header ITEM` prints an item's file"),
@@ -25,6 +26,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
     ("clone", "after `git clone`, `git trace pull` brings the traces"),
     ("compact|squash|summarize|summary", "`git trace compress` replaces items with a summary"),
     ("compare", "`git trace diff STATE` compares with a trace or an earlier state"),
+    ("completion|completions", "`git trace install --completions` completes commands in your shell"),
     ("config", "`git config trace.NAME VALUE` changes a setting"),
     ("continue", "`git trace resume` continues a session in its agent"),
     ("context", "`git trace top` lists what fills the context"),
@@ -132,6 +134,8 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     ("enable", "", "`git trace install --agent NAME` adds the hooks of an agent"),
     ("fetch", "--all|--tags", "`git trace fetch REMOTE` fetches all traces of a remote"),
     ("fsck", "--fix", "`git trace fsck --repair` repairs what can be repaired"),
+    ("grep", "--all", "`git trace grep --all-history PATTERN` also searches what was removed"),
+    ("grep", "-w|--word-regexp", "`git trace grep '\\bWORD\\b'` finds words"),
     ("grep", "", "one pattern is enough, such as 'limit|quota'; options come first, and `-- -x` searches for `-x`"),
     ("materialize", "-f", "`git trace materialize --format openai` selects the API"),
     (
@@ -147,7 +151,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     (
         "log",
         "-G|-L|-S|--abbrev|--date|--decorate|--first-parent|--format|--merges|--name-|--no-|--pretty|--skip",
-        "`git log OPTION TRACE_HEAD` works",
+        "`git log` has OPTION, and `TRACE_HEAD` names the commits of the current trace there",
     ),
     ("merge", "--abort|--continue", "a merge is never left half done; `git trace undo` reverses it"),
     (

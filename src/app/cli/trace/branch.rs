@@ -15,7 +15,7 @@ use crate::trace::model::trailers::Basis;
 use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::archived;
 use crate::trace::store::head;
-use crate::trace::store::resolve::{State, state};
+use crate::trace::store::resolve::{State, fetched, state};
 use crate::trace::store::trace_index::{ListedTrace, TraceIndex};
 use crate::trace::sync::bring_back_if_archived;
 use crate::trace::{Tip, TraceError, TraceName, View};
@@ -244,7 +244,8 @@ fn title_of(repo: &Repo, trace: &Listed) -> Option<String> {
 
 /// Make another trace the current one; -c creates it first
 ///
-/// The current trace belongs to this worktree. `git trace branch NAME` creates a trace without switching to it.
+/// The current trace belongs to this worktree. As in git, a trace that only one remote has is created from what was fetched of it.
+/// `git trace branch NAME` creates a trace without switching to it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SwitchArgs {
     /// Name of the trace; `-` is the previous trace [default: chosen from a list, on a terminal]
@@ -284,16 +285,23 @@ impl SwitchArgs {
                 context.ui.note(format!("fetched trace `{}` from `{}`", archived.name, escaped(&archived.remote)));
                 name = archived.name;
             }
-            if Tip::find(repo, &name)?.is_none() {
-                name = no_trace(repo, &name).and_then(|error| error.map_or_else(|| context.find_trace(name), Err))?;
+            let is_missing = Tip::find(repo, &name)?.is_none();
+            if is_missing && let Some((fetched, _)) = fetched(repo, &name)?.filter(|(_, own)| *own == name) {
+                format!("a new trace `{name}` at {}, from `{fetched}`", begin(context, &name, Some(&fetched))?)
+            } else {
+                if is_missing {
+                    name =
+                        no_trace(repo, &name).and_then(|error| error.map_or_else(|| context.find_trace(name), Err))?;
+                }
+                format!("trace `{name}`")
             }
-            format!("trace `{name}`")
         };
+        let is_current = head::chosen(repo).is_ok_and(|chosen| chosen.as_ref() == Some(&name));
         head::switch(context.repo()?, &name, &context.mover())?;
         let view = context.find_view(&name, None).ok().flatten();
         let title = view.and_then(|view| title(repo, &name, &view));
         let title = title.map_or_else(String::new, |title| format!(": {}", escaped(&title)));
-        writeln!(context.ui, "Switched to {done}{title}")
+        writeln!(context.ui, "{} {done}{title}", if is_current { "Already on" } else { "Switched to" })
     }
 }
 
@@ -336,15 +344,16 @@ fn no_trace(repo: &Repo, name: &TraceName) -> Result<Option<Error>> {
 /// The first commit creates its ref. A first commit without `init` creates the trace `main`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InitArgs {
-    /// Name of the new trace [default: main]
+    /// Name of the new trace [default: main, if there is no current trace]
     name: Option<TraceName>,
 }
 
 impl InitArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let named = context.named_trace()?;
-        let name = self.name.clone().or(named).unwrap_or_else(TraceName::default_name);
-        let is_current = head::chosen(context.repo()?).is_ok_and(|chosen| chosen.as_ref() == Some(&name));
+        let chosen = head::chosen(context.repo()?).ok().flatten();
+        let name = self.name.clone().or(named).or_else(|| chosen.clone()).unwrap_or_else(TraceName::default_name);
+        let is_current = chosen.as_ref() == Some(&name);
         if Tip::find(context.repo()?, &name)?.is_some() {
             if is_current {
                 return writeln!(context.ui, "Trace `{name}` is set up already; it is the current trace.");

@@ -65,12 +65,15 @@ impl CleanArgs {
             context.ui.note("the list is empty; nothing was changed");
             return Ok(());
         }
-        let is_wanted = !self.dry_run && (self.yes || self.edit || self.decide(context, &mut plan, &size)?);
+        let decision =
+            if self.yes || self.edit { Some(Decision::Write) } else { self.decide(context, &mut plan, &size)? };
+        if decision == Some(Decision::Quit) {
+            context.ui.note("nothing was changed");
+            return Ok(());
+        }
+        let is_wanted = decision.is_some();
         if is_wanted {
             plan.summarize(repo, &name, &view)?.iter().for_each(|notice| context.ui.note(notice));
-        }
-        if !self.json {
-            print_table(context, &plan, &size, is_wanted)?;
         }
         let has_changes = plan.changed().next().is_some();
         let mut done = None;
@@ -84,6 +87,7 @@ impl CleanArgs {
         if self.json {
             return context.ui.json(&plan.to_json(&size, done.as_ref()));
         }
+        print_table(context, &plan, &size, done.as_ref().is_some_and(|done| !done.is_known))?;
         match &done {
             Some(done) => print_done(context, &name, done),
             None if !has_changes => {
@@ -92,7 +96,7 @@ impl CleanArgs {
                 );
                 writeln!(context.ui, "nothing to cut")
             }
-            None if self.dry_run || !is_interactive() => {
+            None if !is_wanted => {
                 let how = if self.dry_run { "dry run" } else { "dry run, because there is no terminal: --yes writes" };
                 context.ui.note(format!("{how}; nothing was changed"));
                 Ok(())
@@ -104,13 +108,12 @@ impl CleanArgs {
         }
     }
 
-    /// Lets the user decide on a terminal. Elsewhere nothing is written.
-    fn decide(&self, context: &Context, plan: &mut Plan, size: &ContextSize) -> Result<bool> {
-        if self.json || !is_interactive() || plan.rows.is_empty() {
-            return Ok(false);
+    /// Lets the user decide on a terminal. Elsewhere nobody does, and nothing is written.
+    fn decide(&self, context: &Context, plan: &mut Plan, size: &ContextSize) -> Result<Option<Decision>> {
+        if self.dry_run || self.json || !is_interactive() || plan.rows.is_empty() {
+            return Ok(None);
         }
-        let decision = screen::run(plan, size, |plan| edit_list(context, plan).map(drop))?;
-        Ok(decision == Decision::Write)
+        Ok(Some(screen::run(plan, size, |plan| edit_list(context, plan).map(drop))?))
     }
 }
 
@@ -124,7 +127,7 @@ fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_wanted: bool) -> Result<()> {
+fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_written: bool) -> Result<()> {
     let ui = &context.ui;
     let shares = plan.shares();
     if shares.is_empty() {
@@ -136,7 +139,7 @@ fn print_table(context: &Context, plan: &Plan, size: &ContextSize, is_wanted: bo
         let (before, saves) = (grouped(share.before), grouped(share.before.saturating_sub(share.after)));
         writeln!(ui, " {name:<13} {:>6} {before:>8} {saves:>8}", share.items)?;
     }
-    let back = if is_wanted { "   undo: git trace undo" } else { "" };
+    let back = if is_written { "   undo: git trace undo" } else { "" };
     writeln!(ui, " {}{back}", screen::totals(plan, size, usize::MAX))?;
     ui.note(plan.note(cache_prices(context.repo()?)?));
     Ok(())

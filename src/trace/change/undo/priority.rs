@@ -8,7 +8,7 @@ use crate::trace::model::level::Level;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
-use crate::trace::store::priority::{InForce, RECORD, Record, Request, item_of, tags};
+use crate::trace::store::priority::{InForce, RECORD, Record, Request, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -49,7 +49,8 @@ pub(super) fn opposing(
     let mut requests = Vec::new();
     for (item, (old, new)) in ends {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
-        if in_force(repo, now, item)? != after {
+        // An undo of a later change set the same level again, in a line of its own.
+        if in_force(repo, now, item)?.as_ref().map(meaning) != after.as_ref().map(meaning) {
             let (operation, command) = (operation.id.clone(), operation.command.clone());
             return Err(TraceError::SetSince { operation, command, item });
         }
@@ -63,6 +64,11 @@ pub(super) fn opposing(
         requests.push(Request { item, level, reason, seq, at: signature.at, by: None, introduced });
     }
     Ok(requests)
+}
+
+/// What a change says, whoever made it and when.
+fn meaning(change: &InForce) -> (Level, Option<&str>, &[Setting]) {
+    (change.setting.level, change.setting.reason.as_deref(), &change.rivals)
 }
 
 fn in_force(repo: &Repo, record: Option<Oid>, item: ItemId) -> Result<Option<InForce>, TraceError> {
