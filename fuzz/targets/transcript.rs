@@ -41,8 +41,8 @@ pub(super) fn run(data: &[u8]) {
         assert!(entry.subject.as_ref().is_none_or(|subject| subject.chars().count() <= 72));
     }
     assert!(reader.output().tally.damaged_lines.len() <= 20);
-    if format == Format::Aider {
-        // Its last answer may be incomplete, and its text has no sign of that.
+    if matches!(format, Format::Aider | Format::VsCodeCopilot) {
+        // The last answer of Aider may be incomplete, and its text has no sign of that. An edit of VS Code changes what is before it.
         return;
     }
 

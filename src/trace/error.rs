@@ -188,6 +188,8 @@ pub enum TraceError {
     BadLine { line: usize, cause: String },
     #[error("trace `{trace}` {} the items that compactions replaced, and later imports must do the same", if *as_seen { "does not keep" } else { "keeps" })]
     SeenOtherwise { trace: TraceName, as_seen: bool },
+    #[error("it contains several independent conversations")]
+    SeveralConversations,
     #[error("{what} contains content that was {}", purge.escape_debug())]
     Purged { what: String, purge: String },
     #[error("cannot purge: {cause}")]
@@ -295,6 +297,7 @@ impl Diagnostic for TraceError {
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
             Self::SeenOtherwise { as_seen: true, .. } => "omit --full, or import into another trace: --trace NAME",
             Self::SeenOtherwise { as_seen: false, .. } => "use --full, or import into another trace: --trace NAME",
+            Self::SeveralConversations => "`--split` imports each into its own trace",
             Self::BadClock { .. } => "set the clock, `GIT_COMMITTER_DATE`, or `GIT_AUTHOR_DATE`",
             Self::TooMany { .. } => "split the file, and import each part into a separate trace: --trace NAME",
             Self::SharedFile { .. } => "where it was made, `git trace fsck` names the items",

@@ -59,18 +59,23 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
     let mut items = ProviderItems::default();
     // The conversation in which a message was last.
     let mut owners: HashMap<Digest, usize> = HashMap::new();
-    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    while let Some(document) = documents.next() {
-        let document = match document {
-            Ok(document) => document,
+    let (mut documents, mut broken) = (Vec::new(), None);
+    for value in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
+        match value {
+            // A list of documents, as for fine-tuning.
+            Ok(value) => documents.extend(json::list(value).unwrap_or_else(|| vec![value])),
             Err(error) => {
                 let path = format!("line {}, column {}", error.line(), error.column());
-                items.faults.push(Fault { path, cause: format!("it is not JSON: {error}") });
+                broken = Some(Fault { path, cause: format!("it is not JSON: {error}") });
                 break;
             }
-        };
-        let start = documents.byte_offset() - document.get().len();
-        let line = 1 + text[..start].matches('\n').count();
+        }
+    }
+    let (mut line, mut counted) = (1, 0);
+    for document in documents {
+        let start = document.get().as_ptr() as usize - text.as_ptr() as usize;
+        line += text[counted..start].matches('\n').count();
+        counted = start;
         let Reading { messages, paths, faults } = read(api, document);
         items.faults.extend(faults.into_iter().map(|fault| in_line(line, fault)));
         let records: Vec<Vec<u8>> = messages.iter().map(record_of).collect();
@@ -124,6 +129,7 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
             *known = count.max(*known);
         }
     }
+    items.faults.extend(broken);
     items
 }
 

@@ -7,10 +7,11 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::agents::trajectories::{atif, otel, swe_agent};
+use super::agents::conversations::{chatgpt, claude_ai, sharegpt};
+use super::agents::trajectories::{atif, inspect, otel, runs, swe_agent};
 use super::agents::{
     AgentFormat, FolderAndFile, IsWanted, aider, claude_code, codex, copilot_cli, cursor, droid, gemini_cli, opencode,
-    pi, qwen_code,
+    pi, qwen_code, vscode_copilot,
 };
 use super::api_request;
 use super::read::document::{DocumentLines, JoinedLines};
@@ -42,6 +43,13 @@ string_enum! {
         Atif = "atif",
         Otel = "otel-genai",
         SweAgent = "swe-agent",
+        VsCodeCopilot = "vscode-copilot",
+        Inspect = "inspect",
+        LangSmith = "langsmith",
+        Langfuse = "langfuse",
+        ChatGpt = "chatgpt",
+        ClaudeAi = "claude-ai",
+        ShareGpt = "sharegpt",
     }
 }
 
@@ -105,8 +113,11 @@ impl InputFormat {
     }
 }
 
-/// The lines of a log; the values and the members of a document; the headings of a text.
+/// The lines of a log; the values and the members of a document; the headings of a text; an archive.
 pub(crate) fn lines_of(head: &[u8]) -> Vec<Vec<u8>> {
+    if head.starts_with(b"PK\x03\x04") {
+        return vec![head.to_vec()];
+    }
     let mut lines: Vec<Vec<u8>> = first_lines(head).map(<[u8]>::to_vec).collect();
     if let Some(start) = lines.iter().position(|line| line.starts_with(b"{") || line.starts_with(b"[")) {
         let is_log = serde_json::from_slice::<Object<'_>>(&lines[start]).is_ok();
@@ -121,10 +132,39 @@ pub(crate) fn lines_of(head: &[u8]) -> Vec<Vec<u8>> {
             let _ = DocumentLines::new(&lines[start][..]).read_to_end(&mut split);
         }
         lines.extend(first_lines(&split).map(<[u8]>::to_vec));
+        // The head may end in a long value.
+        if let Some(last) = lines.last_mut().filter(|_| head.len() as u64 == MAX_HEAD) {
+            close(last);
+        }
     }
     let headings = head.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"# ")).take(MAX_LINES);
     lines.extend(headings.map(<[u8]>::to_vec));
     lines
+}
+
+/// Ends a value that was cut after its last complete member.
+fn close(value: &mut Vec<u8>) {
+    let (mut open, mut end, mut in_text, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, byte) in value.iter().enumerate() {
+        if in_text {
+            in_text = *byte != b'"' || escaped;
+            escaped = *byte == b'\\' && !escaped;
+            continue;
+        }
+        match byte {
+            b'"' => in_text = true,
+            b'{' => open.push(b'}'),
+            b'[' => open.push(b']'),
+            b'}' | b']' => _ = open.pop(),
+            b',' => end = at,
+            _ => {}
+        }
+        if matches!(byte, b'{' | b'[' | b'}' | b']') {
+            end = at + 1;
+        }
+    }
+    value.truncate(end);
+    value.extend(open.iter().rev());
 }
 
 impl Format {
@@ -143,6 +183,13 @@ impl Format {
             Self::Atif => &atif::AGENT,
             Self::Otel => &otel::AGENT,
             Self::SweAgent => &swe_agent::AGENT,
+            Self::VsCodeCopilot => &vscode_copilot::AGENT,
+            Self::Inspect => &inspect::AGENT,
+            Self::LangSmith => &runs::LANGSMITH,
+            Self::Langfuse => &runs::LANGFUSE,
+            Self::ChatGpt => &chatgpt::AGENT,
+            Self::ClaudeAi => &claude_ai::AGENT,
+            Self::ShareGpt => &sharegpt::AGENT,
         }
     }
 

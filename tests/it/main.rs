@@ -22,6 +22,7 @@ mod codex;
 mod commands;
 mod compress;
 mod content;
+mod conversations;
 mod counting;
 mod crumb;
 mod extremes;

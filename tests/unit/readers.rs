@@ -21,7 +21,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(fixtures().join(name)).unwrap()
 }
 
-const SAMPLES: [(Format, &str); 18] = [
+const SAMPLES: [(Format, &str); 26] = [
     (Format::Opencode, "opencode/export.json"),
     (Format::Opencode, "opencode/api-messages.json"),
     (Format::Opencode, "opencode/run-format-json.jsonl"),
@@ -40,6 +40,24 @@ const SAMPLES: [(Format, &str); 18] = [
     (Format::Atif, "atif/openhands.trajectory.json"),
     (Format::Atif, "atif/terminus-invalid-json.trajectory.json"),
     (Format::Otel, "otel-genai/visual-studio-copilot-traces.jsonl"),
+    (Format::VsCodeCopilot, "vscode-copilot/chat-session.json"),
+    (Format::VsCodeCopilot, "vscode-copilot/chat-session-log.jsonl"),
+    (Format::Inspect, "inspect/browser-tools.json"),
+    (Format::Inspect, "inspect/popularity.eval"),
+    (Format::LangSmith, "langsmith/batch-openai-python.json"),
+    (Format::LangSmith, "langsmith/batch-openai-js-reasoning.json"),
+    (Format::Langfuse, "langfuse/langgraph-trace.json"),
+    (Format::ClaudeAi, "claude-ai/bakery-chat.json"),
+];
+
+/// Those with several conversations.
+const COLLECTIONS: [(Format, &str); 6] = [
+    (Format::Inspect, "inspect/security-guide.json"),
+    (Format::ChatGpt, "chatgpt/conversations.json"),
+    (Format::ClaudeAi, "claude-ai/conversations.json"),
+    (Format::ShareGpt, "sharegpt/glaive-toolcall.json"),
+    (Format::ShareGpt, "sharegpt/images-messages.json"),
+    (Format::ShareGpt, "sharegpt/reason-tool-use.jsonl"),
 ];
 
 /// The items of all traces, those that were removed or are summaries included.
@@ -101,7 +119,7 @@ fn no_import_that_leaves_out_damage_succeeds() {
         (Format::GeminiCli, "gemini-cli/session-chat.json"),
         (Format::SweAgent, "swe-agent/function-calling.traj"),
     ];
-    let samples: Vec<_> = SAMPLES.into_iter().chain(others).collect();
+    let samples: Vec<_> = SAMPLES.into_iter().chain(COLLECTIONS).chain(others).collect();
     for format in Format::all() {
         assert!(samples.iter().any(|(other, _)| *other == format), "{format} has no sample");
     }
@@ -116,8 +134,14 @@ fn no_import_that_leaves_out_damage_succeeds() {
         let end = bytes[..middle].iter().rposition(|byte| *byte == b'\n').map_or(middle, |at| at + 1);
         let damaged = [&bytes[..end], b"{\"type\": oops}\n", &bytes[end..]].concat();
         fs::write(repo.folder().join("damaged"), damaged).unwrap();
-        let output = repo.run(&["import", format.as_str(), "damaged"], b"");
+        let split: &[&str] = if format.agent().has_conversations { &["--split"] } else { &[] };
+        let output = repo.run(&[&["import", format.as_str(), "damaged"], split].concat(), b"");
         let said = String::from_utf8_lossy(&output.stderr);
+        if name == "claude-ai/bakery-chat.json" {
+            // It is one record.
+            assert!(output.status.code() == Some(2) && said.contains("no claude-ai record"), "{said}");
+            continue;
+        }
         assert_eq!(output.status.code(), Some(1), "{name}: {said}");
         assert!(said.contains("damaged lines, not imported"), "{name}: {said}");
         repo.fsck();
@@ -160,7 +184,7 @@ fn growing_samples_of_the_shared_reader_add_only_new_items() {
 
 #[test]
 fn the_fuzz_target_holds_on_every_sample() {
-    for (format, name) in SAMPLES {
+    for (format, name) in SAMPLES.into_iter().chain(COLLECTIONS) {
         let mut bytes = fixture(name);
         bytes.truncate(8000);
         let pick = Format::all().position(|other| other == format).unwrap();
@@ -195,7 +219,7 @@ fn a_stored_session_of_opencode_has_its_messages_and_parts() {
 #[test]
 fn no_format_takes_the_sample_of_another() {
     let mut files: Vec<(String, Option<&str>)> =
-        SAMPLES.iter().map(|(format, name)| ((*name).to_owned(), Some(format.as_str()))).collect();
+        SAMPLES.iter().chain(&COLLECTIONS).map(|(format, name)| ((*name).to_owned(), Some(format.as_str()))).collect();
     for (folder, format) in [("claude-code", "claude-code"), ("codex", "codex"), ("swe-agent", "swe-agent")] {
         let names = fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
         let names = names.map(|name| name.into_string().unwrap()).filter(|name| name != "README.md");
@@ -261,7 +285,8 @@ proptest! {
     fn json_of_other_programs_is_no_session(values in prop::collection::vec(any_json(), 1..4)) {
         let text: String = values.iter().map(|value| format!("{value}\n")).collect();
         for format in [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::Opencode, Format::CopilotCli,
-            Format::Aider, Format::QwenCode, Format::Atif, Format::Otel, Format::SweAgent] {
+            Format::Aider, Format::QwenCode, Format::Atif, Format::Otel, Format::SweAgent, Format::VsCodeCopilot,
+            Format::Inspect, Format::LangSmith, Format::Langfuse, Format::ChatGpt, Format::ClaudeAi, Format::ShareGpt] {
             let detected = InputFormat::detect(text.as_bytes());
             prop_assert_ne!(detected, Ok(InputFormat::Session(format)), "{}", text);
         }
@@ -283,6 +308,14 @@ fn logs_and_source_code_are_no_sessions() {
         "# aider chat\n\n#### heading\n> quote",
         "2026-01-01T00:00:00Z INFO started",
         include_str!("../../src/transcript/agents/pi.rs"),
+        r#"{"conversations":[{"id":1,"title":"x"}],"messages":[]}"#,
+        r#"{"samples":[{"id":1,"epoch":1}],"version":2,"status":"success"}"#,
+        r#"{"mapping":{"a":{"parent":null}},"title":"x"}"#,
+        r#"{"requests":[{"requestId":"1","url":"/"}],"version":3}"#,
+        r#"{"trace":{"id":"1"},"observations":[{"type":"SPAN"}]}"#,
+        r#"{"trace_id":"1","span_id":"2","start_time":"2026-01-01T00:00:00Z","inputs":{}}"#,
+        r#"{"uuid":"1","name":"x","chat":[]}"#,
+        "PK\u{3}\u{4}mimetype",
         include_str!("../../Cargo.toml"),
         include_str!("../agents/package.json"),
         "[1, 2, {\"a\": [\n3]}]",

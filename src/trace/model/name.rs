@@ -101,6 +101,11 @@ impl TraceName {
         Self::trace(format!("{}.fork{suffix}", self.name))
     }
 
+    /// The trace of one of several conversations: `<trace>/0001`.
+    pub(crate) fn of_conversation(&self, number: usize) -> Self {
+        Self::trace(format!("{}/{number:04}", self.name))
+    }
+
     /// The forward crumbs of an agent: `refs/crumbs/<agent>`.
     #[must_use]
     pub fn of_agent(agent: &AgentName) -> Self {

@@ -7,6 +7,7 @@
 pub(crate) mod aider;
 pub(crate) mod claude_code;
 pub(crate) mod codex;
+pub(crate) mod conversations;
 pub(crate) mod copilot_cli;
 pub(crate) mod cursor;
 pub(crate) mod droid;
@@ -16,6 +17,7 @@ pub(crate) mod pi;
 pub(crate) mod qwen_code;
 mod search;
 pub(crate) mod trajectories;
+pub(crate) mod vscode_copilot;
 
 use std::fs::{self, Metadata};
 use std::io::{self, BufRead as _, BufReader, Read};
@@ -62,6 +64,8 @@ pub(crate) struct AgentFormat {
     pub open: for<'r> fn(Box<dyn Read + 'r>) -> io::Result<BoxedTranscript<'r>>,
     pub resume: Resume,
     pub exporter: Option<Exporter>,
+    /// Whether a file may contain several independent conversations.
+    pub has_conversations: bool,
     /// Whether it writes records of a turn after it called the hooks at the end of the turn.
     pub writes_late: bool,
 }
@@ -105,6 +109,7 @@ impl AgentFormat {
                 Some(Box::new(TranscriptReader::<_, S>::resume(reader, position, window, state)?))
             },
             exporter: None,
+            has_conversations: false,
             writes_late: false,
         }
     }
@@ -124,7 +129,18 @@ impl AgentFormat {
             open: dialect::open::<D>,
             resume: dialect::resume::<D>,
             exporter: None,
+            has_conversations: false,
             writes_late: false,
+        }
+    }
+
+    /// A format whose files contain conversations, one per value. The shared reader reads them.
+    const fn of_conversations<D: Dialect>(name: &'static str) -> Self {
+        Self {
+            open: dialect::open_values::<D>,
+            resume: |_, _, _, _| None,
+            has_conversations: true,
+            ..Self::of_dialect::<D>(name)
         }
     }
 

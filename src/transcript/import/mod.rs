@@ -1,6 +1,7 @@
 //! Imports a transcript: its main thread into one trace, each sub-agent's into another trace.
 //!
 //! - [`session`] imports a session's files, [`hook`] does so when an agent calls, [`sessions`] lists what was imported.
+//! - [`conversations`] imports a file with several independent conversations.
 //! - The last commit of each import records how far the file was read. The next import continues there if the file still has
 //!   the same bytes before that position; [`resume`] caches the reader's state. A rewritten file is read from its start,
 //!   and known records are skipped.
@@ -8,6 +9,7 @@
 //! - Traces of sub-agents are written before the main one, so that the next import completes an interrupted one.
 
 pub(crate) mod catch_up;
+pub(crate) mod conversations;
 pub(crate) mod expired;
 pub(crate) mod hook;
 pub(crate) mod input;
@@ -139,6 +141,7 @@ pub(crate) fn transcript(
             None => break,
         }
     }
+    opened.check_single()?;
     let session = opened.transcript.output().session_id.clone();
     let is_named = matches!(destination, Destination::Trace(_) | Destination::SubAgent { .. });
     let (mut own_thread, mut own_family) = (None, None);
@@ -253,6 +256,12 @@ impl<'w> OpenTranscript<'w> {
         Ok(Self { format, transcript, ahead: VecDeque::new(), summary: None, file, progress })
     }
 
+    /// Independent conversations are never joined.
+    fn check_single(&self) -> Result<(), TraceError> {
+        let is_single = self.transcript.output().conversations <= 1;
+        is_single.then_some(()).ok_or(TraceError::SeveralConversations)
+    }
+
     /// Whether there is an entry that was not read yet.
     fn has_more(&mut self) -> Result<bool, TraceError> {
         if self.ahead.is_empty() {
@@ -351,6 +360,7 @@ impl Feed for MainThread<'_> {
                 _ => return Ok(Some(incoming(entry))),
             }
         }
+        self.opened.check_single()?;
         for (thread, entries) in std::mem::take(&mut self.threads) {
             let name = self.base.of_sub_agent(&thread);
             bring_back_if_archived(self.context.repo, self.context.signature, &name)?;

@@ -61,16 +61,19 @@ impl Session {
         }
         let block = Object::of(raw);
         let kind = block.text("type").unwrap_or_default();
-        let text = || block.any_text(&["text", "content"]);
+        let text = || block.any_text(&["text", "content", "value"]);
         let done = match &*kind {
-            "thinking" | "reasoning" => block.any_text(&["thinking", "text", "content"]).map(|text| {
-                let signature = block.any_text(&["signature", "thinkingSignature"]);
-                builder.push(reasoning(signature.as_deref()), text.into_owned());
-            }),
+            "thinking" | "reasoning" => {
+                block.any_text(&["thinking", "text", "content", "reasoning", "value"]).map(|text| {
+                    let signature = block.any_text(&["signature", "thinkingSignature"]);
+                    builder.push(reasoning(signature.as_deref()), text.into_owned());
+                })
+            }
             "redacted_thinking" => block.text("data").map(|data| {
                 let entry = builder.push(reasoning(Some(&data)), "");
                 entry.draft.fields.meta.insert("redacted".to_owned(), true.into());
             }),
+            "tool_call" if block.has("value") => self.calls_in(builder, &block.text("value").unwrap_or_default()),
             "tool_use" | "toolCall" | "tool_call" => {
                 let arguments = call_arguments(block.any(&["input", "arguments"]));
                 self.call(builder, block.text("id"), block.text("name"), arguments)
@@ -129,6 +132,18 @@ impl Session {
         builder.push_call(block, &mut self.calls, &id, &name?, arguments)?;
         if !is_named {
             self.unnamed.push_back(id.into_owned());
+        }
+        Some(())
+    }
+
+    /// Adds the calls in a text that is JSON: an object with a name and arguments, or a list of these; `None` if it is not.
+    pub(crate) fn calls_in(&mut self, builder: &mut EntryBuilder, text: &str) -> Option<()> {
+        let value: &RawValue = serde_json::from_str(text).ok()?;
+        let calls = json::list(value).unwrap_or_else(|| vec![value]);
+        let calls: Option<Vec<_>> = calls.into_iter().map(|raw| Some((Object::of(raw).text("name")?, raw))).collect();
+        for (name, raw) in calls.filter(|calls| !calls.is_empty())? {
+            let arguments = call_arguments(Object::of(raw).any(&["arguments", "parameters"]));
+            self.call(builder, None, Some(name), arguments);
         }
         Some(())
     }

@@ -84,7 +84,7 @@ pub(crate) struct Session {
     /// Calls without an id that have no result yet.
     pub(super) unnamed: VecDeque<String>,
     pub(super) call_count: usize,
-    pub(super) started: bool,
+    pub started: bool,
     pub model: Option<String>,
     folder: Option<String>,
     is_folder_new: bool,
@@ -114,6 +114,18 @@ pub(crate) fn open<'r, D: Dialect>(reader: Box<dyn Read + 'r>) -> io::Result<Box
 /// Opens what another reader turned into lines.
 pub(crate) fn open_lines<'r, D: Dialect>(lines: Box<dyn Read + 'r>) -> Box<dyn Transcript + 'r> {
     Box::new(TranscriptReader::document_of(lines, session_of(functions_of::<D>())))
+}
+
+/// Opens a list of values, or values one after another. Reading never continues in it.
+pub(crate) fn open_values<'r, D: Dialect>(mut reader: Box<dyn Read + 'r>) -> io::Result<Box<dyn Transcript + 'r>> {
+    let head = head(&mut *reader)?;
+    let is_split = D::LIST.is_some() || first_lines(&head).next().is_some_and(|line| line.starts_with(b"["));
+    let reader = Cursor::new(head).chain(reader);
+    Ok(open_lines::<D>(if is_split {
+        Box::new(DocumentLines::new(reader)) as Box<dyn Read + 'r>
+    } else {
+        Box::new(JoinedLines::new(reader))
+    }))
 }
 
 pub(crate) fn resume<'r, D: Dialect>(
@@ -205,6 +217,13 @@ impl Session {
             },
         };
         Some(EntryBuilder::new(self.functions.format, source, None, output.end_offset))
+    }
+
+    /// Starts the next of several independent conversations, with nothing but the notes of the one before.
+    pub(crate) fn next_conversation(&mut self, id: Option<Cow<'_, str>>, output: &mut Output) {
+        *self = Self { notes: std::mem::take(&mut self.notes), ..session_of(self.functions) };
+        output.conversations += 1;
+        output.session_id = id.map(Into::into);
     }
 
     pub(crate) fn set_model(&mut self, model: Option<Cow<'_, str>>) {

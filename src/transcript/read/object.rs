@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use super::json::{self, Text};
 use crate::base::time::Time;
 
-/// More members are skipped; real records have at most a few dozen.
-const MAX_MEMBERS: usize = 1000;
+/// More members are skipped. Real records have at most a few dozen, but an object may have a member for each message.
+const MAX_MEMBERS: usize = 100_000;
 
 #[derive(Default)]
 pub(crate) struct Object<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);

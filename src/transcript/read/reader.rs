@@ -40,6 +40,8 @@ pub(crate) struct Output {
     /// The session's id, once a record named it. The file of a resumed session may contain records of others; the first
     /// counts.
     pub session_id: Option<String>,
+    /// The number of independent conversations that began; 0 if the format has only one per file.
+    pub conversations: usize,
     pub tally: Tally,
     pub end_offset: u64,
     pub entries: VecDeque<TranscriptEntry>,

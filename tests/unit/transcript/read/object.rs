@@ -10,7 +10,7 @@ fn members_are_lenient() {
     assert_eq!(object.text("b").unwrap(), "\u{fffd}x");
     assert_eq!(object.object("c").list("d").len(), 2);
     assert!(object.object("b").is_empty() && object.is_true("e") && object.text("f").is_none());
-    let many = format!("{{{}\"z\":1}}", "\"a\":0,".repeat(2000));
+    let many = format!("{{{}\"z\":1}}", "\"a\":0,".repeat(200_000));
     assert!(!serde_json::from_str::<Object<'_>>(&many).unwrap().has("z"));
 }
 

@@ -30,8 +30,8 @@ use crate::transcript::format::{self, Format, InputFormat};
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct ImportArgs {
-    /// claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai or swe-agent
-    /// (sessions of agents), jsonl (the output of `export`, or one item per line), openai, responses, anthropic or gemini (requests
+    /// claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent,
+    /// vscode-copilot, inspect, langsmith or langfuse (sessions of agents), chatgpt, claude-ai or sharegpt (conversations), jsonl (the output of `export`, or one item per line), openai, responses, anthropic or gemini (requests
     /// and responses) [default: detected by content]
     #[arg(value_name = "FORMAT")]
     first: Option<PathBuf>,
@@ -50,8 +50,8 @@ pub(crate) struct ImportArgs {
     full: bool,
     #[arg(long, hide = true, conflicts_with = "full")]
     as_seen: bool,
-    /// Import each conversation in a file of requests, such as one for fine-tuning, into its own trace: NAME/0001, NAME/0002, …, where
-    /// NAME is that of `--trace`, or `<API>/<file>`
+    /// Import each conversation of a file, such as one for fine-tuning or an export of all chats, into its own trace: NAME/0001,
+    /// NAME/0002, …, where NAME is that of `--trace`, or `<format>/<file>`; conversations with an id get NAME/<id>, or `<format>/<id>`
     #[arg(long, conflicts_with_all = ["all", "all_folders"])]
     split: bool,
     /// Print the result as JSON
@@ -71,9 +71,14 @@ impl ImportArgs {
             return all::run(context, self);
         }
         let request = self.request(context)?;
-        if self.split && !matches!(request.format, InputFormat::Provider(_)) {
-            let message = format!("`--split` is for requests of an API, and this is `{}`", request.format.name());
-            return Err(Error::with_hint(message, "omit the option"));
+        let has_conversations = match request.format {
+            InputFormat::Session(format) => format.agent().has_conversations,
+            InputFormat::Jsonl => false,
+            InputFormat::Provider(_) => true,
+        };
+        if self.split && !has_conversations {
+            let message = format!("a file of `{}` has no independent conversations", request.format.name());
+            return Err(Error::with_hint(message, "omit `--split`"));
         }
         match request.format {
             InputFormat::Session(format) => transcript::run(context, &request, format),
@@ -113,6 +118,10 @@ impl ImportArgs {
             return Err(Error::with_hint(format!("`{}` {problem}", first.display()), hint));
         }
         let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
+        if head.starts_with(b"PK\x03\x04") && InputFormat::detect(&head).is_err() {
+            let hint = "unpack it; a log of Inspect: inspect log dump FILE > log.json";
+            return Err(Error::with_hint(format!("`{}` is an archive that cannot be read", first.display()), hint));
+        }
         if head.starts_with(b"SQLite format 3\0") {
             let hint = "opencode export SESSION | git trace import opencode -";
             return Err(Error::with_hint(
@@ -222,14 +231,15 @@ fn names_of_conversations(
         }
         return Ok(vec![context.trace_name(None)?]);
     }
-    let base = match context.named_trace()? {
-        Some(name) => name,
-        None => {
-            let stem = file.file_stem().map(|stem| stem.to_string_lossy()).filter(|stem| stem != "-");
-            TraceName::of_session(api.as_str(), stem.as_deref().unwrap_or("conversation"))
-        }
-    };
-    (1..=count).map(|number| Ok(format!("{base}/{number:04}").parse()?)).collect()
+    let base = base_of_conversations(context, file, api.as_str())?;
+    Ok((1..=count).map(|number| base.of_conversation(number)).collect())
+}
+
+/// The trace after which the conversations of a file are named.
+fn base_of_conversations(context: &Context, file: &Path, format: &str) -> Result<TraceName> {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).filter(|stem| stem != "-");
+    let of_file = || TraceName::of_session(format, stem.as_deref().unwrap_or("conversation"));
+    Ok(context.named_trace()?.unwrap_or_else(of_file))
 }
 
 fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {

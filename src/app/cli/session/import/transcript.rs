@@ -1,10 +1,10 @@
 //! Importing the sessions of agents.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{ImportArgs, ImportRequest, print_report, report_json};
+use super::{ImportArgs, ImportRequest, base_of_conversations, print_report, report_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
 use crate::app::progress::Progress;
 use crate::git::Repo;
@@ -13,7 +13,8 @@ use crate::trace::{Tip, TraceName};
 use crate::transcript::Tally;
 use crate::transcript::continuation::is_untouched_export;
 use crate::transcript::format::Format;
-use crate::transcript::import::input::Input;
+use crate::transcript::import::conversations::conversations;
+use crate::transcript::import::input::{Input, TranscriptFile};
 use crate::transcript::import::{self, CompactionMode, Destination, ImportContext, Imported, session};
 
 pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format) -> Result<ExitStatus> {
@@ -21,20 +22,21 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
         Some(file) => file.to_owned(),
         None => newest_session(context, format)?,
     };
-    let destination = destination(context, &file)?;
     let current = head::current(context.repo()?)?;
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
     let compactions = compactions(context.repo()?, request.args)?;
     let writing = ImportContext { repo: context.repo()?, signature: &signature, compactions };
-    let imported = if file.as_os_str() == "-" {
+    let imported = if request.args.split {
+        split(context, writing, format, &file)?
+    } else if file.as_os_str() == "-" {
         let input = Input::Stream(Box::new(io::stdin().lock()));
-        import::transcript(writing, format, destination, input).context("cannot import `-`")?
+        import::transcript(writing, format, destination(context, &file)?, input).context("cannot import `-`")?
     } else {
         let length = fs::metadata(&file).ok().map(|file| file.len());
         let bar = length.and_then(|length| Progress::of_bytes(Some(length)));
         let watch = |bytes| bar.iter().for_each(|bar| bar.set_position(bytes));
-        let imported = session::import(writing, format, destination, &file, &watch);
+        let imported = session::import(writing, format, destination(context, &file)?, &file, &watch);
         bar.iter().for_each(Progress::clear);
         imported?
     };
@@ -64,6 +66,25 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
         context.ui.note(format!("`git trace switch {main}` makes it the current trace"));
     }
     Ok(ExitStatus::of(imported.tally.is_complete()))
+}
+
+/// Imports each conversation of a file into its own trace.
+fn split(context: &Context, writing: ImportContext<'_>, format: Format, file: &Path) -> Result<Imported> {
+    let (named, base) = (context.named_trace()?, base_of_conversations(context, file, format.as_str())?);
+    let family = named.as_ref().map_or(format.as_str(), TraceName::as_str);
+    let name_of = |number: usize, id: Option<&str>| match id {
+        Some(id) => TraceName::of_session(family, id),
+        None => base.of_conversation(number),
+    };
+    let opened;
+    let input = if file.as_os_str() == "-" {
+        Input::Stream(Box::new(io::stdin().lock()))
+    } else {
+        let file = File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        opened = TranscriptFile::from(file);
+        Input::File(&opened, &|_| ())
+    };
+    conversations(writing, format, input, &name_of).with_context(|| format!("cannot import `{}`", file.display()))
 }
 
 pub(super) fn compactions(repo: &Repo, args: &ImportArgs) -> Result<CompactionMode> {
