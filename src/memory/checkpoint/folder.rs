@@ -133,7 +133,7 @@ pub(crate) fn checkpoints(files: &[File]) -> Vec<Checkpoint<'_>> {
     of_kind.filter_map(|file| Some(Checkpoint { file, document: Document::parse(file.text().ok()?) })).collect()
 }
 
-/// The checkpoint with this id, file name (with or without `chk-` and `.md`), or path; without a name, the current one.
+/// The checkpoint with this id or file name (with or without `chk-` and `.md`), or path; without a name, the current one.
 ///
 /// Active checkpoints are preferred to archived ones.
 pub(crate) fn find<'c, 'f>(
@@ -148,7 +148,12 @@ pub(crate) fn find<'c, 'f>(
     let ranks: [&dyn Fn(&Checkpoint<'_>) -> bool; 3] = [
         &|one| one.file.path == name.trim_start_matches("./"),
         &|one| one.document.id() == Some(name) || one.file.stem() == plain,
-        &|one| one.file.stem().strip_prefix("chk-") == Some(plain),
+        &|one| {
+            [Some(one.file.stem()), one.document.id()]
+                .into_iter()
+                .flatten()
+                .any(|id| id.strip_prefix("chk-") == Some(plain))
+        },
     ];
     let ranks = ranks.iter().flat_map(|is_meant| [(is_meant, false), (is_meant, true)]);
     let mut found = ranks.filter_map(|(is_meant, archived)| {

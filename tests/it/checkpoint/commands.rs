@@ -1,7 +1,6 @@
 //! The commands, from the command line.
 
-use crate::playground::Playground;
-use crate::playground::sound;
+use crate::playground::{Playground, fixture, sound};
 
 const ACTIVE: &str = "checkpoints/active/";
 
@@ -150,8 +149,24 @@ fn an_archive_takes_learnings_as_written_and_parents_by_force() {
     assert!(place.trace(&complete).contains("has active children: chk-b"));
     place.ok(&[&complete[..], &["--force"]].concat());
     assert!(!place.at.join("checkpoints/LEARNINGS.md").exists());
-    place.ok(&["checkpoint", "archive", "b", "--outcome", "-", "--learnings", "- Start small."]);
-    assert!(place.read("checkpoints/LEARNINGS.md").ends_with(" — chk-b\n- Start small.\n"));
+    place.ok(&[
+        "checkpoint",
+        "archive",
+        "b",
+        "--outcome",
+        "-",
+        "--learnings",
+        "- Start small.\n- Measure,\n  ## twice.",
+    ]);
+    assert!(place.read("checkpoints/LEARNINGS.md").ends_with(" — chk-b\n- Start small.\n- Measure, ## twice.\n"));
+    let archived = place.read("checkpoints/archive/chk-b.md");
+    assert!(
+        archived.contains("- **Learnings**:\n  - Start small.\n  - Measure, ## twice.\n- **Date**: "),
+        "{archived}"
+    );
+    assert!(!place.trace(&["checkpoint", "doctor"]).contains("learnings"));
+    place.write("checkpoints/active/chk-003-breadcrumbs.md", fixture("checkpoints/chk-003-breadcrumbs.md"));
+    assert!(place.ok(&["checkpoint", "current", "003"]).starts_with("chk-003  "));
 }
 
 #[test]

@@ -94,12 +94,28 @@ pub(crate) struct Completion {
 }
 
 pub(crate) fn append_completion(document: &Document<'_>, completion: &Completion, at: Time) -> String {
-    let (outcome, learnings) = (one_line(&completion.outcome), one_line(&completion.learnings));
+    let (outcome, learnings) = (one_line(&completion.outcome), list_or_line(&completion.learnings));
     let added = format!(
-        "\n---\n\n## Completion\n\n- **Status**: Archived\n- **Outcome**: {outcome}\n- **Learnings**: {learnings}\n\
+        "\n---\n\n## Completion\n\n- **Status**: Archived\n- **Outcome**: {outcome}\n- **Learnings**:{learnings}\n\
          - **Date**: {at}\n"
     );
     append(document.text, &added)
+}
+
+/// Several items of a list become a list below the field, other text a line.
+fn list_or_line(text: &str) -> String {
+    let mut items: Vec<String> = Vec::new();
+    for line in text.trim().lines().map(str::trim) {
+        match (line.strip_prefix("- ").or(line.strip_prefix("* ")), items.last_mut()) {
+            (Some(item), _) => items.push(item.to_owned()),
+            (None, Some(last)) => *last += &format!(" {line}"),
+            (None, None) => break,
+        }
+    }
+    if items.len() < 2 {
+        return format!(" {}", one_line(text));
+    }
+    items.iter().map(|item| format!("\n  - {}", one_line(item))).collect()
 }
 
 string_enum! {

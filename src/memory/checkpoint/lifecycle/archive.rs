@@ -128,7 +128,13 @@ pub(crate) fn list_of(learnings: &str) -> String {
         ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark))
             || rest.len() < line.len() && rest.starts_with(". ")
     };
-    if is_item(learnings) { learnings.to_owned() } else { format!("- {}", learnings.replace('\n', "\n  ")) }
+    if !is_item(learnings) {
+        return format!("- {}", learnings.replace('\n', "\n  "));
+    }
+    // A list below the field is indented, except for its first line.
+    let mut nested = learnings.lines().skip(1).map(|line| line.strip_prefix("  "));
+    let is_nested = nested.clone().all(|line| line.is_some()) && nested.any(|line| line.is_some_and(is_item));
+    if is_nested { learnings.replace("\n  ", "\n") } else { learnings.to_owned() }
 }
 
 /// Adds learnings to LEARNINGS.md, unless it contains them already under any date:
