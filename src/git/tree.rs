@@ -1,11 +1,13 @@
 //! Tree objects as values, with their entries in git's order.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use git2::ObjectFormat;
 
 use super::error::GitError;
 use super::oid::Oid;
+use super::pack::common_start;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Mode {
@@ -54,8 +56,15 @@ fn mode(bits: u32) -> Mode {
 /// A tree as its bytes, so that reading a few of thousands of entries creates no values for the others. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    bytes: Arc<[u8]>,
+    raw: Arc<Raw>,
     oid_len: usize,
+}
+
+#[derive(Debug)]
+struct Raw {
+    bytes: Box<[u8]>,
+    /// Where each entry starts, and where the last one ends.
+    bounds: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +72,6 @@ pub(crate) struct EntryRef<'t> {
     bits: u32,
     pub(crate) name: &'t [u8],
     raw_oid: &'t [u8],
-    raw: &'t [u8],
 }
 
 impl EntryRef<'_> {
@@ -83,46 +91,41 @@ impl EntryRef<'_> {
 impl Tree {
     pub(crate) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
         let oid_len = raw_len(format);
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            rest = split_entry(rest, oid_len)?.1;
+        let (mut bounds, mut end) = (vec![0], 0);
+        while end < bytes.len() {
+            end += split_entry(&bytes[end..], oid_len)?.1;
+            bounds.push(end);
         }
-        Some(Self { bytes: bytes.into(), oid_len })
+        Some(Self { raw: Arc::new(Raw { bytes: bytes.into(), bounds }), oid_len })
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = EntryRef<'_>> {
-        let mut rest = &*self.bytes;
-        std::iter::from_fn(move || {
-            let (entry, after) = split_entry(rest, self.oid_len)?;
-            rest = after;
-            Some(entry)
-        })
+        self.entries_at(0..self.raw.bounds.len() - 1)
+    }
+
+    fn entries_at(&self, places: Range<usize>) -> impl Iterator<Item = EntryRef<'_>> {
+        places.filter_map(|place| Some(split_entry(self.raw_entry(place), self.oid_len)?.0))
+    }
+
+    fn raw_entry(&self, place: usize) -> &[u8] {
+        &self.raw.bytes[self.raw.bounds[place]..self.raw.bounds[place + 1]]
     }
 
     /// The entries of both trees between their common prefix and their common suffix.
     pub(crate) fn between_common_ends<'t>(&'t self, other: &'t Self) -> [Vec<EntryRef<'t>>; 2] {
-        let (mut mine, mut others) = (self.entries(), other.entries());
-        let mut first = [mine.next(), others.next()];
-        while let [Some(one), Some(two)] = first
-            && one.raw == two.raw
-        {
-            first = [mine.next(), others.next()];
+        let same = common_start(&self.raw.bytes, &other.raw.bytes);
+        // Bounds up to there are the same in both.
+        let start = self.raw.bounds.partition_point(|bound| *bound <= same) - 1;
+        let [mut end, mut other_end] = [self, other].map(|tree| tree.raw.bounds.len() - 1);
+        while end.min(other_end) > start && self.raw_entry(end - 1) == other.raw_entry(other_end - 1) {
+            (end, other_end) = (end - 1, other_end - 1);
         }
-        let [one, two] = first;
-        let mut mine: Vec<_> = one.into_iter().chain(mine).collect();
-        let mut others: Vec<_> = two.into_iter().chain(others).collect();
-        while let (Some(one), Some(two)) = (mine.last(), others.last())
-            && one.raw == two.raw
-        {
-            mine.pop();
-            others.pop();
-        }
-        [mine, others]
+        [self.entries_at(start..end).collect(), other.entries_at(start..other_end).collect()]
     }
 }
 
-/// Splits off the first entry; `None` at the end, or if it is malformed.
-fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, &[u8])> {
+/// The first entry and its length; `None` if it is malformed.
+fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, usize)> {
     let digits = bytes.iter().take(MODE_DIGITS + 1).position(|byte| *byte == b' ').filter(|digits| *digits > 0)?;
     let bits = bytes[..digits].iter().try_fold(0, |bits, byte| {
         let digit = u32::from(byte.checked_sub(b'0')?);
@@ -131,7 +134,7 @@ fn split_entry(bytes: &[u8], oid_len: usize) -> Option<(EntryRef<'_>, &[u8])> {
     let name_end = digits + 1 + memchr::memchr(0, &bytes[digits + 1..])?;
     let end = name_end + 1 + oid_len;
     let raw_oid = bytes.get(name_end + 1..end)?;
-    Some((EntryRef { bits, name: &bytes[digits + 1..name_end], raw_oid, raw: &bytes[..end] }, &bytes[end..]))
+    Some((EntryRef { bits, name: &bytes[digits + 1..name_end], raw_oid }, end))
 }
 
 /// A mode has at most six digits; old programs wrote a leading zero.

@@ -29,7 +29,8 @@ pub(super) fn between(base: &[u8], target: &[u8]) -> Option<Vec<u8>> {
     Some(delta)
 }
 
-fn common_start(one: &[u8], other: &[u8]) -> usize {
+/// How many bytes at the start of both are the same.
+pub(in crate::git) fn common_start(one: &[u8], other: &[u8]) -> usize {
     let chunks = one.chunks_exact(CHUNK).zip(other.chunks_exact(CHUNK));
     let whole = chunks.take_while(|(one, other)| one == other).count() * CHUNK;
     whole + one[whole..].iter().zip(&other[whole..]).take_while(|(one, other)| one == other).count()

@@ -19,6 +19,7 @@ use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
 use super::tree::{Entry, Tree, TreeStore, render_tree};
+pub(super) use delta::common_start;
 pub(crate) use keep::KeptPack;
 use thread::{Packed, Sent};
 

@@ -55,9 +55,7 @@ pub(crate) fn list_files(store: &impl TreeStore, tree: Oid) -> Result<Vec<ItemEn
     let mut slots = Vec::new();
     for top in folders(&store.tree(tree)?) {
         for middle in folders(&store.tree(top.oid())?) {
-            for leaf in store.tree(middle.oid())?.entries() {
-                slots.extend(slot(top.name, middle.name, leaf));
-            }
+            slots.extend(files(top.name, middle.name, store.tree(middle.oid())?.entries()));
         }
     }
     slots.sort_by_key(|slot| (slot.seq, slot.id));
@@ -80,7 +78,7 @@ pub(crate) fn newest(store: &impl TreeStore, tree: Oid, count: usize) -> Result<
         let middles: Vec<EntryRef<'_>> = folders(&inner).collect();
         for middle in middles.into_iter().rev() {
             let leaves = store.tree(middle.oid())?;
-            found.extend(leaves.entries().filter_map(|leaf| slot(top.name, middle.name, leaf)));
+            found.extend(files(top.name, middle.name, leaves.entries()));
             if found.len() >= count {
                 break;
             }
@@ -97,13 +95,16 @@ fn folders(tree: &Tree) -> impl Iterator<Item = EntryRef<'_>> {
     tree.entries().filter(|entry| entry.mode() == Mode::Folder)
 }
 
-fn slot(top: &[u8], middle: &[u8], leaf: EntryRef<'_>) -> Option<ItemEntry> {
-    if leaf.mode() != Mode::File {
-        return None;
-    }
-    let (seq, item_type, id) = parse_name(leaf.name)?;
-    let [top, middle, name] = [top, middle, leaf.name].map(|name| std::str::from_utf8(name).ok());
-    Some(ItemEntry { seq, id, item_type, blob: leaf.oid(), path: [top?, middle?, name?].join("/") })
+/// The item files among the entries of a folder of the third level.
+fn files<'t>(top: &[u8], middle: &[u8], leaves: impl Iterator<Item = EntryRef<'t>>) -> impl Iterator<Item = ItemEntry> {
+    let folder = [top, b"/", middle, b"/"].concat();
+    // An item file has a name in UTF-8, and so have its folders.
+    let folder = String::from_utf8(folder).ok();
+    leaves.filter_map(move |leaf| {
+        let (seq, item_type, id) = parse_name(leaf.name).filter(|_| leaf.mode() == Mode::File)?;
+        let path = [folder.as_deref()?, std::str::from_utf8(leaf.name).ok()?].concat();
+        Some(ItemEntry { seq, id, item_type, blob: leaf.oid(), path })
+    })
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,7 +145,7 @@ pub(crate) fn changes(store: &impl TreeStore, before: Option<Oid>, after: Oid) -
     for (top, tops) in differing_folders(store, [before, Some(after)])? {
         for (middle, middles) in differing_folders(store, tops)? {
             for (side, leaves) in differing(&read_trees(store, middles)?).into_iter().enumerate() {
-                for found in leaves.into_iter().filter_map(|leaf| slot(&top, &middle, leaf)) {
+                for found in files(&top, &middle, leaves.into_iter()) {
                     by_id.entry(found.id).or_default()[side].get_or_insert(found);
                 }
             }
