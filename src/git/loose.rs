@@ -25,6 +25,8 @@ use crate::base::effect;
 const LOOK_AFTER: usize = 64;
 /// Number of folders whose alternates are read: a repository may borrow from itself by ever longer paths.
 const MOST_FOLDERS: usize = 100;
+/// The length of the longest kind and length of an object, and more.
+const LONGEST_HEAD: usize = 32;
 /// The highest compression ratio of zlib.
 const MOST_PACKED: usize = 1032;
 
@@ -214,21 +216,26 @@ impl Repo {
 fn inflate(packed: &[u8]) -> io::Result<(ObjectType, Vec<u8>)> {
     let bad = |cause: &'static str| io::Error::new(io::ErrorKind::InvalidData, cause);
     let mut decoder = ZlibDecoder::new(packed);
-    let mut head = Vec::with_capacity(32);
-    while head.last() != Some(&0) {
-        let mut byte = [0];
-        decoder.read_exact(&mut byte)?;
-        head.push(byte[0]);
-        if head.len() > 32 {
+    // Most objects are smaller, and are decompressed at once.
+    let (mut first, mut filled) = ([0; 4096], 0);
+    let end = loop {
+        let head = &first[..filled.min(LONGEST_HEAD)];
+        if let Some(end) = memchr::memchr(0, head) {
+            break end;
+        }
+        let read = if head.len() < LONGEST_HEAD { decoder.read(&mut first[filled..])? } else { 0 };
+        if read == 0 {
             return Err(bad("its head is not an object's"));
         }
-    }
-    let text = std::str::from_utf8(&head[..head.len() - 1]).map_err(|_| bad("its head is not an object's"))?;
+        filled += read;
+    };
+    let text = std::str::from_utf8(&first[..end]).map_err(|_| bad("its head is not an object's"))?;
     let (kind, len) = text.split_once(' ').ok_or_else(|| bad("its head is not an object's"))?;
     let kind = ObjectType::from_str(kind).ok_or_else(|| bad("its kind is unknown"))?;
     let len: usize = len.parse().map_err(|_| bad("its length is not a number"))?;
     let mut bytes = Vec::with_capacity(len.min(packed.len().saturating_mul(MOST_PACKED)));
-    decoder.by_ref().take((len as u64).saturating_add(1)).read_to_end(&mut bytes)?;
+    bytes.extend_from_slice(&first[end + 1..filled]);
+    decoder.take((len as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() != len {
         return Err(bad("it is not as long as it says"));
     }

@@ -12,7 +12,7 @@
 )]
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::base::replace::FileVersion;
@@ -26,6 +26,9 @@ const MAX_DEPTH: usize = 5;
 
 /// From this number of bytes on, lines are read one after the other instead of searched.
 const PAGE: u64 = 4096;
+
+/// How many bytes a step of the search reads: two lines.
+const PROBE: usize = 512;
 
 /// Folders of refs that belong to one worktree.
 const OF_WORKTREE: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
@@ -229,13 +232,14 @@ impl Packed {
         if length == 0 {
             return Ok(Opened::Missing);
         }
-        let head = line_at(&mut file, 0)?;
-        let traits = head.strip_prefix(b"# pack-refs with:").unwrap_or_default();
+        let mut head = Vec::new();
+        BufReader::with_capacity(PROBE, &mut file).read_until(b'\n', &mut head)?;
+        let traits = head.strip_prefix(b"# pack-refs with:").unwrap_or_default().trim_ascii_end();
         let is_sorted = traits.split(|byte| *byte == b' ').any(|word| word == b"sorted");
         if !is_sorted {
             return Ok(Opened::Unsorted);
         }
-        Ok(Opened::Sorted(Self { file, start: head.len() as u64 + 1, length }))
+        Ok(Opened::Sorted(Self { file, start: head.len() as u64, length }))
     }
 
     /// The digits of a ref's oid.
@@ -270,20 +274,26 @@ impl Packed {
     /// The start of a line that is at most [`PAGE`] bytes before the first ref that is not less than `refname`.
     fn first_page(&mut self, refname: &str) -> io::Result<u64> {
         let (mut low, mut high) = (self.start, self.length);
+        let (mut lines, mut line) = (BufReader::with_capacity(PROBE, &self.file), Vec::new());
         while high - low > PAGE {
             let middle = low + (high - low) / 2;
+            lines.seek(SeekFrom::Start(middle))?;
             // The first line of a ref that starts behind the middle.
-            let mut at = middle + line_at(&mut self.file, middle)?.len() as u64 + 1;
-            let mut line = line_at(&mut self.file, at)?;
-            while line.starts_with(b"^") {
-                at += line.len() as u64 + 1;
-                line = line_at(&mut self.file, at)?;
+            line.clear();
+            let mut at = middle + lines.read_until(b'\n', &mut line)? as u64;
+            loop {
+                line.clear();
+                let length = lines.read_until(b'\n', &mut line)?;
+                if !line.starts_with(b"^") {
+                    break;
+                }
+                at += length as u64;
             }
             if at >= high {
                 break;
             }
             let name = line.iter().position(|byte| *byte == b' ').ok_or(ErrorKind::InvalidData)? + 1;
-            if line[name..] < *refname.as_bytes() { low = at } else { high = at }
+            if *line[name..].trim_ascii_end() < *refname.as_bytes() { low = at } else { high = at }
         }
         Ok(low)
     }
@@ -306,24 +316,6 @@ impl Packed {
         }
         Ok(())
     }
-}
-
-/// The rest of the line at an offset, without its end.
-fn line_at(file: &mut File, offset: u64) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    loop {
-        let before = bytes.len();
-        file.take(256).read_to_end(&mut bytes)?;
-        if let Some(end) = bytes[before..].iter().position(|byte| *byte == b'\n') {
-            bytes.truncate(before + end);
-            break;
-        }
-        if bytes.len() == before {
-            break;
-        }
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]
