@@ -88,7 +88,7 @@ impl Diagnostic for ExportError {
 
 /// The agent that recorded a trace: that of its newest imported item, else of the session that it continues.
 pub(crate) fn recorded_by(repo: &Repo, name: &TraceName, view: &View) -> Result<Option<Format>, TraceError> {
-    recorded_by_one_of(repo, view, || session::of_trace(repo, name))
+    recorded_by_one_of(repo, view, || session::of_traces(repo, &[name]))
 }
 
 /// As [`recorded_by`], for a trace that continues these sessions.

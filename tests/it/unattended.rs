@@ -346,6 +346,28 @@ fn old_sessions_are_removed_as_the_setting_says() {
 }
 
 #[test]
+fn many_old_sessions_are_removed_by_one_call_of_git() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("hello");
+    for id in ["one", "two", "three"] {
+        hook(&repo, "claude-code", &session(&repo, id, &["one"]));
+    }
+    let (before, log) = (traces(&repo), repo.home().join("log"));
+    repo.git(&["config", "trace.retain", "3 months"]);
+    let mut gc = repo.command("git-trace");
+    gc.env("GIT_COMMITTER_DATE", "2028-11-20T10:00:00Z").env("GIT_TRACE2_EVENT", &log);
+    let output = crate::repo::run(gc.args(["gc", "--quiet", "--unpushed"]), b"");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    assert_eq!(traces(&repo), "main\n");
+    let events = std::fs::read_to_string(log).unwrap();
+    let calls = events.lines().filter(|line| line.contains("\"name\":\"update-ref\""));
+    assert_eq!(calls.count(), 1);
+    repo.text(&["undo"]);
+    assert_eq!(traces(&repo), before);
+    repo.fsck();
+}
+
+#[test]
 fn a_push_to_a_public_host_is_told_once() {
     let repo = TestRepo::new();
     repo.say("hello");

@@ -74,35 +74,46 @@ impl Repo {
         who: &Ident,
         make: impl FnOnce() -> Result<(), GitError>,
     ) -> Result<(), GitError> {
-        let Move { refname, old, new, left } = moved;
+        self.logged_moves(std::slice::from_ref(moved), who, make)
+    }
+
+    /// Moves refs by calling `make` once, between their first and their second lines of the log.
+    pub(super) fn logged_moves<T: ToString>(
+        &self,
+        moved: &[Move<'_, T>],
+        who: &Ident,
+        make: impl FnOnce() -> Result<(), GitError>,
+    ) -> Result<(), GitError> {
         let id = self.operation.get_or_init(|| format!("{:016x}", RandomState::new().hash_one(std::process::id())));
-        let mut line = json!({
-            "op": id,
-            "time": Time::from_second(who.seconds()).to_string(),
-            "command": self.env().command(),
-            "worktree": self.worktree_name(),
-            "ref": refname,
-            "old": old.as_ref().map(T::to_string),
-            "new": new.as_ref().map(T::to_string),
-        });
+        let (time, worktree) = (Time::from_second(who.seconds()).to_string(), self.worktree_name());
         let (reverses, moves) = &*self.reverses.borrow();
-        if !reverses.is_empty() {
-            line["reverses"] = reverses.clone().into();
-            line["moves"] = (*moves).into();
-        }
-        let _ = self.append_operation(&line);
-        // The line comes first: a tip that the log does not have is dropped when the log is shortened.
-        if let Some(left) = left {
-            self.back_up(*left)?;
-        }
+        let line = |Move { refname, old, new, .. }: &Move<'_, T>| {
+            let mut line = json!({
+                "op": id,
+                "time": time,
+                "command": self.env().command(),
+                "worktree": worktree,
+                "ref": refname,
+                "old": old.as_ref().map(T::to_string),
+                "new": new.as_ref().map(T::to_string),
+            });
+            if !reverses.is_empty() {
+                line["reverses"] = reverses.clone().into();
+                line["moves"] = (*moves).into();
+            }
+            line
+        };
+        let _ = self.append_operations(moved.iter().map(line));
+        // The lines come first: a tip that the log does not have is dropped when the log is shortened.
+        self.back_up_all(moved.iter().filter_map(|moved| moved.left))?;
         make()?;
         self.has_moved.set(true);
         effect::note_change();
-        let _ = self.append_operation(&json!({ "op": id, "moved": refname }));
+        let _ = self.append_operations(moved.iter().map(|Move { refname, .. }| json!({ "op": id, "moved": refname })));
         Ok(())
     }
 
-    fn append_operation(&self, line: &Value) -> Result<(), GitError> {
+    fn append_operations(&self, lines: impl Iterator<Item = Value>) -> Result<(), GitError> {
         let path = self.operations_path();
         let _lock = self.acquire("ops", "the operation log", LOCK_PATIENCE, File::try_lock)?;
         let permissions = self.permissions()?;
@@ -117,7 +128,8 @@ impl Repo {
             }
             // The last line may belong to a process that died while it wrote.
             let end = if last == [b'\n'] { "" } else { "\n" };
-            file.write_all(format!("{end}{line}\n").as_bytes())?;
+            let lines: String = lines.map(|line| format!("{line}\n")).collect();
+            file.write_all(format!("{end}{lines}").as_bytes())?;
             Ok(length)
         };
         let length = append().map_err(|source| GitError::io("write the operation log", &path, source))?;

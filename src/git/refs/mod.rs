@@ -228,15 +228,27 @@ impl Repo {
     /// Keeps a commit by a ref of its name, which is returned. Git refuses to run beside a ref to a missing or damaged commit, so
     /// such a commit gets none, and a damaged file is moved away.
     pub(crate) fn back_up(&self, oid: Oid) -> Result<Option<String>, GitError> {
-        if self.read_commit(oid).is_err_and(|error| !matches!(error, GitError::WrongKind { .. })) {
-            self.set_aside(oid)?;
-            return Ok(None);
+        Ok(self.back_up_all([oid].into_iter())?.pop())
+    }
+
+    /// As [`Self::back_up`] for many, with one call of git if it sets refs.
+    pub(super) fn back_up_all(&self, oids: impl Iterator<Item = Oid>) -> Result<Vec<String>, GitError> {
+        let (mut kept, mut new) = (Vec::new(), Vec::new());
+        for oid in oids {
+            if self.read_commit(oid).is_err_and(|error| !matches!(error, GitError::WrongKind { .. })) {
+                self.set_aside(oid)?;
+                continue;
+            }
+            let refname = format!("{BACKUP_REFS}{oid}");
+            if self.find_ref(&refname)?.is_none() {
+                new.push((refname.clone(), oid));
+            }
+            kept.push(refname);
         }
-        let refname = format!("{BACKUP_REFS}{oid}");
-        if self.find_ref(&refname)?.is_none() {
-            self.set_tags(&[(refname.clone(), oid)])?;
+        if !new.is_empty() {
+            self.set_tags(&new)?;
         }
-        Ok(Some(refname))
+        Ok(kept)
     }
 
     /// Moves lightweight tags whatever their old targets are. The caller holds the [`Repo::lock`] that guards them.

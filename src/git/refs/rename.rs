@@ -64,6 +64,12 @@ impl Repo {
         self.delete_at(refname, oid, Some(oid), who)
     }
 
+    /// Deletes refs that have these values with their reflogs, all or none. Their commits are backed up.
+    pub(crate) fn delete_all_at(&self, refs: &[(String, Oid)], who: &Ident) -> Result<(), GitError> {
+        let moves = refs.iter().map(|(refname, oid)| Move { refname, old: Some(*oid), new: None, left: Some(*oid) });
+        self.logged_moves(&moves.collect::<Vec<_>>(), who, || self.delete_refs_at(refs))
+    }
+
     fn delete_at(&self, refname: &str, oid: Oid, left: Option<Oid>, who: &Ident) -> Result<(), GitError> {
         let _ = self.remove_stale_lock(refname);
         self.seen.borrow_mut().remove(refname);

@@ -18,6 +18,9 @@ use crate::trace::{Tip, Trace, TraceError, TraceName, View};
 /// How many of a trace's newest items are read to find out whether it records a session.
 const SEARCHED: usize = 100;
 
+/// How many traces are deleted by one call of git.
+const BATCH: usize = 1000;
+
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub name: TraceName,
@@ -163,9 +166,35 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     if unmerged == Unmerged::Refuse && !is_elsewhere(repo, name, tip, &current)? {
         return Err(TraceError::Unmerged { name: name.clone(), current });
     }
-    session::unbind(repo, name, LogLine { who, why: &format!("delete: {name}") })?;
+    session::unbind(repo, &[name], LogLine { who, why: &format!("delete: {name}") })?;
     repo.delete_ref_at(&refname, tip, who)?;
     Ok(tip)
+}
+
+/// Deletes traces that have these tips, and their reflogs. Returns those that another process changed meanwhile, which stay.
+pub(crate) fn delete_all<'n>(
+    repo: &Repo,
+    traces: &[(&'n TraceName, Oid)],
+    who: &Ident,
+) -> Result<Vec<&'n TraceName>, TraceError> {
+    let names: Vec<&TraceName> = traces.iter().map(|(name, _)| *name).collect();
+    session::unbind(repo, &names, LogLine { who, why: "delete" })?;
+    let mut stay = Vec::new();
+    for batch in traces.chunks(BATCH) {
+        let refs: Vec<(String, Oid)> = batch.iter().map(|(name, tip)| (name.refname(), *tip)).collect();
+        if repo.delete_all_at(&refs, who).is_ok() {
+            continue;
+        }
+        // All or none: a trace that another process changed stops no other.
+        for ((name, tip), (refname, _)) in batch.iter().zip(refs) {
+            match repo.find_ref(&refname)? {
+                Some(oid) if oid == *tip => repo.delete_ref_at(&refname, oid, who)?,
+                Some(_) => stay.push(*name),
+                None => {}
+            }
+        }
+    }
+    Ok(stay)
 }
 
 /// Whether the current trace, or a remote's trace of the same name, contains a commit.

@@ -5,7 +5,7 @@
 //!
 //! A session is identified by its default trace. A symbolic ref to a trace that does not exist counts as absent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::git::{LogLine, Repo};
 use crate::trace::model::name::TRACES;
@@ -25,9 +25,10 @@ pub(crate) fn continued_by(repo: &Repo, session: &TraceName) -> Result<TraceName
     }
 }
 
-/// The sessions that a trace continues because a symbolic ref says so.
-pub(crate) fn of_trace(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
-    let listed = repo.list_symbolic_refs(SESSIONS)?.into_iter().filter(|(_, target)| *target == name.refname());
+/// The sessions that traces continue because a symbolic ref says so.
+pub(crate) fn of_traces(repo: &Repo, names: &[&TraceName]) -> Result<Vec<TraceName>, TraceError> {
+    let named: HashSet<String> = names.iter().map(|name| name.refname()).collect();
+    let listed = repo.list_symbolic_refs(SESSIONS)?.into_iter().filter(|(_, target)| named.contains(target));
     Ok(listed.filter_map(|(refname, _)| refname.strip_prefix(SESSIONS)?.parse().ok()).collect())
 }
 
@@ -69,14 +70,14 @@ pub(crate) fn rename(
     own: bool,
     log: LogLine<'_>,
 ) -> Result<(), TraceError> {
-    let mut sessions = of_trace(repo, old)?;
+    let mut sessions = of_traces(repo, &[old])?;
     if own && continued_by(repo, old)? == *old {
         sessions.push(old.clone());
     }
     sessions.iter().try_for_each(|session| bind(repo, session, new, log))
 }
 
-/// Removes what names a trace that is about to be deleted.
-pub(crate) fn unbind(repo: &Repo, name: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
-    of_trace(repo, name)?.iter().try_for_each(|session| bind(repo, session, session, log))
+/// Removes what names traces that are about to be deleted.
+pub(crate) fn unbind(repo: &Repo, names: &[&TraceName], log: LogLine<'_>) -> Result<(), TraceError> {
+    of_traces(repo, names)?.iter().try_for_each(|session| bind(repo, session, session, log))
 }

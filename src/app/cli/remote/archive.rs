@@ -131,7 +131,7 @@ fn describe(repo: &Repo, remote: &str, name: TraceName, tip: Oid) -> Result<Arch
         title: title(repo, &name, &view),
         items: view.slots.len(),
         tokens: total.tokens,
-        sessions: session::of_trace(repo, &name)?,
+        sessions: session::of_traces(repo, &[&name])?,
         read: view.tip.trailers.source.as_ref().filter(is_own).map(|mark| mark.offset),
         name,
     })

@@ -2,7 +2,7 @@
 
 use crate::app::cli::{Context, Result, escaped, minute};
 use crate::base::when::{InvalidWhen, When};
-use crate::trace::change::branch::{Unmerged, delete};
+use crate::trace::change::branch::delete_all;
 use crate::trace::store::settings;
 use crate::transcript::import::expired::{Expired, expired};
 
@@ -103,16 +103,19 @@ impl GcArgs {
         };
         let (gone, kept): (Vec<_>, Vec<_>) =
             expired(repo, since)?.into_iter().partition(|expired| expired.is_pushed || self.unpushed);
-        let who = context.mover();
+        let mut changed = Vec::new();
+        if !self.dry_run && !gone.is_empty() {
+            let traces: Vec<_> = gone.iter().map(|expired| (&expired.name, expired.tip)).collect();
+            changed = delete_all(repo, &traces, &context.mover())?;
+        }
         for Expired { name, at, is_pushed, .. } in &gone {
+            let done = match self.dry_run {
+                true => "would delete",
+                false if changed.contains(&name) => "kept changed",
+                false => "Deleted",
+            };
             let suffix = if *is_pushed { "" } else { ", which no remote has" };
-            let (name_shown, day) = (escaped(name.as_str()), minute(*at));
-            if self.dry_run {
-                writeln!(context.ui, "would delete trace `{name_shown}` of {day}{suffix}")?;
-            } else {
-                delete(repo, name, &who, Unmerged::Delete)?;
-                writeln!(context.ui, "Deleted trace `{name_shown}` of {day}{suffix}")?;
-            }
+            writeln!(context.ui, "{done} trace `{}` of {}{suffix}", escaped(name.as_str()), minute(*at))?;
         }
         if !gone.is_empty() && !self.dry_run {
             context.ui.note("`trace.retain` deleted old recorded sessions; `git trace undo` brings them back");
