@@ -340,13 +340,18 @@ fn as_of_time(repo: &Repo, name: &TraceName, tip: &Tip, at: Time) -> Result<Stat
 
 /// The item that `spec` names by an id, a prefix, or a position; `None` if it names a commit or nothing.
 pub(crate) fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Option<ItemId>, TraceError> {
+    let is_position = spec.starts_with('#');
+    if !is_position && !(is_hex(spec) && spec.len() <= 16) {
+        return Ok(None);
+    }
     let resolver = Resolver::new(repo, name, tip)?;
+    let is_live = |slot: &ItemEntry| slot.id.has_prefix(spec);
+    // Which items a commit touched is of no interest here, and takes a walk.
+    if !is_position && !resolver.slots.iter().any(is_live) && repo.find_commit(spec)?.is_some() {
+        return Ok(None);
+    }
     match resolver.item(spec) {
-        Ok(id) => {
-            let by_name = spec.starts_with('#') || id.has_prefix(spec);
-            let is_commit = !by_name || (resolver.find_live(id).is_none() && repo.find_commit(spec)?.is_some());
-            Ok((!is_commit).then_some(id))
-        }
+        Ok(id) => Ok(Some(id)),
         Err(
             TraceError::UnknownItem { .. }
             | TraceError::NotOneItem { .. }
