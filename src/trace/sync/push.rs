@@ -65,7 +65,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         outgoing.iter().map(|trace| (trace.name.refname(), trace.to_push(force))).collect();
     waiting.extend(others.iter().map(|refname| (refname.clone(), Outgoing::plain(format!("{refname}:{refname}")))));
     // Git compares each refspec with each ref, except those with a star.
-    let by_glob = if force || outgoing.len() < MANY || outgoing.len() < traces.len() {
+    let by_glob = if force || globs.is_empty() || outgoing.len() < MANY || outgoing.len() < traces.len() {
         None
     } else {
         of_globs(repo, globs, traces.len())?
@@ -179,7 +179,7 @@ fn of_globs(repo: &Repo, globs: &[String], count: usize) -> Result<Option<Vec<Ou
     let is_exact = refs.iter().filter(|(refname, _)| is_named(refname)).count() == count
         && repo.list_symbolic_refs(TRACES)?.is_empty();
     let refspec = |name: &&str| Outgoing::plain(format!("{TRACES}{name}:{TRACES}{name}"));
-    Ok((is_exact && !globs.is_empty()).then(|| names.iter().map(refspec).collect()))
+    Ok(is_exact.then(|| names.iter().map(refspec).collect()))
 }
 
 /// Takes out what has purged content that the remote does not have. Only plain git brings such content here.
