@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 use crate::samples::SAMPLES;
 
 /// The lines of each file, sorted.
@@ -16,7 +17,7 @@ fn tables(folder: &Path) -> BTreeMap<String, Vec<String>> {
         for agent in fs::read_dir(folder.join(table)).into_iter().flatten() {
             for month in fs::read_dir(agent.unwrap().path()).unwrap() {
                 let path = month.unwrap().path().join("rows.jsonl");
-                let text = fs::read_to_string(&path).unwrap();
+                let Ok(text) = fs::read_to_string(&path) else { continue };
                 let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
                 lines.sort();
                 if !lines.is_empty() {
@@ -65,6 +66,39 @@ fn an_export_that_is_repeated_equals_a_new_one() {
     fs::write(out.join("items/agent=none/month=2026-02/.git-traceX1"), "of a killed export").unwrap();
     check("1 families of traces exported, 2 unchanged");
     assert_eq!(fs::read_dir(out.join("items/agent=none/month=2026-02")).unwrap().count(), 1);
+}
+
+/// The tables in the other form are replaced, and other families are copied from compressed files.
+#[test]
+fn tables_are_compressed_on_request() {
+    let repo = TestRepo::classic(&[]);
+    let out = repo.folder().join("../tables");
+    repo.say("one");
+    repo.text(&["--trace", "other", "commit", "-m", "two"]);
+    let export = |args: &[&str]| repo.run(&[&["export", "--all", "-o", "../tables"], args].concat(), b"");
+    let path = std::env::join_paths([Path::new("/nowhere")]).unwrap();
+    let missing =
+        run(repo.command("git-trace").env("PATH", path).args(["export", "--all", "--zstd", "-o", "../t"]), b"");
+    insta::assert_snapshot!(repo.exact(&missing), @"
+    --- stderr
+    error: cannot run `zstd`, which compresses
+    hint: install zstd, or leave out --zstd
+    [exit 2]
+    ");
+    assert!(!repo.folder().join("../t").exists());
+    if Command::new("zstd").arg("--version").output().is_err() {
+        return;
+    }
+    assert!(export(&[]).status.success());
+    let plain = tables(&out);
+    assert!(repo.exact(&export(&["--zstd"])).starts_with("2 families of traces exported, 0 unchanged"));
+    assert_eq!(tables(&out), BTreeMap::new());
+    repo.text(&["--trace", "other", "edit", "#0", "-m", "2"]);
+    assert!(repo.exact(&export(&["--zstd"])).starts_with("1 families of traces exported, 1 unchanged"));
+    assert!(repo.exact(&export(&[])).starts_with("2 families of traces exported, 0 unchanged"));
+    let (after, items) = (tables(&out), "items/agent=none/month=2026-02/rows.jsonl");
+    assert_eq!(after[items].len(), plain[items].len());
+    assert_ne!(after, plain);
 }
 
 /// Deleted items have rows, a call and its result have one, and of several reports of a message only the last counts.

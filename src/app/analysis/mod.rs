@@ -1,7 +1,7 @@
 //! All traces as tables for analysis engines: `git trace export --all -o DIR`.
 //!
 //! ```text
-//! DIR/<table>/agent=<agent>/month=<year>-<month>/rows.jsonl    tables: traces, items, calls
+//! DIR/<table>/agent=<agent>/month=<year>-<month>/rows.jsonl    tables: traces, items, calls; compressed: rows.jsonl.zst
 //! DIR/git-trace-export.json                                    {"version":1,"families":{<name>:{"tips":…,"partition":…}}}
 //! ```
 //!
@@ -17,10 +17,11 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
 use crate::app::owned_folder::OwnedFolder;
-use crate::base::error::{Context as _, Result, bail};
+use crate::base::error::{Context as _, Error, Result, bail};
+use crate::base::process::Process;
 use crate::base::replace::{Lock, Stem};
 use crate::base::worktree_path::resolve;
 use crate::git::Repo;
@@ -74,8 +75,32 @@ impl Manifest {
     }
 }
 
+/// How the files of tables are stored. An export in one form replaces files in the other one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    Plain,
+    /// Compressed by the program `zstd`.
+    Zstd,
+}
+
+impl Form {
+    fn file_name(self) -> &'static str {
+        match self {
+            Self::Plain => "rows.jsonl",
+            Self::Zstd => "rows.jsonl.zst",
+        }
+    }
+
+    fn other(self) -> Self {
+        if self == Self::Plain { Self::Zstd } else { Self::Plain }
+    }
+}
+
 /// Brings the tables in a folder up to date.
-pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
+pub(crate) fn export_all(repo: &Repo, folder: &Path, form: Form) -> Result<Report> {
+    if form == Form::Zstd && Process::new(ZSTD).arg("--version").output().is_err() {
+        return Err(Error::with_hint("cannot run `zstd`, which compresses", "install zstd, or leave out --zstd"));
+    }
     let owned = OwnedFolder { folder, name: MANIFEST, version: VERSION, what: "export" };
     let mut manifest: Manifest = owned.open()?;
     manifest.check(folder)?;
@@ -94,7 +119,7 @@ pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
         let name = group.name.to_string();
         gone.remove(&name);
         let known = manifest.families.get(&name);
-        if known.is_some_and(|known| known.tips == tips(&group) && exists(folder, &known.partition)) {
+        if known.is_some_and(|known| known.tips == tips(&group) && exists(folder, &known.partition, form)) {
             report.unchanged += 1;
             continue;
         }
@@ -111,7 +136,7 @@ pub(crate) fn export_all(repo: &Repo, folder: &Path) -> Result<Report> {
     }
     for (place, stale) in stale {
         let groups = wanted.remove(&place).unwrap_or_default();
-        report.bytes += write_partition(repo, folder, &place, &stale, &groups)?;
+        report.bytes += write_partition(repo, (folder, form), &place, &stale, &groups)?;
         manifest.families.retain(|name, _| !stale.contains(name));
         for group in &groups {
             let entry = Entry { tips: tips(group), partition: place.clone() };
@@ -128,33 +153,32 @@ fn tips(group: &Group) -> BTreeMap<String, String> {
     group.traces.iter().map(|trace| (trace.name.to_string(), trace.tip.to_string())).collect()
 }
 
-fn path(folder: &Path, table: &str, partition: &str) -> PathBuf {
-    folder.join(table).join(partition).join("rows.jsonl")
+fn path(folder: &Path, table: &str, partition: &str, form: Form) -> PathBuf {
+    folder.join(table).join(partition).join(form.file_name())
 }
 
-fn exists(folder: &Path, partition: &str) -> bool {
-    TABLES.iter().all(|table| path(folder, table, partition).is_file())
+fn exists(folder: &Path, partition: &str, form: Form) -> bool {
+    TABLES.iter().all(|table| path(folder, table, partition, form).is_file())
 }
 
 /// Replaces the files of a partition. Returns the bytes that were written.
 fn write_partition(
     repo: &Repo,
-    folder: &Path,
+    (folder, form): (&Path, Form),
     partition: &str,
     stale: &HashSet<String>,
     groups: &[Group],
 ) -> Result<u64> {
     let mut files = Vec::new();
     for table in TABLES {
-        let path = path(folder, table, partition);
+        let path = path(folder, table, partition, form);
         let failed = || format!("cannot write `{}`", path.display());
         let path = resolve(folder, &path).with_context(failed)?;
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent).with_context(failed)?;
         remove_leftovers(parent);
-        let file = Builder::new().prefix(STEM.0).tempfile_in(parent).with_context(failed)?;
-        let mut file = BufWriter::with_capacity(1 << 18, file);
-        copy_others(&path, stale, &mut file).with_context(failed)?;
+        let mut file = BufWriter::with_capacity(1 << 18, new_file(parent).with_context(failed)?);
+        copy_others(&path, form, stale, &mut file).with_context(failed)?;
         files.push((path, file));
     }
     for group in groups {
@@ -166,12 +190,37 @@ fn write_partition(
     let mut bytes = 0;
     for (path, file) in files {
         let failed = || format!("cannot write `{}`", path.display());
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(failed)?;
+        let mut file = file.into_inner().map_err(io::IntoInnerError::into_error).with_context(failed)?;
+        if form == Form::Zstd {
+            file = zstd(&["--compress"], file.reopen().with_context(failed)?, &path).with_context(failed)?;
+        }
         let size = file.as_file().metadata().with_context(failed)?.len();
         bytes += size;
         file.persist(&path).map_err(|error| error.error).with_context(failed)?;
+        match fs::remove_file(path.with_file_name(form.other().file_name())) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(failed),
+            _ => {}
+        }
     }
     Ok(bytes)
+}
+
+fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
+    Builder::new().prefix(STEM.0).tempfile_in(folder)
+}
+
+const ZSTD: &str = "zstd";
+
+/// Passes a file through `zstd`, to a new file beside `path`.
+fn zstd(options: &[&str], from: File, path: &Path) -> Result<NamedTempFile> {
+    let to = new_file(path.parent().unwrap_or(path))?;
+    Process::new(ZSTD)
+        .args(options)
+        .args(["--quiet", "--stdout"])
+        .stdin(from)
+        .stdout(to.as_file().try_clone()?)
+        .run()?;
+    Ok(to)
 }
 
 /// Removes the files of exports that were killed.
@@ -184,11 +233,15 @@ fn remove_leftovers(folder: &Path) {
 }
 
 /// Copies the lines of families that are not stale.
-fn copy_others(path: &Path, stale: &HashSet<String>, out: &mut impl io::Write) -> io::Result<()> {
+fn copy_others(path: &Path, form: Form, stale: &HashSet<String>, out: &mut impl io::Write) -> Result<()> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        file => BufReader::with_capacity(1 << 18, file?),
+        file => file?,
     };
+    if form == Form::Zstd {
+        file = zstd(&["--decompress"], file, path)?.reopen()?;
+    }
+    let mut file = BufReader::with_capacity(1 << 18, file);
     let heads: HashSet<Vec<u8>> = stale.iter().map(|name| head(name)).collect();
     let mut line = Vec::new();
     while file.read_until(b'\n', &mut line)? > 0 {

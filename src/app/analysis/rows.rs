@@ -13,13 +13,14 @@ use crate::git::Repo;
 use crate::message::Status;
 use crate::tokens::TokenUsage;
 use crate::trace::model::item::{Direction, Role};
+use crate::trace::model::tree;
 use crate::trace::model::types::own_role;
 use crate::trace::store::settings;
 use crate::trace::store::total::read_item;
 use crate::trace::store::trace_index::{Group, ListedTrace};
 use crate::trace::store::turns::Turns;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
-use crate::trace::{Item, ItemEntry, ItemId, Time, Tip, TraceError, View};
+use crate::trace::{Item, ItemEntry, ItemId, Op, Time, Tip, TraceError, View};
 use crate::transcript::continuation::recorded_by;
 use crate::transcript::title::title;
 
@@ -113,14 +114,23 @@ pub(crate) struct Recorded {
 
 /// Every item of a trace's history with its newest text, in reading order.
 pub(crate) fn recorded(repo: &Repo, tip: &Tip) -> Result<Vec<Recorded>, TraceError> {
-    let mut found: HashMap<ItemId, Recorded> = HashMap::new();
+    let live = tree::list(repo, tip.commit.tree)?.into_iter();
+    let live = live.map(|entry| (entry.id, Recorded { entry, is_live: true, at: tip.time() }));
+    let mut found: HashMap<ItemId, Recorded> = live.collect();
     for earlier in Walk::new(repo, tip.clone(), Parents::First) {
         let earlier = earlier?;
+        let at = earlier.time();
+        // Most commits give an item its content, and name it. Then the trees need not be compared.
+        if let Some(Op::Append | Op::Edit | Op::Import) = earlier.trailers.op
+            && let Some(known) = earlier.item().and_then(|item| found.get_mut(&item))
+        {
+            known.at = at;
+            continue;
+        }
         for change in changes_of(repo, &earlier)? {
             let is_live = change.sides().1.is_some();
             let entry = change.entry();
-            let recorded = Recorded { entry: entry.clone(), is_live, at: earlier.time() };
-            found.entry(entry.id).or_insert(recorded).at = earlier.time();
+            found.entry(entry.id).or_insert_with(|| Recorded { entry: entry.clone(), is_live, at }).at = at;
         }
     }
     let mut items: Vec<Recorded> = found.into_values().collect();

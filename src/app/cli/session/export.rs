@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::app::analysis::{Report, export_all};
+use crate::app::analysis::{Form, Report, export_all};
 use crate::app::cli::flags::items::FilterArgs;
 use crate::app::cli::{Context, Error, Result, Values, bail, escaped, json};
 use crate::app::ui::grouped;
@@ -51,6 +51,9 @@ pub(crate) struct ExportArgs {
     /// line for each trace to the file -o
     #[arg(long, requires = "output", conflicts_with_all = ["name", "items", "json"])]
     all: bool,
+    /// Compress the tables of --all with the program zstd
+    #[arg(long, requires = "all", conflicts_with = "first")]
+    zstd: bool,
     /// File or folder to write; `-` is stdout [default for a session: where the agent finds it]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -74,7 +77,7 @@ impl ExportArgs {
             if !self.filter.read(context)?.is_empty() {
                 bail!("--all exports all items; queries select them");
             }
-            return tables(context, folder);
+            return tables(context, folder, if self.zstd { Form::Zstd } else { Form::Plain });
         }
         match (&self.first, self.first.as_deref().map(str::parse::<Format>)) {
             (_, Some(Ok(_))) if !self.items.is_empty() || !self.filter.read(context)?.is_empty() => {
@@ -118,8 +121,8 @@ fn documents(context: &Context, args: &ExportArgs, document: Document) -> Result
 }
 
 /// Writes all traces as tables.
-fn tables(context: &Context, folder: &Path) -> Result<()> {
-    let Report { exported, unchanged, removed, bytes } = export_all(context.repo()?, folder)?;
+fn tables(context: &Context, folder: &Path, form: Form) -> Result<()> {
+    let Report { exported, unchanged, removed, bytes } = export_all(context.repo()?, folder, form)?;
     let gone = if removed > 0 { format!(", {removed} removed") } else { String::new() };
     let (exported, unchanged, bytes) = (grouped(exported as u64), grouped(unchanged as u64), grouped(bytes));
     writeln!(context.ui, "{exported} families of traces exported, {unchanged} unchanged{gone}; {bytes} bytes written")
