@@ -71,6 +71,22 @@ fn a_partial_clone_fetches_only_what_it_needs() {
 }
 
 #[test]
+fn a_clone_takes_the_objects_of_traces_from_a_bundle() {
+    let (lender, url) = lender();
+    lender.git(&["bundle", "create", "-q", "../bundle", "--all"]);
+    let clone = TestRepo::without_git();
+    let bundle = lender.folder().join("../bundle");
+    clone.git(&["clone", "-q", "--bundle-uri", bundle.to_str().unwrap(), &url, "."]);
+    let objects = || clone.git(&["count-objects", "-v"]);
+    let before = objects();
+    clone.text(&["fetch", "-q", "origin"]);
+    assert_eq!(objects(), before, "the traces came with the bundle");
+    clone.text(&["pull"]);
+    assert_eq!(clone.bodies("main"), lender.bodies("main"));
+    clone.fsck();
+}
+
+#[test]
 fn a_repository_with_alternates_writes_to_its_objects() {
     let (lender, _) = lender();
     let borrower = TestRepo::without_git();
