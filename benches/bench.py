@@ -51,7 +51,7 @@ class Bench:
         """Runs a setup command and returns its stdout."""
         return subprocess.run(args, cwd=cwd, env=self.env, stdout=subprocess.PIPE, check=True).stdout
 
-    def measure(self, args, cwd, stdin=os.devnull):
+    def measure(self, args, cwd, stdin=os.devnull, any_status=False):
         """Runs a command and returns its wall time, its CPU time (both in seconds), and its peak memory in bytes."""
         program = shutil.which(args[0], path=self.env["PATH"])
         open_in = (os.POSIX_SPAWN_OPEN, 0, str(stdin), os.O_RDONLY, 0)
@@ -62,7 +62,7 @@ class Bench:
         _, status, usage = os.wait4(pid, 0)
         seconds = time.perf_counter() - start
         os.chdir(ROOT)
-        if status != 0:
+        if status != 0 and not any_status:
             sys.exit(f"failed: {' '.join(args)} in {cwd}")
         unit = 1 if sys.platform == "darwin" else 1024
         return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit
@@ -127,7 +127,7 @@ class Bench:
         met = True
         if goal_ratio is not None:
             goals.append(f"≤ {goal_ratio:.2f}")
-            met &= ratio <= goal_ratio
+            met &= cpu[0] / cpu[1] <= goal_ratio
         if goal_ms is not None:
             goals.append(f"< {goal_ms} ms")
             met &= middle[0] * 1000 < goal_ms
