@@ -48,7 +48,7 @@ string_enum! {
         LangSmith = "langsmith",
         Langfuse = "langfuse",
         ChatGpt = "chatgpt",
-        ClaudeAi = "claude-ai",
+        ClaudeAi = "claude-export",
         ShareGpt = "sharegpt",
     }
 }

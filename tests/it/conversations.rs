@@ -55,7 +55,7 @@ fn each_conversation_of_a_file_becomes_a_trace() {
         ("sharegpt/images-messages.json", "sharegpt/images"),
         ("sharegpt/reason-tool-use.jsonl", "sharegpt/reason"),
         ("chatgpt/conversations.json", "chatgpt/"),
-        ("claude-ai/conversations.json", "claude-ai/"),
+        ("claude-export/conversations.json", "claude-export/"),
         ("inspect/security-guide.json", "inspect/"),
     ] {
         let file = sample(name);
@@ -81,7 +81,7 @@ fn conversations_are_named_after_a_trace_or_their_file() {
     let repo = TestRepo::new();
     let file = sample("sharegpt/reason-tool-use.jsonl");
     repo.text(&["--trace", "tuning", "import", file.to_str().unwrap(), "--split"]);
-    repo.text(&["--trace", "chats", "import", sample("claude-ai/conversations.json").to_str().unwrap(), "--split"]);
+    repo.text(&["--trace", "chats", "import", sample("claude-export/conversations.json").to_str().unwrap(), "--split"]);
     assert!(repo.refs().contains("refs/traces/tuning/0006") && repo.refs().contains("refs/traces/chats/test-conv-2"));
     let input = fs::read(&file).unwrap();
     let output = repo.run(&["import", "sharegpt", "-", "--split"], &input);
@@ -95,8 +95,8 @@ fn conversations_are_named_after_a_trace_or_their_file() {
     let message = |uuid: &str, text: &str| json!({"uuid": uuid, "sender": "human", "text": text});
     let twice = json!([{"uuid": "x", "chat_messages": [message("1", "a")]}, {"uuid": "x", "chat_messages": [message("2", "b")]}]);
     import_file(&repo, "twice.json", &twice.to_string(), &["--split"]);
-    assert_eq!(kinds(&repo, "claude-ai/x"), "1 traces: user 1");
-    assert_eq!(kinds(&repo, "claude-ai/twice/0002"), "1 traces: user 1");
+    assert_eq!(kinds(&repo, "claude-export/x"), "1 traces: user 1");
+    assert_eq!(kinds(&repo, "claude-export/twice/0002"), "1 traces: user 1");
     repo.fsck();
 }
 

@@ -47,14 +47,14 @@ const SAMPLES: [(Format, &str); 26] = [
     (Format::LangSmith, "langsmith/batch-openai-python.json"),
     (Format::LangSmith, "langsmith/batch-openai-js-reasoning.json"),
     (Format::Langfuse, "langfuse/langgraph-trace.json"),
-    (Format::ClaudeAi, "claude-ai/bakery-chat.json"),
+    (Format::ClaudeAi, "claude-export/bakery-chat.json"),
 ];
 
 /// Those with several conversations.
 const COLLECTIONS: [(Format, &str); 6] = [
     (Format::Inspect, "inspect/security-guide.json"),
     (Format::ChatGpt, "chatgpt/conversations.json"),
-    (Format::ClaudeAi, "claude-ai/conversations.json"),
+    (Format::ClaudeAi, "claude-export/conversations.json"),
     (Format::ShareGpt, "sharegpt/glaive-toolcall.json"),
     (Format::ShareGpt, "sharegpt/images-messages.json"),
     (Format::ShareGpt, "sharegpt/reason-tool-use.jsonl"),
@@ -137,9 +137,9 @@ fn no_import_that_leaves_out_damage_succeeds() {
         let split: &[&str] = if format.agent().has_conversations { &["--split"] } else { &[] };
         let output = repo.run(&[&["import", format.as_str(), "damaged"], split].concat(), b"");
         let said = String::from_utf8_lossy(&output.stderr);
-        if name == "claude-ai/bakery-chat.json" {
+        if name == "claude-export/bakery-chat.json" {
             // It is one record.
-            assert!(output.status.code() == Some(2) && said.contains("no claude-ai record"), "{said}");
+            assert!(output.status.code() == Some(2) && said.contains("no claude-export record"), "{said}");
             continue;
         }
         assert_eq!(output.status.code(), Some(1), "{name}: {said}");

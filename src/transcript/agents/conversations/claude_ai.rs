@@ -25,7 +25,7 @@ pub(crate) const AGENT: AgentFormat = AgentFormat::of_conversations::<ClaudeAi>(
 pub(crate) struct ClaudeAi;
 
 impl Dialect for ClaudeAi {
-    const FORMAT: &'static str = "claude-ai";
+    const FORMAT: &'static str = "claude-export";
 
     fn certainty(record: &Object<'_>) -> Certainty {
         let messages = record.list("chat_messages");
