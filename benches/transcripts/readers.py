@@ -30,6 +30,11 @@ SAMPLES = {
     "atif": ("atif/openhands.trajectory.json", "steps"),
     "otel-genai": ("otel-genai/visual-studio-copilot-traces.jsonl", None),
     "swe-agent": ("swe-agent/function-calling.traj", "history"),
+    "codex-exec": ("codex-exec/exec-json.jsonl", None),
+    "gemini-stream-json": ("gemini-stream-json/headless.jsonl", None),
+    "cline": ("cline/sdk-session.messages.json", "messages"),
+    "openhands": ("openhands/events-v1.jsonl", None),
+    "mini-swe-agent": ("mini-swe-agent/trajectory.json", "messages"),
 }
 ID = re.compile(r"(?i)(?:^|_)(?:id|uuid)$|(?:Id|ID|Uuid)$")
 SESSION = re.compile(r"(?i)session|trace|project|model|provider|hash")

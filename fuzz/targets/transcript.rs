@@ -16,7 +16,7 @@ fn all(format: Format, reader: &mut dyn Transcript) -> Vec<TranscriptEntry> {
     let mut entries = Vec::new();
     while let Some(entry) = reader.next() {
         let mut entry = entry.expect("nothing in a file is fatal");
-        if matches!(format, Format::Codex | Format::Opencode) {
+        if matches!(format, Format::Codex | Format::Opencode | Format::CodexExec) {
             // The usage of a request comes after its entries.
             entry.usage = Usage::Unsaid;
             entry.draft.fields.meta.remove("usage");
@@ -41,8 +41,9 @@ pub(super) fn run(data: &[u8]) {
         assert!(entry.subject.as_ref().is_none_or(|subject| subject.chars().count() <= 72));
     }
     assert!(reader.output().tally.damaged_lines.len() <= 20);
-    if matches!(format, Format::Aider | Format::VsCodeCopilot) {
-        // The last answer of Aider may be incomplete, and its text has no sign of that. An edit of VS Code changes what is before it.
+    if matches!(format, Format::Aider | Format::GeminiStream | Format::VsCodeCopilot) {
+        // The last answer of the first two may be incomplete, and its text has no sign of that. An edit of VS Code changes what is
+        // before it.
         return;
     }
 

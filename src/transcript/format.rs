@@ -8,10 +8,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::agents::conversations::{chatgpt, claude_ai, sharegpt};
-use super::agents::trajectories::{atif, inspect, otel, runs, swe_agent};
+use super::agents::trajectories::{atif, inspect, mini_swe_agent, openhands, otel, runs, swe_agent};
 use super::agents::{
-    AgentFormat, FolderAndFile, IsWanted, aider, claude_code, codex, copilot_cli, cursor, droid, gemini_cli, opencode,
-    pi, qwen_code, vscode_copilot,
+    AgentFormat, FolderAndFile, IsWanted, aider, claude_code, cline, codex, copilot_cli, cursor, droid, gemini_cli,
+    opencode, pi, qwen_code, vscode_copilot,
 };
 use super::api_request;
 use super::read::document::{DocumentLines, JoinedLines};
@@ -50,6 +50,11 @@ string_enum! {
         ChatGpt = "chatgpt",
         ClaudeAi = "claude-export",
         ShareGpt = "sharegpt",
+        CodexExec = "codex-exec",
+        GeminiStream = "gemini-stream-json",
+        Cline = "cline",
+        OpenHands = "openhands",
+        MiniSweAgent = "mini-swe-agent",
     }
 }
 
@@ -190,6 +195,11 @@ impl Format {
             Self::ChatGpt => &chatgpt::AGENT,
             Self::ClaudeAi => &claude_ai::AGENT,
             Self::ShareGpt => &sharegpt::AGENT,
+            Self::CodexExec => &codex::exec::AGENT,
+            Self::GeminiStream => &gemini_cli::stream::AGENT,
+            Self::Cline => &cline::AGENT,
+            Self::OpenHands => &openhands::AGENT,
+            Self::MiniSweAgent => &mini_swe_agent::AGENT,
         }
     }
 

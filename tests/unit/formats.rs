@@ -340,7 +340,7 @@ fn a_related_format_is_not_taken_for_a_known_one() {
             insta::assert_snapshot!(repo.refused(&["import", "session.jsonl"]), @r"
             --- stderr
             error: `session.jsonl` is not a session of a known agent
-            hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, vscode-copilot, inspect, langsmith, langfuse, chatgpt, claude-export, sharegpt, jsonl, openai, responses, anthropic, gemini
+            hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, vscode-copilot, inspect, langsmith, langfuse, chatgpt, claude-export, sharegpt, codex-exec, gemini-stream-json, cline, openhands, mini-swe-agent, jsonl, openai, responses, anthropic, gemini
             [exit 2]
             ");
         }
@@ -373,7 +373,7 @@ fn the_command_line_accepts_a_file_or_a_format() {
     insta::assert_snapshot!(repo.refused(&["import", "notes.txt"]), @r"
     --- stderr
     error: `notes.txt` is not a session of a known agent
-    hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, vscode-copilot, inspect, langsmith, langfuse, chatgpt, claude-export, sharegpt, jsonl, openai, responses, anthropic, gemini
+    hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, vscode-copilot, inspect, langsmith, langfuse, chatgpt, claude-export, sharegpt, codex-exec, gemini-stream-json, cline, openhands, mini-swe-agent, jsonl, openai, responses, anthropic, gemini
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import"]), @r"

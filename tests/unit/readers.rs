@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::transcript::format::{Format, InputFormat, lines_of};
 use crate::transcript::read::reader::Certainty;
-use crate::unit::incremental::{Growing, check_cut_file};
+use crate::unit::incremental::{Growing, REPLAY, check_cut_file};
 use crate::unit::repo::TestRepo;
 
 fn fixtures() -> PathBuf {
@@ -21,7 +21,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(fixtures().join(name)).unwrap()
 }
 
-const SAMPLES: [(Format, &str); 26] = [
+const SAMPLES: [(Format, &str); 37] = [
     (Format::Opencode, "opencode/export.json"),
     (Format::Opencode, "opencode/api-messages.json"),
     (Format::Opencode, "opencode/run-format-json.jsonl"),
@@ -48,6 +48,17 @@ const SAMPLES: [(Format, &str); 26] = [
     (Format::LangSmith, "langsmith/batch-openai-js-reasoning.json"),
     (Format::Langfuse, "langfuse/langgraph-trace.json"),
     (Format::ClaudeAi, "claude-export/bakery-chat.json"),
+    (Format::CodexExec, "codex-exec/exec-json.jsonl"),
+    (Format::CodexExec, "codex-exec/record-matrix.jsonl"),
+    (Format::GeminiStream, "gemini-stream-json/headless.jsonl"),
+    (Format::Cline, "cline/sdk-session.messages.json"),
+    (Format::Cline, "cline/sdk-basic.compaction.json"),
+    (Format::Cline, "cline/classic-ui_messages.json"),
+    (Format::Cline, "cline/roo-ui_messages.json"),
+    (Format::OpenHands, "openhands/trajectory-v0.json"),
+    (Format::OpenHands, "openhands/trajectory-v0-terminal.json"),
+    (Format::OpenHands, "openhands/events-v1.jsonl"),
+    (Format::MiniSweAgent, "mini-swe-agent/trajectory.json"),
 ];
 
 /// Those with several conversations.
@@ -59,6 +70,9 @@ const COLLECTIONS: [(Format, &str); 6] = [
     (Format::ShareGpt, "sharegpt/images-messages.json"),
     (Format::ShareGpt, "sharegpt/reason-tool-use.jsonl"),
 ];
+
+/// Samples with a result whose call is not in the file.
+const UNPAIRED: [&str; 2] = ["copilot-cli/events-record-matrix.jsonl", "openhands/events-v1.jsonl"];
 
 /// The items of all traces, those that were removed or are summaries included.
 fn items(growing: &Growing) -> Vec<Value> {
@@ -105,7 +119,7 @@ fn every_sample_has_its_items_and_adds_none_again() {
         let again = growing.import(format, &bytes);
         assert!(again.traces.iter().all(|(_, report)| report.recorded == 0), "{name}");
         let unpaired = items.iter().filter(|item| item["direction"] == "result" && item["reply_to"].is_null()).count();
-        assert_eq!(unpaired, usize::from(name.ends_with("record-matrix.jsonl")), "{name}");
+        assert_eq!(unpaired, usize::from(UNPAIRED.contains(&name)), "{name}");
     }
     insta::assert_snapshot!(page);
 }
@@ -159,7 +173,7 @@ fn small_samples_read_in_order() {
         writeln!(page, "--- {name}").unwrap();
         for item in import(format, &bytes).1 {
             let text: String = item["text"].as_str().unwrap_or_default().chars().take(40).collect();
-            let said = ["name", "status", "created"].iter().filter_map(|name| item[*name].as_str());
+            let said = ["name", "status", "created_at"].iter().filter_map(|name| item[*name].as_str());
             let meta = item["meta"].as_object().map(|meta| Value::from(meta.clone()).to_string()).unwrap_or_default();
             let said: Vec<&str> = said.chain([meta.as_str()]).filter(|said| !said.is_empty()).collect();
             writeln!(page, "{} {text:?} {}", kind(&item), said.join(" ")).unwrap();
@@ -172,8 +186,9 @@ fn small_samples_read_in_order() {
 fn growing_samples_of_the_shared_reader_add_only_new_items() {
     for (format, name) in SAMPLES {
         // The last block of aider may be incomplete, and its text has no sign of that.
-        // The usage of a step of opencode follows its items. The large sample takes long.
-        if format == Format::Aider || name.contains("run-format") || name == "pi/session-v1.jsonl" {
+        // The usage of a step, a turn, or a run follows its items. The large sample takes long.
+        let usage_follows = matches!(format, Format::CodexExec | Format::GeminiStream) || name.contains("run-format");
+        if format == Format::Aider || usage_follows || name == "pi/session-v1.jsonl" {
             continue;
         }
         let bytes = fixture(name);
@@ -227,6 +242,7 @@ fn no_format_takes_the_sample_of_another() {
     }
     files.push(("gemini-cli/session-chat.json".to_owned(), Some("gemini-cli")));
     files.push(("openai-chat/toy-chat.jsonl".to_owned(), Some("openai")));
+    files.push(("cline/sdk-session.json".to_owned(), Some("cline")));
     files.push(("README.md".to_owned(), None));
     for entry in fs::read_dir(fixtures().join("unread")).unwrap() {
         files.push((format!("unread/{}", entry.unwrap().file_name().to_str().unwrap()), None));
@@ -286,7 +302,8 @@ proptest! {
         let text: String = values.iter().map(|value| format!("{value}\n")).collect();
         for format in [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::Opencode, Format::CopilotCli,
             Format::Aider, Format::QwenCode, Format::Atif, Format::Otel, Format::SweAgent, Format::VsCodeCopilot,
-            Format::Inspect, Format::LangSmith, Format::Langfuse, Format::ChatGpt, Format::ClaudeAi, Format::ShareGpt] {
+            Format::Inspect, Format::LangSmith, Format::Langfuse, Format::ChatGpt, Format::ClaudeAi, Format::ShareGpt,
+            Format::CodexExec, Format::GeminiStream, Format::Cline, Format::OpenHands, Format::MiniSweAgent] {
             let detected = InputFormat::detect(text.as_bytes());
             prop_assert_ne!(detected, Ok(InputFormat::Session(format)), "{}", text);
         }
@@ -303,6 +320,9 @@ fn logs_and_source_code_are_no_sessions() {
         r#"{"$set":{"name":"x"}}"#,
         r#"{"role":"admin","message":{"content":["x"]}}"#,
         r#"{"history":[{"role":"user","content":"x"}]}"#,
+        r#"{"type":"message","timestamp":"2026-01-01T00:00:00Z","role":"admin","content":"x"}"#,
+        r#"{"type":"error","message":"disk full"}"#,
+        r#"{"type":"item.completed","item":"x"}"#,
         r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"GET /","attributes":[]}]}]}]}"#,
         r#"{"trajectory":[[1,2],[3,4]]}"#,
         "# aider chat\n\n#### heading\n> quote",
@@ -355,7 +375,7 @@ fn an_unclear_file_names_its_candidates() {
     [exit 1]
     ");
     // The results of tools in Gemini's stream are not read, and not lost without a word.
-    let stream = fixtures().join("unread/gemini-stream-json_headless.jsonl");
+    let stream = fixtures().join("gemini-stream-json/headless.jsonl");
     let imported = repo.run(&["import", "gemini-cli", stream.to_str().unwrap()], b"");
     assert_eq!(imported.status.code(), Some(1));
 }
@@ -427,6 +447,23 @@ fn sessions_of_a_folder_are_found() {
             "/tmp/large",
         );
     }
+    put(".cline/data/sessions/1784/1784.json", &fixture("cline/sdk-session.json"), "/Users/example/dev/cline");
+    put(".cline/data/sessions/1784/1784.messages.json", &fixture("cline/sdk-session.messages.json"), "/none");
+    let task = json!([
+        {"ts": 1_740_000_000_000_u64, "type": "say", "say": "text", "text": "Make a list"},
+        {"ts": 1_740_000_000_001_u64, "type": "say", "say": "api_req_started", "text":
+            json!({"request": format!("# Current Working Directory ({here}) Files\na.rs"), "tokensIn": 5}).to_string()}]);
+    put(
+        ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1740/ui_messages.json",
+        task.to_string().as_bytes(),
+        "/none",
+    );
+    let state =
+        json!({"id": "a-b", "agent": {"llm": {"model": "m"}}, "workspace": {"working_dir": here}, "max_iterations": 9});
+    put(".openhands/conversations/ab/base_state.json", state.to_string().as_bytes(), "/none");
+    for (number, event) in String::from_utf8(fixture("openhands/events-v1.jsonl")).unwrap().lines().enumerate() {
+        put(&format!(".openhands/conversations/ab/events/event-{number:05}-x.json"), event.as_bytes(), "/none");
+    }
     fs::write(folder.join(".aider.chat.history.md"), fixture("aider/chat-history-architect.md")).unwrap();
     repo.trace(&["import", "pi"]);
     repo.trace(&["import", "--all"]);
@@ -436,10 +473,111 @@ fn sessions_of_a_folder_are_found() {
         .filter_map(|line| line.split_once("refs/traces/"))
         .map(|(_, name)| name.split('/').next().unwrap().to_owned())
         .collect();
-    let expected = ["aider", "copilot-cli", "cursor", "droid", "opencode", "pi", "qwen-code"];
+    let expected = ["aider", "cline", "copilot-cli", "cursor", "droid", "opencode", "openhands", "pi", "qwen-code"];
     assert_eq!(names, expected.map(str::to_owned).into());
+    for (name, count) in [("cline/1784094124598_rruoq", 43), ("cline/1740000000000", 1), ("openhands/a-b", 8)] {
+        assert_eq!(repo.lines(&["export", name]).iter().filter(|line| line["op"] == "import").count(), count, "{name}");
+    }
     let again = repo.trace(&["import", "--all"]);
     assert!(again.contains("0 imported with 0 items"), "{again}");
+}
+
+/// The texts of a role, of all traces.
+fn texts_of(growing: &Growing, wanted: &str) -> Vec<String> {
+    items(growing)
+        .iter()
+        .filter(|item| kind(item) == wanted)
+        .map(|item| item["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_message_that_is_cut_while_it_is_streamed_continues() {
+    let bytes = fixture("gemini-stream-json/headless.jsonl");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    for forgets in [false, true] {
+        let growing = Growing::new();
+        for count in [3, 3, lines.len() - 2, lines.len()] {
+            growing.import(Format::GeminiStream, &lines[..count].concat());
+            if forgets {
+                growing.forget();
+            }
+        }
+        let said =
+            ["I will look at the ", "configuration first.", "The server listened on 8080. ", "It now listens on 8081."];
+        assert_eq!(texts_of(&growing, "assistant"), said);
+        // Read from the start again, it has the same sources.
+        growing.repo.git(&["config", "trace.asSeen", "false"]);
+        let again = growing.import(Format::GeminiStream, &[b"\n", &bytes[..]].concat());
+        assert_eq!(again.traces[0].1.recorded, 0);
+        growing.repo.fsck();
+    }
+}
+
+#[test]
+fn two_sessions_in_one_stream_become_two_traces() {
+    let run = |thread: &str, said: &str| {
+        let start = json!({"type": "thread.started", "thread_id": thread});
+        let item = json!({"id": "item_0", "type": "command_execution", "command": "ls", "aggregated_output": "a", "exit_code": 0,
+            "status": "completed"});
+        let text = json!({"type": "item.completed", "item": {"id": "item_1", "type": "agent_message", "text": said}});
+        format!("{start}\n{}\n{text}\n", json!({"type": "item.completed", "item": item}))
+    };
+    let growing = Growing::new();
+    let text = [run("one", "first"), run("two", "second"), run("one", "third")].concat();
+    growing.import(Format::CodexExec, text.as_bytes());
+    let names: Vec<String> = growing.trees().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    let calls: Vec<Value> = items(&growing).into_iter().filter(|item| item["direction"] == "call").collect();
+    let ids: BTreeSet<&str> = calls.iter().map(|call| call["call_id"].as_str().unwrap()).collect();
+    assert_eq!((calls.len(), ids.len()), (3, 3), "the numbers of items begin again with each run");
+}
+
+#[test]
+fn a_compaction_of_cline_adds_only_its_summaries() {
+    let growing = Growing::new();
+    growing.import(Format::Cline, &fixture("cline/sdk-session.messages.json"));
+    let before = items(&growing).len();
+    growing.import(Format::Cline, &fixture("cline/sdk-basic.compaction.json"));
+    let all = items(&growing);
+    assert_eq!(all.len(), before + 4);
+    let is_summary = |item: &Value| item["text"].as_str().unwrap().contains("Earlier context was compacted");
+    assert!(all[before..].iter().all(is_summary));
+}
+
+#[test]
+fn a_condensation_of_openhands_replaces_the_events_that_it_lists() {
+    let message = |id: &str, text: &str| {
+        json!({"kind": "MessageEvent", "id": id, "timestamp": "2026-01-01T00:00:00", "source": "user",
+            "llm_message": {"role": "user", "content": [{"type": "text", "text": text}]}})
+    };
+    let condensation = json!({"kind": "Condensation", "id": "e4", "timestamp": "2026-01-01T00:00:00", "source": "environment",
+        "forgotten_event_ids": ["e2"], "summary": "two was said", "llm_response_id": "r"});
+    let events = [message("e1", "say one"), message("e2", "say two"), message("e3", "say three"), condensation];
+    let text: String = events.iter().map(|event| format!("{event}\n")).collect();
+    let growing = Growing::new();
+    growing.import_seen(Format::OpenHands, text.as_bytes(), REPLAY);
+    let context = growing.context();
+    let seen = ["say one", "say two", "say three", "two was said"].map(|said| context.contains(said));
+    assert_eq!(seen, [true, false, true, true], "{context}");
+}
+
+#[test]
+fn calls_of_the_api_are_read_from_mini_swe_agent() {
+    let document = json!({"info": {"mini_version": "2.2.8", "config": {"model": {"model_name": "m"}}}, "messages": [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": null, "reasoning_content": "hm", "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\":\"ls\"}"}}],
+            "extra": {"actions": [{"command": "ls", "tool_call_id": "c1"}], "timestamp": 1_780_000_000.5}},
+        {"role": "tool", "tool_call_id": "c1", "content": "no", "extra": {"returncode": 2}},
+        {"role": "assistant", "content": "Two blocks:\n```bash\nls\n```\n```bash\npwd\n```"},
+        {"role": "user", "content": "exactly one, please"},
+        {"role": "exit", "content": "", "extra": {"exit_status": "LimitsExceeded"}}],
+        "trajectory_format": "mini-swe-agent-1.1"});
+    let (_, items) = import(Format::MiniSweAgent, document.to_string().as_bytes());
+    let kinds: Vec<String> = items.iter().map(kind).collect();
+    assert_eq!(kinds, ["user", "reasoning", "call", "result", "assistant", "user", "freeform"]);
+    assert_eq!((&items[3]["status"], &items[3]["call_id"]), (&json!("error"), &json!("c1")));
 }
 
 #[test]

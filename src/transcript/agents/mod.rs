@@ -6,6 +6,7 @@
 
 pub(crate) mod aider;
 pub(crate) mod claude_code;
+pub(crate) mod cline;
 pub(crate) mod codex;
 pub(crate) mod conversations;
 pub(crate) mod copilot_cli;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{FolderAndFile, IsWanted, Sessions, list_folder, newest_first};
 use crate::base::worktree_path::check_regular;
 use crate::transcript::read::dialect::TextOf;
+use crate::transcript::read::document::DocumentLines;
 use crate::transcript::read::object::Object;
 
 /// How much of a file, and how many of its records, are searched for the folder.
@@ -47,6 +48,10 @@ pub(super) fn said_by(path: &Path, say: TextOf) -> Option<String> {
     check_regular(path).ok()?;
     let mut head = Vec::new();
     File::open(path).ok()?.take(MAX_HEAD).read_to_end(&mut head).ok()?;
+    if head.trim_ascii_start().starts_with(b"[") {
+        let list = std::mem::take(&mut head);
+        DocumentLines::new(&list[..]).read_to_end(&mut head).ok()?;
+    }
     let mut records = serde_json::Deserializer::from_slice(&head).into_iter::<Object<'_>>().take(MAX_RECORDS);
     records.find_map(|record| say(&record.ok()?).map(Into::into))
 }

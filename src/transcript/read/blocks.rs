@@ -30,6 +30,21 @@ impl Session {
         self.calls.contains(id)
     }
 
+    /// Whether a call without an id has no result yet.
+    pub(crate) fn has_open_call(&self) -> bool {
+        !self.unnamed.is_empty()
+    }
+
+    /// Adds the thoughts of a message that are beside its content: blocks with signatures, or else a text.
+    pub(crate) fn thoughts(&mut self, builder: &mut EntryBuilder, message: &Object<'_>) {
+        let blocks = message.list("thinking_blocks");
+        blocks.iter().for_each(|block| self.block(builder, Role::Assistant, block));
+        let text = message.text("reasoning_content").filter(|text| blocks.is_empty() && !text.trim().is_empty());
+        if let Some(text) = text {
+            builder.push(reasoning(None), text.into_owned());
+        }
+    }
+
     /// Adds content: one text, or a list of blocks.
     pub(crate) fn content(&mut self, builder: &mut EntryBuilder, role: Role, content: &RawValue) {
         for block in json::list(content).unwrap_or_else(|| vec![content]) {
@@ -177,7 +192,9 @@ fn text_of<'a>(content: &'a RawValue, others: &mut Vec<&'a RawValue>) -> String 
     if let Some(text) = json::text(content) {
         return text.into_owned();
     }
-    if let Some(parts) = json::list(content) {
+    // Elements without a type are data, not parts of a message.
+    let is_part = |part: &&RawValue| json::text(part).is_some() || Object::of(part).any(&["type", "text"]).is_some();
+    if let Some(parts) = json::list(content).filter(|parts| parts.iter().all(is_part)) {
         let mut texts = Vec::new();
         for part in parts {
             match json::text(part).or_else(|| Object::of(part).text("text")) {

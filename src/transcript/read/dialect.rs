@@ -50,6 +50,9 @@ pub(crate) trait Dialect: 'static {
     }
 
     fn read(session: &mut Session, record: &Object<'_>, bytes: &[u8], output: &mut Output) -> Outcome;
+
+    /// Adds what waited for the end of the file.
+    fn end(_session: &mut Session, _output: &mut Output) {}
 }
 
 /// Takes the text of a record that has only one.
@@ -64,12 +67,13 @@ struct Functions {
     session: TextOf,
     folder: TextOf,
     read: ReadRecord,
+    end: fn(&mut Session, &mut Output),
 }
 
 impl Default for Functions {
     fn default() -> Self {
         let read: ReadRecord = |_, _, _, _| Outcome::Unknown(String::new());
-        Self { format: "", session: |_| None, folder: |_| None, read }
+        Self { format: "", session: |_| None, folder: |_| None, read, end: |_, _| () }
     }
 }
 
@@ -84,6 +88,7 @@ pub(crate) struct Session {
     /// Calls without an id that have no result yet.
     pub(super) unnamed: VecDeque<String>,
     pub(super) call_count: usize,
+    /// Whether something but instructions was said.
     pub started: bool,
     pub model: Option<String>,
     folder: Option<String>,
@@ -103,6 +108,11 @@ pub(crate) struct Session {
     messages_changed: bool,
     /// Notes of a dialect for the next records.
     pub notes: Vec<String>,
+    /// Usage that was reported before the items that it includes, and the last total of such reports.
+    pub pending_usage: Option<TokenUsage>,
+    pub total_usage: Option<TokenUsage>,
+    /// That of the records, if the file holds several sessions.
+    thread: Option<String>,
     /// The message from which on the user went back.
     pub reverted: Option<String>,
 }
@@ -140,7 +150,7 @@ pub(crate) fn resume<'r, D: Dialect>(
 }
 
 const fn functions_of<D: Dialect>() -> Functions {
-    Functions { format: D::FORMAT, session: D::session, folder: D::folder, read: D::read }
+    Functions { format: D::FORMAT, session: D::session, folder: D::folder, read: D::read, end: D::end }
 }
 
 fn session_of(functions: Functions) -> Session {
@@ -200,6 +210,7 @@ impl RecordReader for Session {
     }
 
     fn end(&mut self, output: &mut Output) {
+        (self.functions.end)(self, output);
         if std::mem::take(&mut self.withholds) {
             self.follow(self.leaf, output);
         }
@@ -216,7 +227,16 @@ impl Session {
                 count => RecordSource::content(&[bytes, format!("\n{count}").as_bytes()].concat()),
             },
         };
-        Some(EntryBuilder::new(self.functions.format, source, None, output.end_offset))
+        let mut builder = EntryBuilder::new(self.functions.format, source, None, output.end_offset);
+        builder.thread.clone_from(&self.thread);
+        Some(builder)
+    }
+
+    /// Notes which session the next records are of. The first one of a file is the main thread; each other becomes a separate trace,
+    /// named like one of a sub-agent.
+    pub(crate) fn enter_session(&mut self, id: &str, output: &Output) {
+        let is_other = output.session_id.as_ref().is_some_and(|main| main != id);
+        self.thread = is_other.then(|| header::thread(id));
     }
 
     /// Starts the next of several independent conversations, with nothing but the notes of the one before.
@@ -287,13 +307,24 @@ impl Session {
         output: &Output,
         first_kept: Option<usize>,
     ) {
+        self.summary_of(builder, text, output, |_, number| first_kept.is_some_and(|first| number >= first));
+    }
+
+    /// The same; it replaces the messages that are not kept, by the key and the number of their records.
+    pub(crate) fn summary_of(
+        &mut self,
+        builder: &mut EntryBuilder,
+        text: &str,
+        output: &Output,
+        is_kept: impl Fn(u64, usize) -> bool,
+    ) {
         builder.add_meta("compact_summary", Some(true));
         if !output.replays_compactions {
             builder.removal = Some(Removal::Compaction);
         }
         let entry = builder.push(dialogue(Role::User), text);
         if output.replays_compactions {
-            let items = self.messages.replace(|_, message| first_kept.is_some_and(|first| message.tag >= first));
+            let items = self.messages.replace(|_, message| is_kept(message.key, message.tag));
             entry.replaces = (!items.is_empty()).then_some(Replaced { items, at_end: false });
         }
         self.messages_changed = true;
@@ -338,7 +369,7 @@ impl Session {
 }
 
 /// The key of a record in the tree.
-fn key(id: &str) -> u64 {
+pub(crate) fn key(id: &str) -> u64 {
     hash([&b"message"[..], id.as_bytes()])
 }
 
@@ -347,11 +378,22 @@ pub(crate) fn add_usage<'e>(
     entries: impl IntoIterator<Item = &'e mut TranscriptEntry, IntoIter: DoubleEndedIterator>,
     usage: TokenUsage,
 ) {
-    let mut entries = entries.into_iter().rev();
-    if let Some(last) = entries.find(|entry| !entry.draft.fields.is_result()).filter(|_| usage.context_tokens() > 0) {
-        usage.store(&mut last.draft.fields.meta);
+    if let Some(last) = store_usage(entries, usage) {
         last.usage = Usage::reported(usage.context_tokens());
     }
+}
+
+/// The same for the sum of several requests, which is not the size of the context.
+pub(crate) fn store_usage<'e>(
+    entries: impl IntoIterator<Item = &'e mut TranscriptEntry, IntoIter: DoubleEndedIterator>,
+    usage: TokenUsage,
+) -> Option<&'e mut TranscriptEntry> {
+    let mut entries = entries.into_iter().rev();
+    let is_shown = |entry: &TranscriptEntry| entry.removal == Some(Removal::Interface);
+    let last = entries.find(|entry| !entry.draft.fields.is_result() && !is_shown(entry));
+    let last = last.filter(|_| usage.context_tokens() > 0)?;
+    usage.store(&mut last.draft.fields.meta);
+    Some(last)
 }
 
 pub(crate) fn role(word: &str) -> Option<Role> {

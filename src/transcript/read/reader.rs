@@ -255,6 +255,9 @@ impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
         while self.read_record()? {
             self.output.entries.clear();
         }
+        // The earlier reader ended here.
+        self.records.end(&mut self.output);
+        self.output.entries.clear();
         let same = self.lines.position() == *position;
         self.lines.end_at(u64::MAX);
         self.output.tally = Tally::default();

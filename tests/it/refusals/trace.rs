@@ -150,7 +150,7 @@ fn an_import_with_an_invalid_line_records_nothing() {
     insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"
     --- stderr
     error: `somebody` is neither a format nor a file
-    hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, vscode-copilot, inspect, langsmith, langfuse, chatgpt, claude-export, sharegpt, jsonl, openai, responses, anthropic, gemini
+    hint: name its format, one of claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent, vscode-copilot, inspect, langsmith, langfuse, chatgpt, claude-export, sharegpt, codex-exec, gemini-stream-json, cline, openhands, mini-swe-agent, jsonl, openai, responses, anthropic, gemini
     [exit 2]
     ");
     repo.fsck();

@@ -30,6 +30,7 @@
 //! - `token_count` follows the items that it covers, so reports are not used, and totals are counted.
 
 mod compaction;
+pub(crate) mod exec;
 pub(crate) mod export;
 mod files;
 mod reader;

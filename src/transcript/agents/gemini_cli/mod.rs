@@ -28,6 +28,7 @@ mod export;
 mod files;
 mod reader;
 mod records;
+pub(crate) mod stream;
 
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};

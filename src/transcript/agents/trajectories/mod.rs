@@ -3,6 +3,8 @@
 pub(crate) mod atif;
 pub(crate) mod inspect;
 mod langchain;
+pub(crate) mod mini_swe_agent;
+pub(crate) mod openhands;
 pub(crate) mod otel;
 pub(crate) mod runs;
 pub(crate) mod swe_agent;

@@ -31,9 +31,9 @@ use crate::transcript::format::{self, Format, InputFormat};
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct ImportArgs {
     /// claude-code, codex, gemini-cli, opencode, copilot-cli, cursor, pi, droid, aider, qwen-code, atif, otel-genai, swe-agent,
-    /// vscode-copilot, inspect, langsmith or langfuse (sessions of agents), chatgpt, claude-export or sharegpt (conversations),
-    /// jsonl (the output of `export`, or one item per line), openai, responses, anthropic or gemini (requests and responses)
-    /// [default: detected by content]
+    /// vscode-copilot, inspect, langsmith, langfuse, codex-exec, gemini-stream-json, cline, openhands or mini-swe-agent (sessions of
+    /// agents), chatgpt, claude-export or sharegpt (conversations), jsonl (the output of `export`, or one item per line), openai,
+    /// responses, anthropic or gemini (requests and responses) [default: detected by content]
     #[arg(value_name = "FORMAT")]
     first: Option<PathBuf>,
     /// File to read; `-` is stdin [default for a session: the agent's newest session in this folder]
