@@ -857,6 +857,19 @@ fn an_item_that_begins_with_an_earlier_marker_is_purged() {
 }
 
 #[test]
+fn a_subject_with_the_marker_of_an_earlier_purge_is_purged_with_its_item() {
+    let repo = TestRepo::new();
+    repo.say("hello");
+    repo.text(&["commit", "-s", "first-secret and second-secret", "-m", "a text"]);
+    let text = repo.run(&["purge", "--text", "-", "--reason", "x", "--yes"], b"first-secret");
+    assert_eq!(text.status.code(), Some(0), "{}", repo.exact(&text));
+    repo.text(&["purge", "#1", "--reason", "y", "--yes"]);
+    assert_eq!(repo.git(&["log", "-1", "--format=%s", "refs/traces/main"]), "[purged: y]\n");
+    assert_eq!(repo.run(&["purge", "#1", "--reason", "z", "--dry-run"], b"").status.code(), Some(1));
+    repo.fsck();
+}
+
+#[test]
 fn an_empty_object_does_not_stop_a_purge() {
     let repo = TestRepo::new();
     repo.say(&format!("It is {SECRET}"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Rewriter, Role, archive};
+use super::{Rewriter, Role, archive, read_item};
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title, preview};
@@ -61,7 +61,8 @@ impl Rewriter<'_> {
         let is_purged = items().any(|item| self.target.items.contains(&item));
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let new_subject = self.subject(subject, previews.as_deref(), is_purged);
+        let must_go = is_purged && !is_marker(subject) && !self.is_preview(commit, &items().collect(), subject)?;
+        let new_subject = self.subject(subject, previews.as_deref(), must_go);
         let mut changed = self.redacted(&format!("{new_subject}{body}"));
         if !changed.starts_with(subject) {
             self.forget_words(subject);
@@ -110,8 +111,31 @@ impl Rewriter<'_> {
         Ok((named.len() < items.len() || !previews.is_empty()).then_some(previews))
     }
 
+    /// Whether a subject ends with the beginning of an item as the purge left it. A marker alone does not show this: it may be that of
+    /// another purge, beside text that this one removed.
+    fn is_preview(&mut self, commit: &RawCommit, items: &BTreeSet<ItemId>, subject: &str) -> Result<bool, TraceError> {
+        let (mut before, mut after) = (commit.parents.first().copied(), commit.tree);
+        // The purged parents of a commit of ours were not rewritten here, but replaced.
+        if self.target.known.is_some() {
+            (before, after) = (before.map(|parent| self.commits[&parent]), self.tree(after, b"")?);
+        }
+        let before = before.map(|parent| self.repo.read_raw_commit(parent)).transpose()?.map(|before| before.tree);
+        for change in tree::changes(self.repo, before, after)? {
+            for entry in change.newest_first().filter(|entry| items.contains(&entry.id)) {
+                let preview = match self.items.get(&entry.blob) {
+                    Some((_, after)) => preview(after),
+                    None => preview(&read_item(entry.id, &self.repo.read_blob(entry.blob)?)),
+                };
+                if subject.ends_with(&preview) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
     /// The usual subject repeats the beginning of the item, cut off if it is long.
-    fn subject(&self, subject: &str, previews: Option<&[(String, String)]>, is_purged: bool) -> String {
+    fn subject(&self, subject: &str, previews: Option<&[(String, String)]>, must_go: bool) -> String {
         let mut previews_here = previews.into_iter().flatten();
         if let Some((head, after)) =
             previews_here.find_map(|(before, after)| Some((subject.strip_suffix(before.as_str())?, after)))
@@ -119,7 +143,7 @@ impl Rewriter<'_> {
             return format!("{head}{after}");
         }
         let marker = &self.target.marker;
-        if is_purged && !subject.contains("[purged: ") {
+        if must_go {
             return marker.clone();
         }
         let cut = previews.and_then(|_| self.target.needle.replace_cut(subject, marker));
@@ -203,6 +227,13 @@ impl Rewriter<'_> {
         };
         self.redacted(message).split_inclusive([' ', '\n']).map(new).collect()
     }
+}
+
+fn is_marker(subject: &str) -> bool {
+    subject
+        .strip_prefix("[purged: ")
+        .and_then(|rest| rest.find(']'))
+        .is_some_and(|end| end + "[purged: ".len() + 1 == subject.len())
 }
 
 fn without_fixed(message: &str) -> Vec<&str> {
