@@ -493,3 +493,52 @@ fn a_replacement_that_nobody_pushes_can_be_written_again() {
     let ours = tip(&repo);
     repo.within(&clone, |repo| assert_eq!(tip(repo), ours));
 }
+
+#[test]
+fn a_purge_by_another_clone_under_another_name_does_not_bring_the_text_back() {
+    let (mut repo, clone) = with_two_texts();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, OTHER, "private", &[]);
+        repo.text(&["branch", "idea"]);
+        repo.text(&["push", "origin", "idea"]);
+    });
+    purge_text(&repo, ONE, "leaked", &[]);
+    let gone = |repo: &TestRepo| {
+        let all = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"");
+        assert!(!String::from_utf8_lossy(&all.stdout).contains("first-secret"));
+        repo.fsck();
+    };
+    let fetched = repo.run(&["fetch"], b"");
+    let said = String::from_utf8_lossy(&fetched.stderr).into_owned();
+    assert_eq!(fetched.status.code(), Some(1), "{said}");
+    assert!(said.contains("skipped origin/idea: purged by A U Thor"), "{said}");
+    assert!(!repo.refs().contains("refs/trace-remotes/origin/idea"));
+    gone(&repo);
+    repo.text(&["pull"]);
+    assert_eq!(repo.bodies("idea"), repo.bodies("main"));
+    has_neither(&repo);
+    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["push", "origin", "*"]);
+    let (ours, idea) = (tip(&repo), repo.bodies("idea"));
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!((tip(repo), repo.bodies("idea")), (ours, idea));
+        has_neither(repo);
+    });
+}
+
+#[test]
+fn a_push_keeps_no_purged_reason_that_it_fetched() {
+    let (mut repo, clone) = shared();
+    purge(&repo, &["--yes"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["skip", "#0"]);
+        repo.text(&["push"]);
+    });
+    repo.text(&["--trace", "other", "commit", "-m", "more", "-p", "pinned"]);
+    repo.text(&["push", "origin", "other"]);
+    assert!(repo.git(&["ls-remote", "origin"]).contains("refs/trace-records/priority"));
+    check(&repo);
+}

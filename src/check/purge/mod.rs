@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 pub(crate) use content::Target;
 pub(crate) use needle::{Needle, SHORTEST};
-pub(crate) use received::{Missing, Received, apply_received, rewrite_fetched};
+pub(crate) use received::{Missing, Received, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
 use crate::git::{ObjectKind, Objects, Oid, RefChange, Repo};

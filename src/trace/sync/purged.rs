@@ -54,6 +54,19 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
 ///
 /// The remote's tombstones count too. Without any, this costs two lookups of refs.
 pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    refuse(repo, remote, |_| true)
+}
+
+/// As [`refuse_purged`], for the lines that a push fetched to add its own.
+pub(super) fn forget_purged_lines(repo: &Repo, remote: &str) -> Result<(), TraceError> {
+    refuse(repo, remote, |fetched| !fetched.has_items).map(drop)
+}
+
+fn refuse(
+    repo: &Repo,
+    remote: &str,
+    is_checked: impl Fn(&Fetched) -> bool,
+) -> Result<Vec<(String, String)>, TraceError> {
     let mut refused = Vec::new();
     let fetched = fetched_lines(repo, remote, &HISTORY)?;
     let theirs = fetched.filter(|tip| match HISTORY.require_signed(repo, *tip) {
@@ -65,7 +78,7 @@ pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, St
     });
     let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(refused) };
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
-    for Fetched { refname, tip, name, local, has_items } in fetched_refs(repo, remote)? {
+    for Fetched { refname, tip, name, local, has_items } in fetched_refs(repo, remote)?.into_iter().filter(is_checked) {
         let known = local.map(|local| repo.find_ref(&local)).transpose()?.flatten();
         let known = known.filter(|known| repo.read_commit(*known).is_ok());
         let found =

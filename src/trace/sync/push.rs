@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::{PushedLines, push_lines, wait};
+use super::purged::forget_purged_lines;
 use super::{MANY, find_all, items_of, matches, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::model::name::TRACES;
@@ -145,6 +146,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         let _lock = repo.lock(&tracking_ref(remote, ""))?;
         repo.set_tags(&seen.collect::<Vec<_>>())?;
     }
+    forget_purged_lines(repo, remote)?;
     Ok(delivery)
 }
 

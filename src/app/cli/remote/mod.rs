@@ -8,6 +8,7 @@ pub(crate) use pull::{PullArgs, print_received};
 
 use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::check::purge::refuse_independent;
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
 use crate::trace::Tip;
@@ -231,7 +232,8 @@ impl FetchArgs {
             repo.set_aside_all()?;
         }
         fetch(repo, &remote, &self.traces, &options)?;
-        let refused = refuse_fetched(repo, &remote)?;
+        let mut refused = refuse_independent(repo, &remote)?;
+        refused.extend(refuse_fetched(repo, &remote)?);
         let Arrivals { traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused);
         report_bad(context, &remote, &bad);

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lines::rewrite_fetched_lines;
-use super::pairs::Pairs;
+use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
@@ -37,14 +37,14 @@ pub(crate) fn rewrite_fetched(
         return Ok(Vec::new());
     }
     let theirs = fetched_tombstones(repo, remote)?;
-    let mut rewritten = Vec::new();
+    let (mut rewritten, mut others) = (Vec::new(), Others::default());
     for Arrival { name, mut tip } in arrivals(repo, remote, &[])?.traces {
         let mut is_rewritten = false;
         for _ in 0..PASSES {
             // Each rewritten trace adds tombstones.
             let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
             let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
-            let pairs = known.map_or(Ok(Pairs::default()), |known| Pairs::find(repo, &tombstones, known, tip))?;
+            let pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
             // The local trace may be waiting for the same replacement.
             let found = tombstones.in_history(repo, tip, known.filter(|_| missing == Missing::Wait))?;
             if (found.is_empty() && pairs.is_empty()) || require_signed(repo, || name.to_string(), tip).is_err() {
@@ -77,6 +77,36 @@ pub(crate) fn rewrite_fetched(
         rewritten.push("priorities".to_owned());
     }
     Ok(rewritten)
+}
+
+/// Removes fetched traces in which a purge that did not know of ours left what was purged here. Their commits and files have no tombstone.
+/// Returns their names and the reasons.
+pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let (mut refused, mut others) = (Vec::new(), Others::default());
+    if repo.find_ref(HISTORY.refname)?.is_none() {
+        return Ok(refused);
+    }
+    let Some(tombstones) = Tombstones::with_fetched(repo, fetched_tombstones(repo, remote)?)? else {
+        return Ok(refused);
+    };
+    let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
+    for Arrival { name, tip } in arrivals(repo, remote, &[])?.traces {
+        let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
+        let pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
+        if pairs.is_empty() {
+            continue;
+        }
+        let purge = pairs.purge.as_ref().map_or_else(|| HISTORY.noun.to_owned(), ToString::to_string);
+        refused.push((name.to_string(), format!("{purge}; `git trace pull` takes it out")));
+        refnames.push(tracking_ref(remote, name.as_str()));
+        objects.extend(repo.commits_beyond(tip, known)?.into_iter().filter(|oid| !is_of_code(repo, *oid)));
+        objects.extend(pairs.files.into_keys());
+    }
+    if !refnames.is_empty() {
+        repo.delete_refs(refnames.iter().map(String::as_str))?;
+        drop_objects(repo, objects)?;
+    }
+    Ok(refused)
 }
 
 /// Moves the remote-tracking ref. Returns its new tip and the objects that it needs no more; `None` if a replacement is not here.

@@ -9,8 +9,9 @@ use super::join::{join_items, join_text};
 use crate::check::purge::content::Target;
 use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
-use crate::git::{Oid, Repo};
+use crate::git::{BACKUP_REFS, Oid, Repo};
 use crate::trace::model::item_file;
+use crate::trace::model::name::TRACES;
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones, is_same_content};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
@@ -33,26 +34,34 @@ impl Pairs {
         self.messages.is_empty() && self.files.is_empty()
     }
 
-    /// Empty if anything differs that no purge changes.
-    pub(super) fn find(repo: &Repo, tombstones: &Tombstones, ours: Oid, theirs: Oid) -> Result<Self, TraceError> {
+    /// Empty if anything differs that no purge changes. `ours` is the trace that `theirs` is going to be merged into.
+    pub(super) fn find(
+        repo: &Repo,
+        tombstones: &Tombstones,
+        ours: Option<Oid>,
+        theirs: Oid,
+        others: &mut Others,
+    ) -> Result<Self, TraceError> {
         let mut pairs = Self::default();
         if !tombstones.are_independent() {
             return Ok(pairs);
         }
-        let read = |tip, other| -> Result<Vec<Tip>, TraceError> {
-            let commits = repo.commits_beyond(tip, Some(other))?;
-            commits.into_iter().map(|oid| Tip::read(repo, oid)).collect()
-        };
-        let mut known = HashMap::new();
-        for tip in read(ours, theirs)? {
-            // Of two with one key, neither can be told from the other.
-            known.entry(key(&tip)).and_modify(|known| *known = None).or_insert(Some(tip));
+        let mut read = self::read(repo, theirs, ours)?;
+        if !is_any_purged(repo, tombstones, &read)? {
+            return Ok(pairs);
         }
-        let mut read = read(theirs, ours)?;
+        let mut known =
+            ours.map_or(Ok(ByKey::new()), |ours| Ok::<_, TraceError>(by_key(self::read(repo, ours, Some(theirs))?)))?;
         // Parents first: the times of a trace only increase.
         read.sort_by_key(|tip| tip.trailers.time);
         for theirs in read.into_iter().filter(|tip| tip.trailers.time.is_some()) {
-            if let Some(Some(ours)) = known.remove(&key(&theirs))
+            let key = key(&theirs);
+            let ours = match known.remove(&key) {
+                Some(ours) => ours,
+                None => others.find(repo, tombstones, &key)?,
+            };
+            if let Some(ours) = ours
+                && ours.commit.oid != theirs.commit.oid
                 && pairs.has_parents(&ours, &theirs)
                 && !pairs.add(repo, tombstones, &ours, &theirs)?
             {
@@ -128,6 +137,60 @@ impl Pairs {
             self.purge = self.purge.take().or_else(|| tombstones.any().cloned());
         }
         Ok(true)
+    }
+}
+
+/// Commits by the parts that no purge changes. Of two with one key, neither can be told from the other.
+type ByKey = HashMap<String, Option<Tip>>;
+
+fn by_key(tips: impl IntoIterator<Item = Tip>) -> ByKey {
+    let mut found = ByKey::new();
+    for tip in tips {
+        let oid = tip.commit.oid;
+        let known = found.entry(key(&tip)).or_insert_with(|| Some(tip));
+        *known = known.take().filter(|known| known.commit.oid == oid);
+    }
+    found
+}
+
+fn read(repo: &Repo, tip: Oid, other: Option<Oid>) -> Result<Vec<Tip>, TraceError> {
+    repo.commits_beyond(tip, other)?.into_iter().map(|oid| Tip::read(repo, oid)).collect()
+}
+
+/// Whether a purge changed an item of these commits, or a message.
+fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<bool, TraceError> {
+    for tip in tips {
+        let is_purged = |entry: &ItemEntry| tombstones.of_id(entry.id).is_some();
+        if tip.commit.message.contains("[purged: ")
+            || changes_of(repo, tip)?.iter().filter_map(|change| change.sides().1).any(is_purged)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The purged traces of this repository, whatever their names, then earlier states of them: somebody may have given a purged trace
+/// another name. They are read once, if they are needed.
+#[derive(Default)]
+pub(super) struct Others(Option<[ByKey; 2]>);
+
+impl Others {
+    fn find(&mut self, repo: &Repo, tombstones: &Tombstones, key: &str) -> Result<Option<Tip>, TraceError> {
+        if self.0.is_none() {
+            let mut found = [ByKey::new(), ByKey::new()];
+            for (prefix, found) in [TRACES, BACKUP_REFS].into_iter().zip(&mut found) {
+                let mut purged = Vec::new();
+                // `fsck` reports damaged tips.
+                for (_, tip) in repo.list_refs(prefix)?.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
+                    let tips = read(repo, tip, None)?;
+                    purged.extend(is_any_purged(repo, tombstones, &tips)?.then_some(tips).into_iter().flatten());
+                }
+                *found = by_key(purged);
+            }
+            self.0 = Some(found);
+        }
+        Ok(self.0.iter().flatten().find_map(|known| known.get(key)).cloned().flatten())
     }
 }
 
