@@ -236,3 +236,21 @@ fn a_network_may_lead_to_this_repository() {
     assert_eq!(traces(&repo), before);
     assert!(!refs(&repo).iter().any(|line| line.contains("trace-archiving")));
 }
+
+#[test]
+fn an_undo_passes_over_an_archiving() {
+    let repo = repo_with(&["first"]);
+    repo.text(&["switch", "claude-code/first"]);
+    repo.text(&["resume", "--print"]);
+    repo.text(&["switch", "main"]);
+    repo.say("more");
+    repo.text(&["archive", "vault", "claude-code/first"]);
+    let undone = repo.text(&["undo"]);
+    assert!(undone.starts_with("Undid `commit`\n"), "{undone}");
+    assert_eq!(repo.bodies("main"), ["hello"]);
+    // With reftable, git reports a session's ref without its trace as damage.
+    assert!(!repo.git(&["for-each-ref", "refs/trace-sessions"]).contains("claude-code"));
+    repo.fsck();
+    repo.text(&["switch", "claude-code/first"]);
+    assert_eq!(repo.bodies("claude-code/first").len(), 2);
+}

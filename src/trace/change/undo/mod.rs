@@ -62,7 +62,8 @@ impl History {
             // Tombstones stay: an undo must not let purged content come back.
             operation.refs.retain(|made| made.done && !is_of_purges(&made.refname));
         }
-        operations.retain(|operation| !operation.refs.is_empty());
+        // The traces of an archiving are not among its moves: the remote has them, and `switch` brings them back.
+        operations.retain(|operation| !operation.refs.is_empty() && operation.command != "archive");
         let (mut reversed, mut undos) = (HashMap::new(), HashSet::new());
         for operation in operations.iter().rev() {
             let known = operation.reverses.iter().any(|id| undos.contains(id));
