@@ -223,6 +223,18 @@ fn markdown_shows_the_sessions_behind_commits() {
     - `#3` `Make it six`: `notes.md` +1, `src/limit.rs` +1
     [exit 0]
     ");
+    let hostile =
+        session(&repo.folder().canonicalize().unwrap()).replace("\"sessionId\":\"s1\"", "\"sessionId\":\"s2\"");
+    let hostile = hostile.replace("Add a limit", "\u{3000}").replace("Make it six", "a\u{202e}b");
+    let file = repo.home().join("s2.jsonl");
+    fs::write(&file, hostile).unwrap();
+    repo.text(&["--trace", "other", "commit", "-m", "other"]);
+    repo.text(&["switch", "other"]);
+    repo.text(&["branch", "-D", "claude-code/s1"]);
+    repo.text(&["import", "claude-code", file.to_str().unwrap()]);
+    let page = repo.text(&["why", "HEAD~3..HEAD", "--markdown"]);
+    // Two backticks without a text would begin a span that ends at the next two.
+    assert!(page.contains("- `#0` ` `: `src/limit.rs` +3\n- `#3` `a\\u202eb`: `notes.md`"), "{page}");
     insta::assert_snapshot!(repo.trace(&["why", "HEAD", "--markdown"]), @"
     **Context** of `HEAD`: 0 of 1 added lines are from a recorded session
     [exit 1]

@@ -3,11 +3,13 @@
 //! No text of an item becomes Markdown, HTML, a mention, or a link: texts are in fences longer than any run of backticks in
 //! them, and names are in code spans.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::content::{Body, Content};
 use super::lines::LineDiff;
 use super::{Diff, ItemDiff};
+use crate::base::escape::escaped;
 use crate::git::{Repo, short_oid};
 use crate::trace::TraceError;
 use crate::trace::model::trailers::{one_line, preview};
@@ -106,6 +108,8 @@ fn push_lines(text: &mut String, lines: &LineDiff, whole: bool) {
 /// A text as a code span, in which hosts interpret neither Markdown nor mentions.
 pub(crate) fn code(text: &str) -> String {
     let text = one_line(text);
+    // Without text, the backticks would be those of the next span.
+    let text = if text.is_empty() { Cow::Borrowed(" ") } else { escaped(&text) };
     let ticks = "`".repeat(longest_run(&text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
