@@ -262,8 +262,12 @@ def main(work):
 
     Host.reset()
     for name in ["gitlab-1", "gitlab-2"]:
-        folder = world.checkout(name)
+        folder, outside = world.checkout(name), work / f"outside-{name}"
+        # As the merge request may have it.
+        outside.mkdir()
+        (folder / "git-trace-review").symlink_to(outside)
         run_gitlab(world, folder, source, address, TOKEN)
+        assert not list(outside.iterdir())
         assert len(Host.ours()) == 1, Host.ours()
         check_comment(Host.ours()[0])
         assert (folder / "git-trace-review/pages/1-claude-code-s1.html").exists()
