@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use boon::{Compiler, Schemas};
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::repo::TestRepo;
@@ -154,6 +155,142 @@ fn json_of_sessions_is_what_the_schema_says() {
     check("log", &repo.lines(&["log", "-n", "20", "--json"]));
 }
 
+/// The JSON that a command prints, with elements of lists one by one. Its exit status may say no.
+fn values(repo: &TestRepo, args: &[&str]) -> Vec<Value> {
+    let args: Vec<String> = args.iter().map(|arg| arg.replace("main~", "refs/traces/main~")).collect();
+    let asked = args.iter().any(|arg| arg == "--json");
+    let args: Vec<&str> = args.iter().map(String::as_str).chain((!asked).then_some("--json")).collect();
+    let output = repo.run(&args, b"");
+    assert!(output.status.code() < Some(2), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let values = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>().map(Result::unwrap);
+    let elements = |value| if let Value::Array(elements) = value { elements } else { vec![value] };
+    values.flat_map(elements).collect()
+}
+
+fn check_all(repo: &TestRepo, cases: &[(&str, &[&str])]) {
+    for (name, args) in cases {
+        check(name, &values(repo, args));
+    }
+}
+
+#[test]
+fn json_of_commands_that_change_traces_is_what_the_schemas_say() {
+    let repo = full();
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "origin", "../vault.git"]);
+    repo.text(&["branch", "other"]);
+    repo.commit(&["--trace", "other", "-m", "more"]);
+    fs::write(repo.folder().join("session.jsonl"), repo.bytes(&["demo", "--session"])).unwrap();
+    check_all(
+        &repo,
+        &[
+            ("commit", &["commit", "-m", "A new item."]),
+            ("commit", &["edit", "#1", "-m", "Which limit is set?"]),
+            ("commit", &["--trace", "other", "edit", "#1", "-m", "Whose limit is set?"]),
+            ("merge", &["merge", "other"]),
+            ("merge", &["merge", "other", "--strategy", "ours"]),
+            ("merge", &["merge", "other"]),
+            ("pick", &["cherry-pick", "other", "#0"]),
+            ("pick", &["revert", "main~1"]),
+            ("pick", &["rebase", "other", "--strategy", "theirs"]),
+            ("reset", &["reset", "main~1"]),
+            ("undo", &["undo"]),
+            ("undo", &["redo"]),
+            ("bisect", &["bisect", "run", "--json", "false"]),
+            ("compress", &["compress", "#4..", "--dry-run"]),
+            ("compress", &["compress", "#4..", "-m", "It is ten."]),
+            ("pick", &["expand", "#4"]),
+            ("clean", &["clean", "--dry-run"]),
+            ("materialize", &["materialize"]),
+            ("materialize", &["materialize", "--budget", "30"]),
+            ("import", &["import", "session.jsonl"]),
+            ("import", &["import", "session.jsonl"]),
+            ("import", &["import", "--all"]),
+            ("clean", &["clean", "--yes"]),
+            ("export", &["export", "claude-code"]),
+            ("resume", &["resume", "--print"]),
+            ("push", &["push", "origin", "*"]),
+            ("fetch", &["fetch", "origin"]),
+            ("pull", &["pull", "origin"]),
+            ("archive", &["archive", "origin", "other"]),
+            ("count", &["count", "session.jsonl"]),
+            ("fsck", &["fsck"]),
+            ("brief", &["brief", "--budget", "60"]),
+            ("doctor", &["doctor"]),
+            ("install", &["install"]),
+            ("install", &["uninstall"]),
+            ("purge", &["--trace", "main", "purge", "#0", "--dry-run"]),
+            ("purge", &["--trace", "main", "purge", "#0", "--yes"]),
+        ],
+    );
+}
+
+#[test]
+fn json_of_commands_that_change_memories_is_what_the_schemas_say() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.agent", "ada"]);
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "origin", "../vault.git"]);
+    check_all(
+        &repo,
+        &[
+            ("breadcrumb-change", &["breadcrumb", "set", "auth.mode", "JWT"]),
+            ("breadcrumb", &["breadcrumb", "get", "auth.mode"]),
+            ("breadcrumb", &["breadcrumb", "list"]),
+            ("namespaces", &["breadcrumb", "namespaces"]),
+            ("breadcrumb-change", &["breadcrumb", "prune"]),
+            ("breadcrumb-change", &["breadcrumb", "migrate", "--from", "1.0", "--to", "2.0"]),
+            ("breadcrumb-change", &["breadcrumb", "delete", "--confirm", "auth.mode"]),
+            ("checkpoint-change", &["checkpoint", "new", "auth", "-p", "Nobody can log in."]),
+            ("check", &["checkpoint", "validate"]),
+            ("checkpoint-change", &["checkpoint", "current", "auth"]),
+            ("checkpoint-change", &["checkpoint", "delta", "-m", "It was the clock."]),
+            ("checkpoint-change", &["checkpoint", "add-breadcrumb", "file", "src/lib.rs", "the entry"]),
+            ("checkpoint-breadcrumbs", &["checkpoint", "breadcrumbs"]),
+            ("checkpoint-breadcrumbs", &["checkpoint", "breadcrumbs", "--stale"]),
+            ("checkpoint-breadcrumbs", &["checkpoint", "breadcrumbs", "--cost"]),
+            ("follow", &["checkpoint", "follow", "#1"]),
+            ("checkpoint", &["checkpoint", "tree"]),
+            ("checkpoint", &["checkpoint", "prime"]),
+            ("checkpoint-change", &["checkpoint", "remove-breadcrumb", "#1"]),
+            ("checkpoint-change", &["checkpoint", "archive", "auth", "--outcome", "done", "--learnings", "none"]),
+            ("forward", &["forward", "leave", "--summary", "Look at the clock."]),
+            ("forward-get", &["forward", "get"]),
+            ("forward-stats", &["forward", "stats"]),
+            ("forward-change", &["forward", "expire"]),
+            ("push", &["forward", "push", "origin"]),
+            ("fetch", &["forward", "fetch", "origin"]),
+            ("pull", &["forward", "pull", "origin"]),
+        ],
+    );
+    let left = repo.json(&["forward", "leave", "--summary", "Look at the clock.", "--json"])["id"].clone();
+    let id = left.as_str().unwrap();
+    check_all(
+        &repo,
+        &[
+            ("forward", &["forward", "show", id]),
+            ("forward-get", &["forward", "chain", id]),
+            ("forward-rows", &["forward", "dedupe", "--dry-run"]),
+            ("forward-change", &["forward", "status", id, "completed"]),
+        ],
+    );
+    repo.text(&["crumb", "new", "a.crumb", "--identity", "ada", "--fact", "A limit."]);
+    repo.text(&["crumb", "new", "b.crumb", "--identity", "ada", "--fact", "Another limit."]);
+    check_all(
+        &repo,
+        &[
+            ("crumb", &["crumb", "show", "a.crumb"]),
+            ("crumb-validate", &["crumb", "validate", "a.crumb"]),
+            ("crumb-change", &["crumb", "compress", "a.crumb", "--dry-run"]),
+            ("crumb-change", &["crumb", "receive", "a.crumb", "b.crumb"]),
+        ],
+    );
+    fs::write(repo.folder().join("b.crumb"), "no header\n").unwrap();
+    fs::write(repo.folder().join(".synapse/breadcrumbs.jsonl"), "no JSON\n").unwrap();
+    repo.git(&["add", "--all"]);
+    check_all(&repo, &[("check", &["check", "--staged"]), ("crumb-validate", &["crumb", "validate", "b.crumb"])]);
+}
+
 /// The names of all members of a schema, as the page writes them.
 fn members(prefix: &str, schema: &Value, found: &mut BTreeSet<String>) {
     for (name, member) in schema["properties"].as_object().unwrap_or(&Map::new()) {
@@ -173,6 +310,11 @@ fn the_page_has_the_members_of_each_schema() {
     let sections = page.split("\n## ").skip(1).map(|section| section.split_once('\n').unwrap());
     let mut listed = BTreeSet::new();
     for (name, section) in sections {
+        if name == "Other commands" {
+            let link = Regex::new(r"\(schemas/([a-z-]+\.json)\)").unwrap();
+            listed.extend(link.captures_iter(section).map(|link| link[1].to_owned()));
+            continue;
+        }
         let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
         let mut expected = BTreeSet::new();
         members("", &schema(name), &mut expected);
@@ -185,7 +327,7 @@ fn the_page_has_the_members_of_each_schema() {
 }
 
 /// Lists that print one JSON object per line, each with the arguments that give it entries.
-const LISTS: [&[&str]; 23] = [
+pub(crate) const LISTS: [&[&str]; 23] = [
     &["log"],
     &["show", "#0", "#1"],
     &["grep", "i"],
@@ -213,7 +355,7 @@ const LISTS: [&[&str]; 23] = [
 ];
 
 /// The repository of [`full`] with the other memories, a session, and traces of a remote.
-fn with_memories() -> TestRepo {
+pub(crate) fn with_memories() -> TestRepo {
     let repo = full();
     repo.text(&["breadcrumb", "set", "auth.mode", "limit\u{a0}of two lines"]);
     repo.text(&["checkpoint", "new", "limits", "-p", "The limit is lost.", "--current"]);

@@ -160,3 +160,30 @@ fn lists_in_json_may_end_with_nul() {
     json.retain(|path| !nul.contains(path) && !OTHERS.contains(&path.as_str()));
     assert!(json.is_empty(), "without -z: {json:?}");
 }
+
+#[test]
+fn json_of_each_command_is_documented() {
+    let page = include_str!("../../docs/json.md");
+    let mut without = Vec::new();
+    for_each_option(|path, arg| {
+        if arg.get_long() == Some("json") && !page.contains(&format!("`git trace {path} --json`")) {
+            without.push(path.to_owned());
+        }
+    });
+    assert!(without.is_empty(), "{without:?}");
+}
+
+#[test]
+fn commands_that_gits_scripts_silence_have_q() {
+    // Those of `git help -a` with `--quiet`, as far as there is a command of the name.
+    const QUIET: &str = "branch commit fetch gc grep init merge pull push rebase reset switch";
+    let mut quiet = Vec::new();
+    for_each_option(|path, arg| {
+        if arg.get_short() == Some('q') && arg.get_long() == Some("quiet") && !path.contains(' ') {
+            quiet.push(path.to_owned());
+        }
+    });
+    quiet.sort();
+    quiet.retain(|path| path != "check" && path != "fsck");
+    assert_eq!(quiet, QUIET.split(' ').collect::<Vec<_>>());
+}
