@@ -173,3 +173,26 @@ pub(crate) fn browse(file: &Path, key: &str) -> Result<(), GitError> {
     }
     Err(GitError::Command { command: command.to_owned(), stderr: "no browser could be started".to_owned() })
 }
+
+/// Lets the user merge three files with the tool `tool`, or with the one that `merge.tool` names, by the functions that git documents for
+/// this. `path` tells the path of BASE, LOCAL, REMOTE, and MERGED, to which the tool writes. Returns whether it did so.
+pub(crate) fn merge_tool(
+    repo: &Repo,
+    tool: &str,
+    has_base: bool,
+    path: impl Fn(&str) -> PathBuf,
+) -> Result<bool, GitError> {
+    const SCRIPT: &str = r#"TOOL_MODE=merge
+. "$(git --exec-path)/git-mergetool--lib" || exit
+chosen=${1:-$(get_merge_tool)}
+test -n "$chosen" || exit
+initialize_merge_tool "$chosen" || { echo "error: unknown merge tool $chosen" >&2; exit 1; }
+run_merge_tool "$chosen" "$2""#;
+    let mut shell = Process::named("sh", "git mergetool");
+    shell.args(["-c", SCRIPT, "git-trace", tool, if has_base { "true" } else { "false" }]).stdout_to_stderr();
+    shell.env("GIT_DIR", repo.git_dir());
+    for name in ["BASE", "LOCAL", "REMOTE", "MERGED", "BACKUP"] {
+        shell.env(name, path(name));
+    }
+    Ok(shell.status()?.success())
+}

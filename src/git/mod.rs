@@ -44,7 +44,7 @@ mod trust;
 mod write;
 mod zone;
 
-pub(crate) use call::{Git, browse, worktree_root};
+pub(crate) use call::{Git, browse, merge_tool, worktree_root};
 pub(crate) use code_lines::CodeLine;
 pub(crate) use commit::{Commit, NewCommit, RawCommit};
 pub(crate) use config::{parse_bool, parse_number};

@@ -110,6 +110,65 @@ fn a_conflict_is_shown_by_its_hunks_and_a_file_can_resolve_it() {
     repo.fsck();
 }
 
+/// Two traces with an item of eight lines that both edited, in line 5, and in a line that does not conflict.
+fn contested() -> (TestRepo, impl Fn(&str, &str) -> String) {
+    let text = |two: &str, five: &str| format!("1\n{two}\n3\n4\n{five}\n6\n7\n8\n");
+    let repo = TestRepo::new();
+    repo.say(&text("2", "five"));
+    repo.text(&["branch", "idea"]);
+    repo.text(&["edit", "#0", "-m", &text("2", "FIVE")]);
+    repo.text(&["--trace", "idea", "edit", "#0", "-m", &text("two", "fünf"), "--meta", "lang=de"]);
+    (repo, text)
+}
+
+#[test]
+fn a_merge_tool_of_git_resolves_conflicts() {
+    let (repo, text) = contested();
+    // The tool keeps the files that it got, and takes the lines of theirs.
+    repo.git(&["config", "mergetool.mine.trustExitCode", "true"]);
+    repo.git(&[
+        "config",
+        "mergetool.mine.cmd",
+        "for f in BASE LOCAL REMOTE MERGED; do eval cp \\$$f $f; done; sed -i '/^<<<</,/^====/d; /^>>>>/d' \"$MERGED\"",
+    ]);
+    let before = repo.git(&["rev-parse", "refs/traces/main"]);
+    let without = repo.trace(&["merge", "idea", "--mergetool=nothing"]);
+    assert!(without.contains("error: unknown merge tool nothing\nthe conflict in [ID] is not resolved"), "{without}");
+    assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), before);
+    repo.git(&["config", "merge.tool", "mine"]);
+    repo.text(&["merge", "idea", "--mergetool"]);
+    assert_eq!(repo.bodies("main"), [text("two", "fünf")]);
+    let read = |name: &str| std::fs::read_to_string(repo.folder().join(name)).unwrap();
+    assert_eq!(read("BASE"), text("2", "five"));
+    assert_eq!(read("LOCAL"), text("2", "FIVE"));
+    assert_eq!(read("REMOTE"), text("two", "fünf"));
+    assert_eq!(read("MERGED"), text("two", "<<<<<<< ours\nFIVE\n=======\nfünf\n>>>>>>> theirs"));
+    let item = repo.json(&["show", "--json", "#0"]);
+    assert_eq!((&item["revision"], &item["meta"]["lang"]), (&3.into(), &"de".into()), "headers are merged too");
+    repo.total("main");
+    repo.fsck();
+}
+
+#[test]
+fn a_merge_tool_that_fails_changes_nothing() {
+    let (repo, text) = contested();
+    repo.git(&["config", "merge.tool", "mine"]);
+    repo.git(&["config", "mergetool.mine.trustExitCode", "true"]);
+    for command in ["echo half >\"$MERGED\"; false", "true"] {
+        repo.git(&["config", "mergetool.mine.cmd", command]);
+        let shown = repo.trace(&["merge", "idea", "--mergetool"]);
+        assert!(shown.contains("the conflict in [ID] is not resolved"), "{shown}");
+        assert!(shown.contains("[exit 1]"), "{shown}");
+    }
+    // A tool cannot decide whether an item stays.
+    repo.text(&["--trace", "idea", "delete", "#0"]);
+    repo.git(&["config", "mergetool.mine.cmd", "echo started >started"]);
+    let shown = repo.trace(&["merge", "idea", "--mergetool"]);
+    assert!(shown.contains("is not between two texts: decide it with `--take` first"), "{shown}");
+    assert!(!repo.folder().join("started").exists());
+    assert_eq!(repo.bodies("main"), [text("2", "FIVE")]);
+}
+
 #[test]
 fn the_newest_version_wins_on_request() {
     let repo = apart();

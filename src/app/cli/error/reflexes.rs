@@ -45,6 +45,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
         "`git trace branch` lists traces, `git trace log --oneline` items, `git trace sessions` sessions",
     ),
     ("memory|prime", "`git trace brief` prints what a session needs at its start"),
+    ("mergetool", "`git trace merge --mergetool TRACE` resolves conflicts with a merge tool"),
     ("messages|prompt", "`git trace materialize` prints messages for a model"),
     ("mv|rename", "`git trace branch -m OLD NEW` renames a trace"),
     (

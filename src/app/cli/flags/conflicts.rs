@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 
-use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
 use crate::base::merge::diff3::chunks;
 use crate::base::merge::{ConflictText, Markers, Side, Style};
+use crate::git::merge_tool;
 use crate::secrets::Policy;
 use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
@@ -16,7 +18,7 @@ use crate::trace::query::diff::lines::{Line, diff};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::secrets::SecretScanner;
 use crate::trace::store::total::read_item;
-use crate::trace::{Tip, TraceName};
+use crate::trace::{ItemId, Tip, TraceName};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct ConflictArgs {
@@ -80,7 +82,7 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
 }
 
 /// The file's bytes, without the secrets of a text.
-fn read_text(context: &Context, path: &str) -> Result<Vec<u8>> {
+fn read_text(context: &Context, path: impl AsRef<Path>) -> Result<Vec<u8>> {
     let mut text = match String::from_utf8(fs::read(path)?) {
         Ok(text) => text,
         Err(error) => return Ok(error.into_bytes()),
@@ -91,16 +93,81 @@ fn read_text(context: &Context, path: &str) -> Result<Vec<u8>> {
     Ok(text.into_bytes())
 }
 
+/// Resolves conflicts with `tool`, or with git's `merge.tool`. Returns nothing if one is left: then nothing is merged.
+pub(crate) fn resolved(
+    context: &Context,
+    tool: &str,
+    conflicts: &[Conflict],
+) -> Result<Option<HashMap<ItemId, Choice>>> {
+    let mut files = Vec::new();
+    // A tool does not start before it is known that all can be resolved by one.
+    for conflict in conflicts {
+        let texts = bodies(context, conflict)?.map(|body| body.map(String::from_utf8).transpose());
+        let [Ok(base), Ok(Some(ours)), Ok(Some(theirs))] = texts else { return left(context, conflict) };
+        let mut merged = Vec::new();
+        let mut differ = false;
+        for [base, ours, theirs] in chunks(base.as_deref().unwrap_or_default(), &ours, &theirs) {
+            if are_apart([base, ours, theirs]) {
+                differ = true;
+                let [base, ours, theirs] = [base, ours, theirs].map(|text| Cow::Borrowed(text.as_bytes()));
+                Markers::default().write(&mut merged, &ConflictText { base, ours, theirs })?;
+            } else {
+                merged.extend(if ours == base { theirs } else { ours }.as_bytes());
+            }
+        }
+        if !differ {
+            return left(context, conflict);
+        }
+        files.push((conflict, base, [ours.into_bytes(), theirs.into_bytes(), merged]));
+    }
+    let folder = tempfile::Builder::new().prefix("git-trace-").tempdir()?;
+    let mut choices = HashMap::new();
+    for (conflict, base, [ours, theirs, merged]) in files {
+        let path = |name: &str| folder.path().join(format!("{}_{name}.txt", conflict.item));
+        let base_text = base.as_deref().unwrap_or_default().as_bytes();
+        for (name, text) in [("BASE", base_text), ("LOCAL", &ours), ("REMOTE", &theirs), ("MERGED", &merged)] {
+            fs::write(path(name), text)?;
+        }
+        let is_merged = merge_tool(context.repo()?, tool, base.is_some(), path)?;
+        let text = read_text(context, path("MERGED"))?;
+        if !is_merged || text == merged {
+            context.ui.note(&format!("the conflict in {} is not resolved", context.ui.id(conflict.item)));
+            if !choices.is_empty() {
+                context.ui.note(&format!("the other texts are kept in `{}`", folder.keep().display()));
+            }
+            return Ok(None);
+        }
+        choices.insert(conflict.item, Choice::Text(text));
+    }
+    Ok(Some(choices))
+}
+
+fn left<T>(context: &Context, conflict: &Conflict) -> Result<Option<T>> {
+    let id = context.ui.id(conflict.item);
+    context.ui.note(&format!("the conflict in {id} is not between two texts: decide it with `--take` first"));
+    Ok(None)
+}
+
+/// The contents in the base, in ours, and in theirs.
+fn bodies(context: &Context, conflict: &Conflict) -> Result<[Option<Vec<u8>>; 3]> {
+    let body = |slot: &Option<ItemEntry>| -> Result<Option<Vec<u8>>> {
+        Ok(slot.as_ref().map(|slot| read_item(context.repo()?, slot)).transpose()?.map(|item| item.body))
+    };
+    Ok([body(&conflict.base)?, body(&conflict.ours)?, body(&conflict.theirs)?])
+}
+
+/// Whether the versions of a part conflict.
+fn are_apart([base, ours, theirs]: [&str; 3]) -> bool {
+    ours != theirs && ours != base && theirs != base
+}
+
 /// Lines around a conflict.
 const AROUND: usize = 2;
 
 /// Prints where the versions of an item disagree, as git does; of an item that one side removed, what the other changed.
 fn print_hunks(context: &Context, conflict: &Conflict) -> Result<()> {
-    let text = |slot: &Option<ItemEntry>| -> Result<String> {
-        let item = slot.as_ref().map(|slot| read_item(context.repo()?, slot).map_err(Error::from)).transpose()?;
-        Ok(item.map(|item| String::from_utf8_lossy(&item.body).into_owned()).unwrap_or_default())
-    };
-    let [base, ours, theirs] = [text(&conflict.base)?, text(&conflict.ours)?, text(&conflict.theirs)?];
+    let [base, ours, theirs] =
+        bodies(context, conflict)?.map(|body| String::from_utf8_lossy(&body.unwrap_or_default()).into_owned());
     let mut lines = Vec::new();
     if conflict.ours.is_none() || conflict.theirs.is_none() {
         let left = if conflict.ours.is_none() { &theirs } else { &ours };
@@ -112,8 +179,7 @@ fn print_hunks(context: &Context, conflict: &Conflict) -> Result<()> {
     } else {
         let markers = Markers { style: Style::Diff3, ..Markers::default() };
         let chunks = chunks(&base, &ours, &theirs);
-        let differ = |[base, ours, theirs]: &[&str; 3]| ours != theirs && ours != base && theirs != base;
-        for (at, [base, ours, theirs]) in chunks.iter().enumerate().filter(|(_, chunk)| differ(chunk)) {
+        for (at, [base, ours, theirs]) in chunks.iter().enumerate().filter(|(_, chunk)| are_apart(**chunk)) {
             let side = |at: Option<usize>| at.and_then(|at| chunks.get(at)).map_or("", |chunk| chunk[1]);
             let (before, after) = (side(at.checked_sub(1)), side(Some(at + 1)));
             let skipped = before.lines().count().saturating_sub(AROUND);

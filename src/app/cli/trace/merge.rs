@@ -1,7 +1,8 @@
 //! `git trace merge`: merges another trace.
 
 use super::pick;
-use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::flags::QuietArgs;
+use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts, resolved};
 use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
 use crate::base::merge::Side;
 use crate::trace::Tip;
@@ -24,6 +25,10 @@ pub(crate) struct MergeArgs {
     items: Vec<String>,
     #[command(flatten)]
     conflicts: ConflictArgs,
+    /// Resolve conflicts with TOOL, as `git mergetool` does [default: `merge.tool`]
+    #[arg(long, value_name = "TOOL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with = "items")]
+    mergetool: Option<String>,
     /// Create a merge commit even if a fast-forward is possible
     #[arg(long, conflicts_with = "ff_only")]
     no_ff: bool,
@@ -36,10 +41,13 @@ pub(crate) struct MergeArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl MergeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.quiet.apply(context);
         let name = context.trace_name(None)?;
         let theirs = context.tip(&name, &self.other)?;
         if !self.items.is_empty() {
@@ -58,8 +66,20 @@ impl MergeArgs {
             _ => FastForward::Allowed,
         };
         let subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
-        let options = Options { settlement, fast_forward, first: Side::Ours, arrange: None, subject: &subject };
-        let outcome = context.open(&name)?.merge(&theirs, &options)?;
+        let mut options = Options { settlement, fast_forward, first: Side::Ours, arrange: None, subject: &subject };
+        let trace = context.open(&name)?;
+        let mut outcome = trace.merge(&theirs, &options)?;
+        if let (Some(tool), Outcome::Conflicts(conflicts)) = (&self.mergetool, &outcome)
+            && let Some(choices) = resolved(context, tool, conflicts)?
+        {
+            // While the tool ran, somebody may have changed these items.
+            let mut now = trace.merge(&theirs, &options)?;
+            if matches!(&now, Outcome::Conflicts(now) if now == conflicts) {
+                options.settlement.by_item.extend(choices);
+                now = trace.merge(&theirs, &options)?;
+            }
+            outcome = now;
+        }
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),

@@ -48,8 +48,18 @@ pub(super) fn with_text(repo: &Repo, conflict: &Conflict, text: &[u8]) -> Result
         versions.push(read(repo, slot)?.item);
     }
     let newest = versions.iter().map(|item| item.revision).max().unwrap_or_default();
-    let Some(mut item) = versions.into_iter().next() else { unreachable!("a conflict has a version") };
-    text.clone_into(&mut item.body);
+    for item in versions.iter_mut().filter(|item| item.body != text) {
+        text.clone_into(&mut item.body);
+        // A signature belongs to the body that it signed.
+        item.fields.signature = None;
+    }
+    let merged = match &versions[..] {
+        [ours, theirs, base] => merge_items(base, ours, theirs)?,
+        _ => None,
+    };
+    let Some(mut item) = merged.or_else(|| versions.into_iter().next()) else {
+        unreachable!("a conflict has a version")
+    };
     item.revision = newest.saturating_add(1);
     item.keep_token_count(Counter::default());
     Ok(repo.write_blob(&item_file::render(&item))?)
