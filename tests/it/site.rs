@@ -109,6 +109,36 @@ fn the_index_has_sessions_by_date_with_their_figures() {
 }
 
 #[test]
+fn filters_choose_the_sessions_of_a_site() {
+    let repo = TestRepo::new();
+    import(&repo, 2);
+    repo.text(&["--trace", "main", "commit", "-m", "By hand."]);
+    let (_, all) = site(&repo);
+    let pages = |files: &BTreeMap<String, String>| -> Vec<String> {
+        files.keys().filter_map(|name| Some(name.strip_prefix("sessions/")?.to_owned())).collect()
+    };
+    assert_eq!(pages(&all).len(), 3);
+    let filtered = |args: &[&str]| {
+        repo.text(&[&["view", "--all", "-o", "../site"], args].concat());
+        let files = files(&repo.folder().join("../site"));
+        let listed = links(&files["index.html"]).into_iter().filter(|link| link.starts_with("sessions/")).count();
+        assert_eq!(listed, pages(&files).len(), "the index leads to what is there");
+        pages(&files)
+    };
+    assert_eq!(filtered(&["--agent", "claude-code"]).len(), 2);
+    assert_eq!(filtered(&["-n", "1", "--sort", "oldest"]).len(), 1);
+    assert!(filtered(&["--since", "2030-01-01"]).is_empty());
+    assert_eq!(filtered(&["--grep", "lint"]).len(), 1);
+    assert_eq!(filtered(&["--author", "nobody"]).len(), 0);
+    assert_eq!(filtered(&[]), pages(&all));
+    insta::assert_snapshot!(repo.refused(&["view", "-n", "3", "-o", "-"]), @"
+    --- stderr
+    error: filters of sessions are for --all
+    [exit 2]
+    ");
+}
+
+#[test]
 fn a_repeated_site_equals_a_new_one_and_writes_what_changed() {
     let repo = TestRepo::new();
     import(&repo, 2);

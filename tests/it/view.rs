@@ -330,6 +330,24 @@ fn summarized_texts_are_on_the_page_and_deleted_ones_are_not() {
 }
 
 #[test]
+fn neighbors_that_were_deleted_for_the_same_reason_are_one_card() {
+    let repo = TestRepo::new();
+    for text in ["one", "two", "three", "four"] {
+        repo.say(text);
+    }
+    repo.say(" \n");
+    repo.text(&["delete", "#0", "--reason", "wrong"]);
+    repo.text(&["delete", "#1", "--reason", "wrong"]);
+    repo.text(&["delete", "#2", "--reason", "also wrong"]);
+    let shown = page(&repo, &[]);
+    assert_eq!(shown.matches("<article").count(), 4);
+    assert!(shown.contains(">#0..#1</a>") && shown.contains("<span class=\"result\" id=\"1\"></span>"), "{shown}");
+    assert!(shown.contains("white space only"));
+    // With their texts, each has its own.
+    assert_eq!(page(&repo, &["--deleted"]).matches("<article").count(), 5);
+}
+
+#[test]
 fn the_index_lists_prompts_with_tokens_and_the_window() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.window", "1000"]);

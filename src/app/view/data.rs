@@ -138,6 +138,16 @@ impl<'v> Data<'v> {
         self.removals.get(&id).map(|step| &self.steps[*step])
     }
 
+    /// Whether two items of a type, whose texts are not on the page, were removed by the same person for the same reason.
+    pub(crate) fn are_gone_together(&self, one: &ItemEntry, other: &ItemEntry) -> bool {
+        let removal = |entry: &ItemEntry| {
+            let tip = &self.removal(entry.id).filter(|_| self.item(entry).is_none())?.tip;
+            Some((tip.trailers.op, &tip.trailers.reason, &tip.commit.author))
+        };
+        one.item_type == other.item_type
+            && removal(one).is_some_and(|removal_of_one| Some(removal_of_one) == removal(other))
+    }
+
     /// Whether a text is on the page. A summary is not made to hide what it summarizes; a deletion may be.
     pub(crate) fn shows_text(&self, entry: &ItemEntry) -> bool {
         self.is_live(entry.id) || self.past.shows(self.state(entry) == SUMMARIZED)

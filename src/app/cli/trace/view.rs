@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::{Context, ErrorContext as _, Result, Values, bail, escaped};
 use crate::app::progress::Progress;
 use crate::app::ui::grouped;
@@ -10,6 +11,7 @@ use crate::app::view::{LAST, Options, Past, page};
 use crate::base::replace::{Access, put};
 use crate::git::{Repo, browse};
 use crate::trace::TraceName;
+use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::settings;
 
 /// Show a trace as a web page, with its branches and a timeline
@@ -18,7 +20,8 @@ use crate::trace::store::settings;
 /// texts of deleted items, and possible secrets are redacted. Texts that a summary replaced are on it.
 ///
 /// `view --all -o DIR` writes a page for each trace, and index.html with the sessions by date, the tokens over time and by tool, and the
-/// costs, if git config `trace.price` has the prices of models. Repeated, it writes only pages that changed.
+/// costs, if git config `trace.price` has the prices of models. Repeated, it writes only pages that changed. --since, --agent, --author,
+/// --grep, -n, and --sort choose and sort the sessions.
 ///
 /// Without --output, the page is written to the git folder, its path is printed, and it is opened in the browser that git config
 /// `trace.browser` or `web.browser` names. If none is named, git finds one, but only on a terminal with a display.
@@ -30,6 +33,8 @@ pub(crate) struct ViewArgs {
     /// Write the pages of all traces to the folder -o, with an index
     #[arg(long, requires = "output", conflicts_with_all = ["name", "as_of"])]
     all: bool,
+    #[command(flatten)]
+    filter: Option<TraceFilterArgs>,
     /// State to show: a commit, an item (the commit that last changed it), a turn (@3, as it ended), or a time, such as
     /// `yesterday`
     #[arg(long, value_name = "WHEN", add = Values::States)]
@@ -59,8 +64,10 @@ impl ViewArgs {
             _ => Past::Edits,
         };
         let options = Options { last: self.last, past };
+        let wanted = self.filter.as_ref().map(|filter| filter.read(context, Order::Newest)).transpose()?;
         match self.output.as_deref().filter(|_| self.all) {
-            Some(folder) => write_site(context, folder, options),
+            Some(folder) => write_site(context, folder, &wanted.unwrap_or_default(), options),
+            None if wanted.is_some() => bail!("filters of sessions are for --all"),
             None => self.write_page(context, options),
         }
     }
@@ -95,13 +102,13 @@ impl ViewArgs {
     }
 }
 
-/// Writes the pages of all traces to `folder`.
-fn write_site(context: &Context, folder: &Path, options: Options) -> Result<()> {
+/// Writes the pages of the wanted traces to `folder`.
+fn write_site(context: &Context, folder: &Path, wanted: &Wanted, options: Options) -> Result<()> {
     if folder.as_os_str() == "-" {
         bail!("--all writes a folder: name it with -o DIR");
     }
     let Report { written, unchanged, removed, redacted, index } =
-        site::write(context.repo()?, folder, options, |count| Progress::of_units(count, "pages"))?;
+        site::write(context.repo()?, folder, wanted, options, |count| Progress::of_units(count, "pages"))?;
     if redacted > 0 {
         context.ui.note(format!("possible secrets were removed from the pages in {redacted} places"));
     }

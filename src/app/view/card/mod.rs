@@ -33,7 +33,8 @@ const SHOWN: usize = 12;
 const MAX_IMAGE: usize = 4 << 20;
 const MAX_IMAGES: usize = 32 << 20;
 
-/// A card: the item that has it, and the results of the call that it is.
+/// A card: the item that has it, and the results of the call that it is. Neighbors that were removed together, and whose texts are
+/// not on the page, are one card.
 pub(crate) struct Card<'d> {
     pub(crate) entry: &'d ItemEntry,
     results: Vec<&'d ItemEntry>,
@@ -52,6 +53,10 @@ pub(crate) fn cards<'d>(data: &'d Data<'_>) -> Vec<Card<'d>> {
                 continue;
             }
             Some((number, item)) if item.fields.is_call() => _ = card_of_call.insert(number, cards.len()),
+            None if cards.last().is_some_and(|card| data.are_gone_together(card.entry, entry)) => {
+                cards.last_mut().into_iter().for_each(|card| card.results.push(entry));
+                continue;
+            }
             _ => {}
         }
         cards.push(Card { entry, results: Vec::new() });
@@ -95,7 +100,10 @@ impl Card<'_> {
                     @if item.is_none() { span.arg { (details::removal(data, entry)) } }
                     span.tokens { (number(cost)) }
                     @if let Some(time) = details::when(data, entry) { time { (time) } }
-                    a.seq href={ "#" (data.anchor(entry)) } { "#" (entry.seq) }
+                    a.seq href={ "#" (data.anchor(entry)) } {
+                        "#" (entry.seq)
+                        @if let Some(last) = self.results.last().filter(|_| item.is_none()) { "..#" (last.seq) }
+                    }
                 }
                 (details::notes(data, entry))
                 @if let Some(item) = item {
@@ -114,6 +122,9 @@ impl Card<'_> {
     fn result(&self, data: &Data<'_>, call: Option<&Call>, entry: &ItemEntry) -> Markup {
         let item = data.item(entry);
         let is_plain = data.state(entry) == data.state(self.entry);
+        if data.item(self.entry).is_none() {
+            return html! { span.result id=(data.anchor(entry)) {} };
+        }
         html! {
             div.result.(data.state(entry))[data.state(entry) != NORMAL] id=(data.anchor(entry)) {
                 @let (state, facts) = (state_badge(data, entry), fact_badges(item));
@@ -198,6 +209,8 @@ fn body(data: &Data<'_>, item: &Item, images: &mut usize) -> Markup {
             (lines(text, "file", SHOWN))
         } @else if let Some(json) = result::json(text) {
             (json)
+        } @else if text.trim().is_empty() {
+            p.note { "white space only" }
         } @else {
             (markdown(text))
         }

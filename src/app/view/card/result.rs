@@ -23,7 +23,7 @@ pub(super) fn body(item: &Item, shape: Shape, redactor: &Redactor) -> Markup {
         @match shape {
             _ if text.trim().is_empty() => p.note { "no output" },
             Shape::Terminal => (lines(&uncolored(text, redactor), "term", TERMINAL)),
-            Shape::File => (lines(text, "file", SHOWN)),
+            Shape::File => (lines(text, "file read", SHOWN)),
             Shape::List => (list(text)),
             Shape::Change if !failed => details.fold { summary { "result" } (lines(text, "out", TERMINAL)) },
             _ => @if let Some(json) = json(text) { (json) } @else { (lines(&uncolored(text, redactor), "out", SHOWN)) },

@@ -14,6 +14,7 @@ use super::{PAGES, file_name};
 use crate::git::short_oid;
 use crate::tokens::TokenUsage;
 use crate::tokens::price::PriceTable;
+use crate::trace::query::find::Order;
 use crate::transcript::import::sessions::{Family, RecordedSession};
 
 const SITE_STYLE: &str = include_str!("../site.css");
@@ -31,7 +32,7 @@ struct Site<'s> {
 }
 
 pub(super) fn render(
-    families: &[Family],
+    (families, order): (&[Family], Order),
     figures: &BTreeMap<&str, &Figures>,
     prices: &PriceTable,
     redactor: &Redactor,
@@ -41,10 +42,15 @@ pub(super) fn render(
     for figures in figures.values() {
         sum.add(figures);
     }
-    // By the day on which each family ended, the newest first.
+    // By the day on which each family ended, the newest first, unless another order was asked for.
     let ended = |family: &Family| family.members.iter().map(|member| member.ended).max();
     let mut dated: Vec<_> = families.iter().filter_map(|family| Some((ended(family)?, family))).collect();
-    dated.sort_by(|(one, first), (other, second)| other.cmp(one).then_with(|| first.name.cmp(&second.name)));
+    if order != Order::Name {
+        dated.sort_by(|(one, first), (other, second)| other.cmp(one).then_with(|| first.name.cmp(&second.name)));
+    }
+    if order == Order::Oldest {
+        dated.reverse();
+    }
     let day = |(ended, _): &(crate::trace::Time, &Family)| ended.to_string()[..10].to_owned();
     let traces: usize = families.iter().map(|family| family.members.len()).sum();
     let tokens: u64 = sum.days.values().flat_map(BTreeMap::values).sum();

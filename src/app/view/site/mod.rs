@@ -35,7 +35,7 @@ use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::priority::RECORD;
 use crate::trace::store::settings;
 use crate::trace::store::trace_index::{Group, ListedTrace, TraceIndex};
-use crate::transcript::import::sessions::{Among, list};
+use crate::transcript::import::sessions::{Among, Family, list};
 
 const MANIFEST: &str = "git-trace-site.json";
 const VERSION: u32 = 1;
@@ -81,10 +81,11 @@ pub(super) fn file_name(name: &TraceName) -> String {
     format!("{}-{}.html", words.trim_start_matches('-'), &digest[..10]).trim_start_matches('-').to_owned()
 }
 
-/// Brings the site in a folder up to date.
+/// Brings the site in a folder up to date. It has the wanted traces with those that share their history.
 pub(crate) fn write(
     repo: &Repo,
     folder: &Path,
+    wanted: &Wanted,
     options: Options,
     progress: impl FnOnce(usize) -> Option<Progress>,
 ) -> Result<Report> {
@@ -99,7 +100,10 @@ pub(crate) fn write(
     let state = state(repo, options)?;
     let old = if manifest.state == state { std::mem::take(&mut manifest.families) } else { BTreeMap::new() };
     let mut gone: BTreeSet<String> = manifest.families.values().chain(old.values()).flat_map(names_of).collect();
-    let families: Vec<Group> = TraceIndex::open(repo)?.groups(repo).collect();
+    let listed = list(repo, wanted, Among::Traces)?;
+    let names: BTreeSet<&TraceName> = listed.iter().map(|family| &family.name).collect();
+    let families: Vec<Group> =
+        TraceIndex::open(repo)?.groups(repo).filter(|family| names.contains(&family.name)).collect();
     let count = families.iter().map(|family| family.traces.len()).sum();
     let bar = progress(count);
     let (mut report, mut new) = (Report::default(), Manifest { state, families: BTreeMap::new() });
@@ -131,7 +135,7 @@ pub(crate) fn write(
     for file in &gone {
         report.removed += usize::from(fs::remove_file(pages.join(file)).is_ok());
     }
-    report.index = write_index(repo, folder, &new)?;
+    report.index = write_index(repo, folder, &listed, wanted.order, &new)?;
     owned.write(&new)?;
     Ok(report)
 }
@@ -177,12 +181,10 @@ fn write_page(repo: &Repo, pages: &Path, family: &Group, trace: &ListedTrace, op
     Ok(page.redacted)
 }
 
-fn write_index(repo: &Repo, folder: &Path, manifest: &Manifest) -> Result<PathBuf> {
-    let all = Wanted { most: usize::MAX, since: None, agent: None, author: None, title: None, order: Order::Newest };
-    let families = list(repo, &all, Among::Traces)?;
+fn write_index(repo: &Repo, folder: &Path, families: &[Family], order: Order, manifest: &Manifest) -> Result<PathBuf> {
     let figures = manifest.families.values().flat_map(|entry| &entry.figures);
     let figures: BTreeMap<&str, &Figures> = figures.map(|(name, figures)| (name.as_str(), figures)).collect();
-    let html = index::render(&families, &figures, &settings::prices(repo)?, &Redactor::of_settings(repo)?);
+    let html = index::render((families, order), &figures, &settings::prices(repo)?, &Redactor::of_settings(repo)?);
     let path = folder.join(INDEX);
     let write = || {
         let path = resolve(folder, &path)?;
