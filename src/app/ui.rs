@@ -40,6 +40,8 @@ pub(crate) struct Ui {
     no_color: bool,
     /// Whether entries of lists end with NUL instead of a newline.
     ends_with_nul: Cell<bool>,
+    /// Whether the first line of the answer starts the pager.
+    pages: Cell<bool>,
     colored: OnceCell<bool>,
     /// The repository, once a command has opened it: its settings decide on colors and on the pager.
     repo: Rc<OnceCell<Repo>>,
@@ -82,6 +84,7 @@ impl Ui {
             is_terminal: io::stdout().is_terminal(),
             width: width(env),
             ends_with_nul: Cell::new(false),
+            pages: Cell::new(false),
             no_color: env.text("NO_COLOR").is_some() || env.text("TERM") == Some("dumb"),
             colored: OnceCell::new(),
             repo,
@@ -97,6 +100,7 @@ impl Ui {
             width: None,
             no_color: true,
             ends_with_nul: Cell::new(false),
+            pages: Cell::new(false),
             colored: OnceCell::from(false),
             repo: Rc::default(),
         }
@@ -164,27 +168,28 @@ impl Ui {
         })
     }
 
-    /// Sends the answer through git's pager if stdout is a terminal, as git's own commands do.
-    pub(crate) fn page(&self) -> Result<()> {
-        let Some(repo) = self.repo.get().filter(|_| self.is_terminal) else { return Ok(()) };
+    /// Whether the answer goes through git's pager if stdout is a terminal, as in git's own commands. JSON is for programs.
+    pub(crate) fn page(&self, is_text: bool) {
+        self.pages.set(is_text && self.is_terminal);
+    }
+
+    fn start_pager(&self) -> Option<Child> {
+        let repo = self.repo.get()?;
         let env = repo.env();
-        let configured = repo.config()?.text("core.pager")?;
+        let configured = repo.config().and_then(|config| config.text("core.pager")).ok()?;
         if env.is_set("GIT_PAGER") && env.text("GIT_PAGER").is_none() {
-            return Ok(());
+            return None;
         }
         let pager = env.text("GIT_PAGER").or(configured.as_deref()).or(env.text("PAGER")).unwrap_or("less");
         if matches!(pager, "" | "cat") {
-            return Ok(());
+            return None;
         }
         let mut command = Process::shell(pager);
         if env.text("LESS").is_none() {
             command.env("LESS", "FRX");
         }
         // If the pager cannot be started, the answer goes to the terminal itself.
-        if let Ok(child) = command.start_writing() {
-            *self.out.borrow_mut() = Out::Pager(child);
-        }
-        Ok(())
+        command.start_writing().ok()
     }
 
     /// Makes `writeln!(ui, …)` work. Text from outside must be [`escaped`] first.
@@ -208,6 +213,10 @@ impl Ui {
     fn deliver(&self, bytes: &[u8]) -> io::Result<()> {
         // The content may include a token count.
         counter::check().map_err(io::Error::other)?;
+        let is_first = matches!(*self.out.borrow(), Out::Stdout(_)) && self.pages.take();
+        if let Some(pager) = is_first.then(|| self.start_pager()).flatten() {
+            *self.out.borrow_mut() = Out::Pager(pager);
+        }
         self.attempt(|writer| writer.write_all(bytes))
     }
 
@@ -328,6 +337,7 @@ impl Ui {
     }
 
     fn write_json(&self, text: String) -> Result<()> {
+        self.page(false);
         self.entry(|| self.write_content(text + "\n"))
     }
 

@@ -219,6 +219,21 @@ fn quiet_commands_print_nothing() {
         assert_eq!(repo.trace(command), "[exit 0]", "{command:?}");
     }
     assert_eq!(repo.text(&["status", "-s"]).split(':').next(), Some("idea"));
+    repo.say("two");
+    for command in [
+        &["branch", "-q", "copy"][..],
+        &["branch", "-qm", "copy", "other"],
+        &["reset", "-q", "TRACE_HEAD~1"],
+        &["merge", "-q", "other"],
+        &["rebase", "-q", "other"],
+        &["pull", "-q", "origin"],
+        &["init", "-q", "new"],
+    ] {
+        assert_eq!(repo.text(command), "", "{command:?}");
+    }
+    repo.text(&["switch", "main"]);
+    assert_eq!(repo.trace(&["diff", "--quiet", "other"]), "[exit 1]");
+    assert_eq!(repo.trace(&["diff", "--quiet", "main"]), "[exit 0]");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use ratatui::text::Line;
 
+use crate::json::{LISTS, with_memories};
 use crate::recording::said;
 use crate::repo::{TestRepo, has_terminal, run};
 
@@ -32,8 +33,14 @@ fn at_width(repo: &TestRepo, columns: usize, args: &[&str]) -> String {
 #[test]
 fn output_fits_the_width() {
     let repo = session();
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 11] = [
         &["log", "--oneline"],
+        &["log", "--oneline", "--graph", "--all"],
+        &["top"],
+        &["top", "--by", "path"],
+        &["branch"],
+        &["recall", "--traces", "needle"],
+        &["doctor"],
         &["sessions"],
         &["status"],
         &["diff", "--stat", "short"],
@@ -223,4 +230,47 @@ fn a_range_of_code_without_a_session_leads_to_the_sessions() {
     hint: `git trace log --all --code A..B` searches all traces, and `git trace sessions` lists sessions with the commits made during them
     [exit 0]
     ");
+}
+
+#[test]
+fn lists_are_paged_and_colored_as_in_git() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = with_memories();
+    for list in LISTS {
+        let words: Vec<String> =
+            list.iter().map(|word| format!("'{}'", word.replace("main~2", "refs/traces/main~2"))).collect();
+        let words = words.join(" ");
+        let on_a_terminal = |before: &str, after: &str| {
+            repo.on_a_terminal(&format!("GIT_PAGER='sed s/^/paged:/' {before} trace {words} {after}"), "")
+        };
+        let never = on_a_terminal("git -c color.ui=never", "");
+        assert!(never.contains("paged:") && !never.contains('\u{1b}'), "{list:?}: {never:?}");
+        let no_color = on_a_terminal("NO_COLOR=1 git", "");
+        assert!(no_color.contains("paged:") && !no_color.contains('\u{1b}'), "{list:?}: {no_color:?}");
+        assert!(!on_a_terminal("git --no-pager", "").contains("paged:"), "{list:?}");
+        let json = on_a_terminal("git -c color.ui=always", "--json");
+        assert!(!json.contains("paged:") && !json.contains('\u{1b}'), "{list:?}: {json:?}");
+        // Away from a terminal there is neither, wherever git is started.
+        let words: Vec<&str> =
+            list.iter().map(|word| if *word == "main~2" { "refs/traces/main~2" } else { word }).collect();
+        let folder = repo.folder().to_string_lossy().into_owned();
+        let mut elsewhere = repo.command("git");
+        elsewhere.current_dir("/").env("GIT_PAGER", "sed s/^/paged:/").args(["-C", &folder, "trace"]).args(&words);
+        let elsewhere = run(&mut elsewhere, b"");
+        assert!(elsewhere.stdout == repo.bytes(&words), "{list:?}: {}", repo.exact(&elsewhere));
+    }
+}
+
+#[test]
+fn what_changes_something_is_not_paged() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = merged();
+    for line in ["branch new", "priority '#0' pinned", "undo", "commit -m six", "reset TRACE_HEAD~1", "switch side"] {
+        let shown = repo.on_a_terminal(&format!("GIT_PAGER='sed s/^/paged:/' git trace {line}"), "");
+        assert!(!shown.contains("paged:") && !shown.trim().is_empty(), "{line}: {shown}");
+    }
 }

@@ -65,7 +65,7 @@ impl RecallArgs {
             }
             shown.push_str(&escaped(&snippet.text[written..]));
             let command = ui.styled(DIM, &format!("({})", escaped(&command(entry))));
-            writeln!(ui, "{} {}: {shown} {command}", entry.kind, escaped(&label(entry)))?;
+            ui.write_wrapped(4, &format!("{} {}: {shown} {command}", entry.kind, escaped(&label(entry))))?;
         }
         if self.json {
             found.hits.iter().try_for_each(|hit| ui.json(&to_json(hit)))?;

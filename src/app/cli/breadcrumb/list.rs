@@ -114,6 +114,7 @@ impl ListArgs {
         context.warn_skipped_lines(&listing.skipped_lines);
         let is_table = self.format == "table" && !self.json;
         if !is_table {
+            context.ui.page(false);
             context.warn_bad_times(&listing.records);
         }
         match self.format.as_str() {

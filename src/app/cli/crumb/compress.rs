@@ -141,10 +141,12 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unasked: bool, ui: &Ui
 
 impl ExpandArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        self.nul.apply(context);
         let ui = &context.ui;
         let repo = context.repo()?;
-        let Some(entry) = &self.entry else { return list(self, repo, ui) };
+        let Some(entry) = &self.entry else {
+            self.nul.apply(context);
+            return list(self, repo, ui);
+        };
         let lines = crumb::edit(&self.file, |crumb| {
             let identity = crumb.header().ok_or(CrumbError::NoHeader)?.identity.to_owned();
             crumb::expand(crumb, &Archive::open(repo, &identity)?, entry)

@@ -39,7 +39,13 @@ impl NulArgs {
         self.nul
     }
 
+    /// The answer is a list: it goes through the pager.
     pub(crate) fn apply(&self, context: &Context) {
+        if context.ui.is_terminal() {
+            // Its settings name the pager and the colors. Without a repository, there are neither.
+            let _ = context.repo();
+            context.ui.page(true);
+        }
         if self.nul {
             context.ui.end_with_nul();
         }

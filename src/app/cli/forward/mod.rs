@@ -119,7 +119,6 @@ fn second(time: Time) -> String {
 
 /// Prints forward crumbs, each complete or as one line.
 fn print_crumbs(context: &Context, crumbs: &[ForwardCrumb], is_oneline: bool) -> Result<()> {
-    context.ui.page()?;
     for (index, crumb) in crumbs.iter().enumerate() {
         if is_oneline {
             writeln!(context.ui, "{}", line(context, crumb))?;

@@ -100,7 +100,7 @@ impl ShowArgs {
         if self.json {
             context.ui.json_pretty(&CrumbJson::new(agent, &crumb).with_sections())?;
         } else {
-            context.ui.page()?;
+            context.ui.page(true);
             context.ui.write_content(crumb.text.as_bytes())?;
             if context.ui.is_terminal() {
                 writeln!(context.ui)?;

@@ -51,7 +51,6 @@ impl BlameArgs {
             }
             return Ok(());
         }
-        context.ui.page()?;
         let whos: Vec<String> = commits.iter().map(|(tip, item)| who(tip, item)).collect();
         let width = whos.iter().map(|who| who.chars().count()).max().unwrap_or(0);
         let digits = lines.len().to_string().len();

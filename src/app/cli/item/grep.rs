@@ -67,9 +67,6 @@ impl GrepArgs {
         if !filter.is_empty() {
             query.items = Some(in_history(repo, &name, &tip, &filter)?);
         }
-        if !self.json && !self.quiet {
-            context.ui.page()?;
-        }
         let write_json = |commit: Option<&Tip>, hit: &Hit| {
             let record = Record::open(repo)?;
             context.ui.json(&to_json(repo, &record, commit, hit, context.counter()?)?)

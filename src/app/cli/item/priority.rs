@@ -84,7 +84,9 @@ pub(crate) struct PriorityArgs {
 
 impl PriorityArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        self.nul.apply(context);
+        if self.level.is_none() {
+            self.nul.apply(context);
+        }
         match (&self.item, self.level) {
             (_, None) if self.reason.is_given() => bail!("a reason belongs to a level, which is missing"),
             (Some(item), Some(level)) => {

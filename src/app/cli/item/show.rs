@@ -63,9 +63,6 @@ impl ShowArgs {
                 histories.extend(show::histories(repo, commit, &slots.keys().copied().collect::<Vec<_>>())?);
             }
         }
-        if !self.json && !self.header && context.ui.is_terminal() {
-            context.ui.page()?;
-        }
         ids.iter().enumerate().try_for_each(|(number, id)| {
             let shown = match of_commit(id).filter(|_| self.revision.is_none()) {
                 Some((_, slot)) => Shown::of(repo, slot, live.iter().any(|slot| slot.id == *id))?,

@@ -264,13 +264,13 @@ fn bad_json(bad: &[(String, String)]) -> Vec<Value> {
 
 impl RemoteArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        self.nul.apply(context);
         if self.follow || self.unfollow {
             let remote = remote_of(context, self.remote.as_deref())?;
             follow(context.repo()?, &remote, self.follow)?;
             let what = if self.follow { "brings" } else { "no longer brings" };
             return writeln!(context.ui, "`git fetch {remote}` {what} its traces along");
         }
+        self.nul.apply(context);
         let prefix = "refs/trace-remotes/";
         let wanted = self.remote.as_ref().map(|remote| format!("{prefix}{remote}/"));
         let found = context.repo()?.list_refs(wanted.as_deref().unwrap_or(prefix))?;

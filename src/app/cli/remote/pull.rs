@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{bad_json, remote_of, report_bad};
+use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, error, escaped, json};
@@ -46,16 +47,19 @@ pub(crate) struct PullArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl PullArgs {
     /// The arguments that pull a ref by its full name.
     pub(crate) fn of_ref(remote: Option<String>, refname: String, json: bool) -> Self {
         let conflicts = ConflictArgs { strategy: None, take: Vec::new() };
-        Self { remote, traces: vec![refname], conflicts, ff_only: false, json }
+        Self { remote, traces: vec![refname], conflicts, ff_only: false, json, quiet: QuietArgs { quiet: false } }
     }
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         fetch(repo, &remote, &self.traces, &["--quiet"])?;

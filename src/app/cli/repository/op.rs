@@ -34,9 +34,6 @@ impl OpLogArgs {
         self.nul.apply(context);
         let ui = &context.ui;
         let operations = context.repo()?.operations()?;
-        if !self.json {
-            ui.page()?;
-        }
         operations
             .iter()
             .take(self.max_count.unwrap_or(usize::MAX))

@@ -53,9 +53,6 @@ impl SessionsArgs {
         if found.is_empty() && newest(context.repo()?)?.is_none() {
             context.ui.note("no session is recorded here: `git trace import claude-code` imports one; `git trace install --agent claude-code` records them");
         }
-        if !self.json {
-            context.ui.page()?;
-        }
         for Family { name, members } in &found {
             let mut title = None;
             for (index, recorded) in members.iter().enumerate() {
@@ -91,9 +88,6 @@ fn list_archived(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
         Order::Newest => {}
         Order::Oldest => found.reverse(),
         Order::Name => found.sort_by(|one, other| one.name.cmp(&other.name)),
-    }
-    if !json {
-        context.ui.page()?;
     }
     for one in found.iter().take(wanted.most) {
         let Archived { name, remote, tip, at, title, items, tokens, .. } = one;

@@ -410,9 +410,9 @@ impl DoctorArgs {
                     Health::Warning => "warning",
                     Health::Error => "error",
                 };
-                writeln!(ui, "{word:<8} {}: {}", diagnosis.code, escaped(&diagnosis.message))?;
+                ui.write_wrapped(9, &format!("{word:<8} {}: {}", diagnosis.code, escaped(&diagnosis.message)))?;
                 if !diagnosis.remedy.is_empty() {
-                    writeln!(ui, "{:<8} {}", "", escaped(&diagnosis.remedy))?;
+                    ui.write_wrapped(9, &format!("{:<8} {}", "", escaped(&diagnosis.remedy)))?;
                 }
             }
         }

@@ -24,8 +24,8 @@ use crate::transcript::title::title;
 /// How many traces are offered at most, so that the list fits on a screen.
 const MAX_OFFERED: usize = 20;
 
-/// From this many columns on, a list of traces has their commits.
-const NARROW: usize = 80;
+/// From this many columns on, lists have ids and sizes that a narrow terminal has no room for.
+pub(in crate::app::cli) const NARROW: usize = 80;
 
 /// List, create, rename or delete traces
 ///
@@ -63,11 +63,15 @@ pub(crate) struct BranchArgs {
     json: bool,
     #[command(flatten)]
     nul: NulArgs,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl BranchArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        self.nul.apply(context);
+        if !self.names.is_empty() {
+            self.quiet.apply(context);
+        }
         if self.rename {
             return run_rename(context, self);
         }
@@ -75,7 +79,10 @@ impl BranchArgs {
             return run_delete(context, self);
         }
         match self.names.as_slice() {
-            [] => run_list(context, &self.filter.read(context, Order::Name)?, self.json),
+            [] => {
+                self.nul.apply(context);
+                run_list(context, &self.filter.read(context, Order::Name)?, self.json)
+            }
             [name] => start(context, &name.parse()?, None),
             [name, from] => start(context, &name.parse()?, Some(from)),
             _ => bail!("a new trace takes a name and a state to start from; to list traces, give neither"),
@@ -173,7 +180,6 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
             .ui
             .note("there is no trace yet: `git trace import claude-code` or `git trace commit -m TEXT` creates one");
     }
-    context.ui.page()?;
     let mut is_damaged = false;
     for trace in listed {
         let trace = trace?;
@@ -346,10 +352,13 @@ fn no_trace(repo: &Repo, name: &TraceName) -> Result<Option<Error>> {
 pub(crate) struct InitArgs {
     /// Name of the new trace [default: main, if there is no current trace]
     name: Option<TraceName>,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl InitArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.quiet.apply(context);
         let named = context.named_trace()?;
         let chosen = head::chosen(context.repo()?).ok().flatten();
         let name = self.name.clone().or(named).or_else(|| chosen.clone()).unwrap_or_else(TraceName::default_name);

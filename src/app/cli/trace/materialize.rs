@@ -152,7 +152,7 @@ impl MaterializeArgs {
 }
 
 fn print(context: &Context, content: &[u8]) -> Result<ExitStatus> {
-    context.ui.page()?;
+    context.ui.page(true);
     context.ui.write_content(content)?;
     Ok(ExitStatus::Success)
 }

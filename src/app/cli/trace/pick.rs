@@ -1,5 +1,6 @@
 //! `git trace cherry-pick`, `git trace revert` and `git trace rebase`: single changes, brought in, taken back or replayed.
 
+use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, escaped, json};
@@ -60,6 +61,8 @@ pub(crate) struct RebaseArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl CherryPickArgs {
@@ -113,6 +116,7 @@ impl RevertArgs {
 
 impl RebaseArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        self.quiet.apply(context);
         let name = context.trace_name(None)?;
         let onto = context.tip(&name, &self.onto)?;
         let repo = context.repo()?;

@@ -1,5 +1,6 @@
 //! `git trace reset`: moves a trace to another state of its history, or to a state of another trace.
 
+use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::{Context, Result, Values, escaped, json};
 use crate::git::short_oid;
 use crate::trace::store::resolve::state;
@@ -16,10 +17,13 @@ pub(crate) struct ResetArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    quiet: QuietArgs,
 }
 
 impl ResetArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
+        self.quiet.apply(context);
         let repo = context.repo()?;
         let name = context.trace_name(None)?;
         let to = state(repo, &name, &self.state)?.tip;

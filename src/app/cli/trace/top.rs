@@ -1,5 +1,6 @@
 //! `git trace top`: what fills the context.
 
+use super::branch::NARROW;
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Context, DIM, ID, Result, Values, columns, escaped, one_line, shortened, without_middle};
 use crate::trace::TraceName;
@@ -42,7 +43,6 @@ impl TopArgs {
         if self.json {
             return context.ui.json(&top.to_json(repo, &view, &name, (&size, counter), self.max_count)?);
         }
-        context.ui.page()?;
         print(context, &top, &size, self.max_count)
     }
 }
@@ -74,7 +74,8 @@ pub(crate) fn print(context: &Context, top: &Top, size: &ContextSize, count: usi
     let full = size
         .percent_text(size.size.tokens)
         .map(|percent| format!("; {percent} of the window is full{}", size.omission()));
-    writeln!(ui, "{:>width$}  100.0{gap}  total{}{more}", top.total, full.unwrap_or_default())
+    let indent = width + 9 + gap.len();
+    ui.write_wrapped(indent, &format!("{:>width$}  100.0{gap}  total{}{more}", top.total, full.unwrap_or_default()))
 }
 
 /// The label of a row, to the right of `used` columns.
@@ -90,16 +91,21 @@ fn label(context: &Context, by: By, row: &Row, used: usize) -> String {
         }
         (_, Some(slot)) => {
             let turn = row.turn.unwrap_or_default();
-            let place = columns(&format!("#{:<5} {} turn {turn:<3}  ", slot.seq, slot.id.short()));
+            // A narrow terminal has room for the position only.
+            let id = if ui.width().is_some_and(|width| width < NARROW) {
+                String::new()
+            } else {
+                format!("{} ", slot.id.short())
+            };
+            let place = columns(&format!("#{:<5} {id}turn {turn:<3}  ", slot.seq));
             // A path may be long, and its end says most.
             let path = row.path.as_ref().map(|path| without_middle(&escaped(path), ui.left(used + place) / 2));
             let parts = [row.item_type.as_deref(), row.direction, row.tool.as_deref()];
             let parts = parts.into_iter().flatten().map(|part| escaped(part).into_owned());
             let kind = parts.chain(path).collect::<Vec<_>>().join(" ");
-            let id = ui.styled(ID, &slot.id.short());
             let text = text(used + place + columns(&kind) + 2);
             let about = shortened(&format!("{kind}  {text}"), ui.left(used + place));
-            format!("#{:<5} {id} turn {turn:<3}  {about}", slot.seq)
+            format!("#{:<5} {}turn {turn:<3}  {about}", slot.seq, ui.styled(ID, &id))
         }
         _ => {
             let count = format!("{:>5}  ", row.items);

@@ -50,8 +50,8 @@ pub(crate) struct RedoArgs {
 
 impl UndoArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
-        self.nul.apply(context);
         if self.list {
+            self.nul.apply(context);
             return self.print_list(context);
         }
         if self.nul.is_given() {
@@ -72,9 +72,6 @@ impl UndoArgs {
         let (repo, ui) = (context.repo()?, &context.ui);
         let history = History::read(repo)?;
         let operations = history.in_effect(repo, false, context.named_trace()?.as_ref())?;
-        if !self.json {
-            ui.page()?;
-        }
         let limit = self.number.map_or(usize::MAX, |number| usize::try_from(number).unwrap_or(usize::MAX));
         operations.into_iter().filter(|operation| !is_export(operation)).take(limit).try_for_each(|operation| {
             let originals = history.originals(operation);

@@ -45,9 +45,6 @@ impl WhyArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.nul.apply(context);
         let answers = self.answers(context)?;
-        if !self.json && !self.markdown {
-            context.ui.page()?;
-        }
         if answers.is_empty() {
             context.ui.note("no lines were added");
         }

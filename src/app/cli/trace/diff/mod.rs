@@ -51,18 +51,23 @@ pub(crate) struct DiffArgs {
     /// Exit with status 1 if there is a difference
     #[arg(long)]
     exit_code: bool,
+    /// Print nothing, and exit with status 1 if there is a difference
+    #[arg(long)]
+    quiet: bool,
 }
 
 impl DiffArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.nul.apply(context);
+        if self.quiet {
+            context.ui.silence();
+        }
         let (repo, name) = (context.repo()?, context.trace_name(None)?);
         let differs = match target(repo, &name, || State::of_trace(repo, &name), &self.states)? {
             Target::States(states) => {
                 let (before, after) = *states;
                 if self.cache {
-                    return cache::show(context, before, after, self.json)
-                        .map(|differs| ExitStatus::of(!self.exit_code || !differs));
+                    return cache::show(context, before, after, self.json).map(|differs| self.status(differs));
                 }
                 let diff = between(repo, before, after, context.counter()?)?;
                 show(context, self, &diff)?;
@@ -70,7 +75,11 @@ impl DiffArgs {
             }
             Target::Item(id) => show_revisions(context, self, &name, id)?,
         };
-        Ok(ExitStatus::of(!self.exit_code || !differs))
+        Ok(self.status(differs))
+    }
+
+    fn status(&self, differs: bool) -> ExitStatus {
+        ExitStatus::of(!differs || !(self.exit_code || self.quiet))
     }
 }
 
@@ -84,7 +93,6 @@ fn show(context: &Context, args: &DiffArgs, diff: &Diff) -> Result<()> {
     if diff.items.is_empty() {
         return Ok(());
     }
-    context.ui.page()?;
     if args.name_only {
         let mut entries = diff.items.iter().filter_map(|item| item.entry());
         return entries.try_for_each(|slot| writeln!(context.ui, "{}", slot.id));
@@ -116,9 +124,6 @@ fn show_revisions(context: &Context, args: &DiffArgs, name: &TraceName, id: Item
     }
     if args.markdown {
         bail!("--markdown is for two states: an item's revisions are shown as text or JSON");
-    }
-    if !args.json {
-        context.ui.page()?;
     }
     for (number, revision) in revisions.iter().enumerate() {
         if args.json {

@@ -114,9 +114,6 @@ impl LogArgs {
             names: if self.all || self.graph { names(context)? } else { HashMap::new() },
         };
         let count = self.max_count.unwrap_or(usize::MAX);
-        if !self.json {
-            context.ui.page()?;
-        }
         if self.graph && context.ui.ends_with_nul() {
             bail!("--graph draws lines, which -z does not print");
         }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::app::cli::trace::branch::NARROW;
 use crate::app::cli::trace::diff::text::{self, Style as DiffStyle};
-use crate::app::cli::{BOLD, Context, DIM, ID, Result, columns, escaped};
+use crate::app::cli::{BOLD, Context, DIM, ID, Result, Ui, columns, escaped};
 use crate::git::{Oid, short_oid};
 use crate::tokens::Counter;
 use crate::trace::query::diff::ItemDiff;
@@ -46,12 +47,13 @@ pub(super) fn print(context: &Context, style: &Style, entry: &Entry, indent: usi
 fn one_line(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Result<()> {
     let (ui, oid) = (&context.ui, entry.tip.commit.oid);
     let items = names(context, style, entry, |seq, _, short, _| format!("#{seq} {short}"))?;
-    let tokens = if items.is_empty() {
+    let is_narrow = ui.width().is_some_and(|width| width < NARROW);
+    let tokens = if items.is_empty() || is_narrow {
         String::new()
     } else {
         format!("({} tokens)", tokens(context.repo()?, entry, style.counter)?)
     };
-    let traces = traces(style, oid);
+    let traces = traces(ui, style, oid);
     let parts: Vec<&str> = [&*items, &*tokens].into_iter().filter(|part| !part.is_empty()).collect();
     let items = parts.join(" ");
     let mut line = ui.oid(oid);
@@ -72,7 +74,7 @@ fn long(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Resul
     let heading = format!("{} {}", ui.styled(BOLD, op), ui.styled(ID, &items));
     let author = escaped(&tip.commit.author);
     let oid = ui.styled(DIM, &tip.commit.oid.to_string());
-    let traces = traces(style, tip.commit.oid);
+    let traces = traces(ui, style, tip.commit.oid);
     let traces = if traces.is_empty() { traces } else { format!(" {}", ui.styled(ID, &traces)) };
     writeln!(ui, "{heading}\nCommit: {oid}{traces}\nAuthor: {author}\nDate:   {}", tip.time())?;
     if let Some(reason) = &tip.trailers.reason {
@@ -86,9 +88,9 @@ fn long(context: &Context, style: &Style, entry: &Entry, indent: usize) -> Resul
 }
 
 /// The names of the traces at a commit, in parentheses.
-fn traces(style: &Style, oid: Oid) -> String {
-    let names = style.names.get(&oid).map(|names| names.join(", "));
-    names.map(|names| format!("({})", escaped(&names))).unwrap_or_default()
+fn traces(ui: &Ui, style: &Style, oid: Oid) -> String {
+    let names = style.names.get(&oid).map(|names| names.iter().map(|name| ui.fit_name(name)).collect::<Vec<_>>());
+    names.map(|names| format!("({})", names.join(", "))).unwrap_or_default()
 }
 
 /// The first items that a commit changed.
