@@ -109,10 +109,12 @@ impl GcArgs {
             changed = delete_all(repo, &traces, &context.mover())?;
         }
         for Expired { name, at, is_pushed, .. } in &gone {
-            let done = match self.dry_run {
-                true => "would delete",
-                false if changed.contains(&name) => "kept changed",
-                false => "Deleted",
+            let done = if self.dry_run {
+                "would delete"
+            } else if changed.contains(&name) {
+                "kept changed"
+            } else {
+                "Deleted"
             };
             let suffix = if *is_pushed { "" } else { ", which no remote has" };
             writeln!(context.ui, "{done} trace `{}` of {}{suffix}", escaped(name.as_str()), minute(*at))?;
