@@ -1,4 +1,4 @@
-//! Context windows: the maximum size of a model's context, by the model's name.
+//! What the name of a model tells: its context window, which is the maximum size of its context, and its provider.
 
 /// The window of a model in tokens; `None` if the model is not in the table.
 ///
@@ -32,6 +32,13 @@ pub(crate) fn window_of_model(model: &str) -> Option<u64> {
     };
     let (_, window) = MODELS.iter().find(|(name, _)| model.strip_prefix(name).is_some_and(is_version))?;
     Some(*window)
+}
+
+/// The name that models.dev gives to the provider of a model, if the model's name shows it.
+pub(crate) fn provider_of_model(model: &str) -> Option<&'static str> {
+    const PROVIDERS: [(&str, &str); 4] =
+        [("claude", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"), ("qwen", "alibaba")];
+    PROVIDERS.iter().find(|(start, _)| model.starts_with(start)).map(|(_, provider)| *provider)
 }
 
 #[cfg(test)]

@@ -197,7 +197,7 @@ fn commits_are_attributed_to_sessions() {
     assert_eq!(records.len(), 2, "a person made the last commit");
     let record = &records[0];
     assert_eq!(record["vcs"], json!({ "type": "git", "revision": repo.git(&["rev-parse", "HEAD~2"]).trim() }));
-    assert_eq!((&record["version"], &record["timestamp"]), (&json!("0.1.0"), &json!("2026-02-06T10:05:30Z")));
+    assert_eq!((&record["version"], &record["timestamp"]), (&json!("0.1"), &json!("2026-02-06T10:05:30Z")));
     let file = &record["files"][0];
     assert_eq!(file["path"], "src/limit.rs");
     let conversation = &file["conversations"][0];
@@ -209,6 +209,37 @@ fn commits_are_attributed_to_sessions() {
     assert_eq!(repo.lines(&["attribute", "HEAD~1"]).len(), 1);
     let refused = repo.refused(&["attribute", "nope"]);
     assert!(refused.contains("`nope` is not a commit of the code"), "{refused}");
+}
+
+/// A commit whose file and model need escapes.
+fn unusual_repo() -> TestRepo {
+    let repo = TestRepo::new();
+    let folder = repo.folder().canonicalize().unwrap();
+    let text = session(&folder).replace("src/limit.rs", "a ü\\\\t.rs").replace("claude-opus-4-6", "größtes\\n modell");
+    fs::write(folder.join("a ü\\t.rs"), LIMIT).unwrap();
+    commit(&repo, 5, "one");
+    let file = repo.home().join("s1.jsonl");
+    fs::write(&file, text).unwrap();
+    repo.text(&["import", "claude-code", file.to_str().unwrap()]);
+    repo
+}
+
+#[test]
+fn records_of_agent_trace_match_its_schema() {
+    for (repo, range, count) in [(repo(), "HEAD~3..HEAD", 2), (unusual_repo(), "HEAD", 1)] {
+        let records = repo.lines(&["attribute", range]);
+        assert_eq!(records.len(), count, "{records:?}");
+        let schema = include_str!("../fixtures/agent-trace/trace-record.json");
+        fs::write(repo.folder().join("trace-record.json"), schema).unwrap();
+        repo.git(&["config", "traceType.record.schema", "trace-record.json"]);
+        for record in &records {
+            let output = repo.run(&["commit", "-t", "record", "-"], record.to_string().as_bytes());
+            assert!(output.status.success(), "{record}: {}", repo.exact(&output));
+        }
+        let mut bad = records[0].clone();
+        bad["version"] = json!("0.1.0");
+        repo.refused_with(&["commit", "-t", "record", "-"], bad.to_string().as_bytes());
+    }
 }
 
 #[test]

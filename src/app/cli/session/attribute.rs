@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use crate::app::cli::{Context, Result, Value, bail, json};
 use crate::git::Oid;
+use crate::tokens::window::provider_of_model;
 use crate::trace::Time;
 use crate::trace::query::code::commits;
 use crate::trace::query::why::{Answer, Certainty, Origin, explain};
 use crate::transcript::export::uuid;
 
-const VERSION: &str = "0.1.0";
+/// The schema has two numbers, although the text of the specification has three.
+const VERSION: &str = "0.1";
 
 /// Write which lines of commits sessions wrote, as Agent Trace
 ///
@@ -113,9 +115,7 @@ fn url(trace: &str) -> String {
 
 /// The id with its provider, as models.dev writes it, if the model's name shows the provider.
 fn model_id(model: &str) -> String {
-    const PROVIDERS: [(&str, &str); 4] =
-        [("claude", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"), ("qwen", "alibaba")];
-    let known = PROVIDERS.iter().find(|(start, _)| model.starts_with(start) && !model.contains('/'));
-    let id = known.map_or_else(|| model.to_owned(), |(_, provider)| format!("{provider}/{model}"));
+    let known = provider_of_model(model).filter(|_| !model.contains('/'));
+    let id = known.map_or_else(|| model.to_owned(), |provider| format!("{provider}/{model}"));
     id.chars().take(250).collect()
 }
