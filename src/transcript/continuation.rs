@@ -130,7 +130,7 @@ pub(crate) fn newest_source(env: &Env, folder: &Path, name: &TraceName) -> Optio
     let (agent, session) = name.as_str().split_once('/')?;
     let format: Format = agent.parse().ok()?;
     let newest = format.newest(&format.home(env)?, folder).ok()??;
-    is_file_of(newest.file_stem()?.to_str()?, session).then_some(newest)
+    is_file_of(stem(&newest)?, session).then_some(newest)
 }
 
 /// The only recorded session that a file with this name, without its extension, may hold.
@@ -142,7 +142,7 @@ pub(crate) fn recorded_session(repo: &Repo, format: Format, stem: &str) -> Resul
 
 /// Whether a file is a session that was exported, and that no agent has continued.
 pub(crate) fn is_untouched_export(repo: &Repo, format: Format, file: &Path) -> Result<bool, TraceError> {
-    let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else { return Ok(false) };
+    let Some(stem) = stem(file) else { return Ok(false) };
     let Some(session) = recorded_session(repo, format, stem)? else {
         return Ok(is_one_of(&forgotten_exports(repo)?, format, file));
     };
@@ -181,7 +181,7 @@ pub(crate) fn forgotten_exports(repo: &Repo) -> Result<Vec<ForgottenExport>, Tra
 
 /// Whether a file is one of these exports, and no agent has continued it.
 pub(crate) fn is_one_of(exports: &[ForgottenExport], format: Format, file: &Path) -> bool {
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let stem = stem(file).unwrap_or_default();
     let is_it = |ForgottenExport { session, mark }: &ForgottenExport| {
         session.as_str().starts_with(format.as_str()) && is_file_of(stem, &mark.session) && has_length(file, mark)
     };
@@ -190,7 +190,7 @@ pub(crate) fn is_one_of(exports: &[ForgottenExport], format: Format, file: &Path
 
 /// Whether a file is the session of an archived trace, and no agent has continued it.
 pub(crate) fn is_archived(archived: &[Archived], format: Format, file: &Path) -> bool {
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let stem = stem(file).unwrap_or_default();
     let Ok(length) = fs::metadata(file).map(|metadata| metadata.len()) else { return false };
     let is_it = |one: &&Archived| {
         let session = one.name.as_str().strip_prefix(format.as_str()).and_then(|rest| rest.strip_prefix('/'));
@@ -201,6 +201,12 @@ pub(crate) fn is_archived(archived: &[Archived], format: Format, file: &Path) ->
 
 fn has_length(file: &Path, mark: &ImportPosition) -> bool {
     fs::metadata(file).is_ok_and(|metadata| metadata.len() == mark.offset)
+}
+
+/// The name that tells the session: that of the file, or of its folder if the files of all sessions have one name.
+fn stem(file: &Path) -> Option<&str> {
+    let own = file.file_stem()?.to_str()?;
+    if own == "events" { file.parent()?.file_name()?.to_str() } else { Some(own) }
 }
 
 /// Some agents put the time before the id in the names of files, or write only its first eight characters.

@@ -8,6 +8,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value, json};
+
 use super::format::Format;
 use super::read::builder::dialogue;
 use crate::git::Repo;
@@ -25,6 +29,20 @@ pub(crate) struct Exporter {
     /// The file below `home` in which the agent looks for the session.
     pub path: fn(home: &Path, &NewSession) -> Option<PathBuf>,
     pub resume_command: &'static str,
+    /// The command that takes the file in, with its path as the last argument; `None` if the agent finds the file by itself.
+    pub import_command: Option<&'static str>,
+    /// The agent's form of a session's id, which is a UUID.
+    pub session_id: fn(String) -> String,
+}
+
+impl Exporter {
+    pub(super) const fn new(
+        write: fn(&[Item], &NewSession, &mut ExportedTranscript),
+        path: fn(&Path, &NewSession) -> Option<PathBuf>,
+        resume_command: &'static str,
+    ) -> Self {
+        Self { write, path, resume_command, import_command: None, session_id: |uuid| uuid }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +54,14 @@ pub(crate) struct NewSession {
 }
 
 impl ExportedTranscript {
+    pub(super) fn add_line(&mut self, record: &Value) {
+        self.bytes.extend(format!("{record}\n").into_bytes());
+    }
+
+    pub(super) fn omit_file(&mut self, item: &Item) {
+        self.notes.push(format!("file {} is omitted: sessions of this agent cannot contain it", item.id));
+    }
+
     pub(super) fn omit_reasoning(&mut self, item: &Item) {
         self.notes.push(format!("reasoning {} is omitted: the provider of this agent did not sign it", item.id));
     }
@@ -48,6 +74,19 @@ impl NewSession {
         let folder: PathBuf = folder.components().collect();
         let seed = format!("{}\n{}\n{process}", folder.display(), at.as_nanosecond());
         Self { id: uuid(seed.as_bytes()), folder, branch, at }
+    }
+
+    /// The session with an id in the form of an agent.
+    pub(crate) fn of(mut self, format: Format) -> Self {
+        if let Some(exporter) = &format.agent().exporter {
+            self.id = (exporter.session_id)(self.id);
+        }
+        self
+    }
+
+    /// The milliseconds since 1970 at which an item was made, but not after the session.
+    pub(super) fn milliseconds(&self, made: Option<Time>) -> i64 {
+        i64::try_from(made.unwrap_or(self.at).min(self.at).as_nanosecond() / 1_000_000).unwrap_or_default()
     }
 }
 
@@ -84,9 +123,15 @@ pub(crate) fn transcript_path(format: Format, home: &Path, session: &NewSession)
     (exporter.path)(home, session)
 }
 
+/// The command that resumes an exported session.
 pub(crate) fn resume_command(format: Format, session: &str) -> String {
     let command = format.agent().exporter.as_ref().map_or("", |exporter| exporter.resume_command);
-    format!("{command} {session}")
+    format!("{command}{}{session}", if command.ends_with('=') { "" } else { " " })
+}
+
+/// The command that takes an exported file in before that; `None` if the agent finds it by itself.
+pub(crate) fn import_command(format: Format) -> Option<&'static str> {
+    format.agent().exporter.as_ref()?.import_command
 }
 
 /// Whether this is a message without text, which providers reject.
@@ -171,6 +216,102 @@ pub(super) fn parts_of_result(items: &[Item], at: usize) -> &[Item] {
     &following[..following.iter().take_while(is_part).count()]
 }
 
+/// What the model or the user says between two requests, and the results of the calls in it.
+#[derive(Default)]
+pub(super) struct Step<'i> {
+    pub is_by_model: bool,
+    pub items: Vec<&'i Item>,
+    /// Each result with its other parts.
+    pub results: Vec<(&'i Item, &'i [Item])>,
+}
+
+impl Step<'_> {
+    /// The first value under a key in the metadata of the items.
+    pub(super) fn meta(&self, key: &str) -> Option<&str> {
+        self.items.iter().find_map(|item| item.fields.meta.get(key)?.as_str())
+    }
+
+    pub(super) fn created(&self) -> Option<Time> {
+        self.items.first().and_then(|item| item.fields.created)
+    }
+}
+
+/// The steps of a session. Items of one turn are one step. Without turns, a result ends a step of the model, and so does a record of
+/// `format`.
+pub(super) fn steps<'i>(items: &'i [Item], format: &str) -> Vec<Step<'i>> {
+    let is_own = |item: &Item| item.fields.source.as_ref().is_some_and(|source| source.format() == format);
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    let mut step_of_call = HashMap::new();
+    let mut is_answered = false;
+    let mut at = 0;
+    while let Some(item) = items.get(at) {
+        at += 1;
+        let call = item.fields.call_id.as_deref().unwrap_or_default();
+        if item.fields.is_result() {
+            let parts = parts_of_result(items, at - 1);
+            at += parts.len();
+            if let Some(step) = step_of_call.get(call).and_then(|step: &usize| steps.get_mut(*step)) {
+                step.results.push((item, parts));
+            }
+            is_answered = true;
+            continue;
+        }
+        let is_by_model = is_by_model(item);
+        let joins = steps.last().filter(|last| last.is_by_model == is_by_model).and_then(|last| last.items.last());
+        let joins = joins.is_some_and(|last| match (&last.fields.turn, &item.fields.turn) {
+            (Some(last), Some(own)) => last == own,
+            _ if is_by_model => !is_answered && !(is_own(last) && is_own(item)),
+            _ => last.fields.created.is_some() && last.fields.created == item.fields.created,
+        });
+        if !joins {
+            steps.push(Step { is_by_model, ..Step::default() });
+            is_answered = false;
+        }
+        if item.fields.is_call() {
+            step_of_call.insert(call, steps.len() - 1);
+        }
+        steps.last_mut().expect("there is one now").items.push(item);
+    }
+    steps
+}
+
+/// The ids of the records that were written.
+#[derive(Default)]
+pub(super) struct RecordIds(HashSet<String>);
+
+impl RecordIds {
+    /// The id of the record that an item came from, if it is free, else a new one of at most `length` digits.
+    pub(super) fn free(&mut self, own: Option<String>, item: &Item, session: &NewSession, length: usize) -> String {
+        let new = |number| uuid(format!("{}\n{}\n{number}", session.id, item.id).as_bytes())[..length].to_owned();
+        let mut candidates = own.into_iter().chain((0_u64..).map(new));
+        candidates.find(|id| self.0.insert(id.clone())).expect("there are endless candidates")
+    }
+}
+
+pub(super) fn is_by_model(item: &Item) -> bool {
+    let fields = &item.fields;
+    match fields.item_type.as_str() {
+        "reasoning" | "output" => true,
+        "tool_io" => fields.is_call(),
+        _ => fields.role == Some(Role::Assistant) || fields.meta.get("role").is_some_and(|role| role == "assistant"),
+    }
+}
+
+/// Whether this is reasoning that a person rewrote, which is meant to be read.
+pub(super) fn is_rewritten(item: &Item) -> bool {
+    item.revision > 1 && item.fields.signature.is_none()
+}
+
+/// The arguments of a call as a JSON object, as providers require.
+pub(super) fn arguments(call: &Item) -> Value {
+    let own = serde_json::from_slice(&call.body).ok().filter(Value::is_object);
+    own.unwrap_or_else(|| json!({ "input": text(call) }))
+}
+
+pub(super) fn data_url(media_type: &str, bytes: &[u8]) -> String {
+    format!("data:{media_type};base64,{}", BASE64.encode(bytes))
+}
+
 pub(super) fn same_record(first: &Item, next: &Item) -> bool {
     let source = first.fields.source.as_ref().zip(next.fields.source.as_ref());
     source.is_some_and(|(first, next)| first.record() == next.record())
@@ -182,11 +323,11 @@ pub(super) fn signature(item: &Item) -> Option<&str> {
 }
 
 pub(super) fn has_flag(item: &Item, name: &str) -> bool {
-    item.fields.meta.get(name).and_then(serde_json::Value::as_bool) == Some(true)
+    item.fields.meta.get(name).and_then(Value::as_bool) == Some(true)
 }
 
 pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Value::from(text).to_string()
 }
 
 pub(super) fn text(item: &Item) -> String {
@@ -202,7 +343,7 @@ pub(super) fn json_line(item: &Item) -> Option<String> {
 
 /// The `type` in a body that was stored verbatim.
 pub(super) fn json_type(item: &Item) -> Option<String> {
-    let value: serde_json::Value = serde_json::from_slice(&item.body).ok()?;
+    let value: Value = serde_json::from_slice(&item.body).ok()?;
     value.get("type")?.as_str().map(str::to_owned)
 }
 

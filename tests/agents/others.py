@@ -31,7 +31,7 @@ OTHERS = [
     Other("qwen-code", "qwen", lambda text, id: ["--auth-type", "openai", "--yolo", *(["--resume", id] if id else []), "-p", text],
           {"OPENAI_BASE_URL": f"{URL}/v1", "OPENAI_MODEL": "qwen3"}, ()),
     Other("opencode", "opencode", lambda text, id: ["run", *(["--session", id] if id else []), text],
-          {"OPENCODE_CONFIG_CONTENT": json.dumps(OPENCODE)}, ()),
+          {"OPENCODE_CONFIG_CONTENT": json.dumps(OPENCODE), "OPENCODE_DISABLE_MODELS_FETCH": "1"}, ()),
     Other("copilot-cli", "copilot", lambda text, id: ["--allow-all-tools", *([f"--resume={id}"] if id else []), "-p", text],
           {"COPILOT_PROVIDER_BASE_URL": f"{URL}/v1", "COPILOT_PROVIDER_API_KEY": "dummy", "COPILOT_MODEL": "gpt-4", "COPILOT_OFFLINE": "true"},
           ("system",)),
@@ -105,9 +105,10 @@ def others(agent):
     print(f"{agent.name}: recorded a session with a tool that was continued")
 
 
-with api():
-    for agent in OTHERS:
-        if (AGENTS / agent.program).exists():
-            others(agent)
-        else:
-            print(f"{agent.name}: skipped, because it is not installed")
+if __name__ == "__main__":
+    with api():
+        for agent in OTHERS:
+            if (AGENTS / agent.program).exists():
+                others(agent)
+            else:
+                print(f"{agent.name}: skipped, because it is not installed")

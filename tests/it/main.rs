@@ -63,6 +63,7 @@ mod room;
 mod samples;
 mod screening;
 mod search;
+mod sessions_of_agents;
 mod sharing;
 mod shells;
 mod sign;

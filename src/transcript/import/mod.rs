@@ -30,7 +30,7 @@ use serde_json::Value;
 use self::input::{Input, ProgressFn, TrackedFile, TranscriptFile};
 use super::continuation::{fork_point, recorded_session};
 use super::format::Format;
-use super::read::reader::{Output, Transcript};
+use super::read::reader::Transcript;
 use super::{Position, Tally, TranscriptEntry, TranscriptError};
 use crate::git::{LogLine, Oid, Repo};
 use crate::tokens::UsageReader;
@@ -171,9 +171,11 @@ pub(crate) fn transcript(
     bring_back_if_archived(context.repo, context.signature, &base)?;
     let mut name = if is_named { base.clone() } else { continued_by(context.repo, &base)? };
     let (mut from, mut resumed_at) = (0, None);
-    if !opened.transcript.output().is_document
-        && let Some((commit, mark)) = bulk::last_mark(context.repo, &name, &session)?
-    {
+    let is_document = opened.transcript.output().is_document;
+    let mark = bulk::last_mark(context.repo, &name, &session)?;
+    // An agent rewrites a document. That of an exported session has a mark, so that the trace is known to continue it.
+    let is_marked = !is_document || mark.is_some();
+    if let Some((commit, mark)) = mark.filter(|_| !is_document) {
         if mark.as_seen != replays && is_required {
             return Err(TraceError::SeenOtherwise { trace: name, as_seen: mark.as_seen });
         }
@@ -195,6 +197,7 @@ pub(crate) fn transcript(
         reports,
         family: family.clone(),
         resumed_at,
+        is_marked,
     };
     let report = record(context, &name, &family, &mut main)?;
     let transcript = &main.opened.transcript;
@@ -277,18 +280,23 @@ impl<'w> OpenTranscript<'w> {
         let position = Position { offset, digest };
         let usage = self.transcript.output().usage.clone();
         let mut reader = TrackedFile::new(file, progress);
+        let open = || Self::open(format, file, progress, (as_seen, usage.clone())).map_err(read_error);
+        let Some(window) = position.find(&mut reader).map_err(read_error)? else {
+            *self = open()?;
+            return Ok(0);
+        };
         if let Some(resume) = resume::read(repo, name, &session)
-            && let Some(window) = position.find(&mut reader).map_err(read_error)?
             && let Some(mut transcript) = (format.agent().resume)(Box::new(reader), &position, window, resume.state())
         {
             transcript.output_mut().usage = usage;
             (self.transcript, self.ahead, self.summary) = (transcript, VecDeque::new(), resume.summary);
             return Ok(offset);
         }
-        let open = || Self::open(format, file, progress, (as_seen, usage.clone())).map_err(read_error);
-        let mut opened = open()?;
-        let same = opened.transcript.skip_to(&position)?;
-        *self = if same { opened } else { open()? };
+        *self = open()?;
+        let same = self.transcript.skip_to(&position)?;
+        if !same {
+            *self = open()?;
+        }
         Ok(if same { offset } else { 0 })
     }
 }
@@ -339,6 +347,7 @@ struct MainThread<'w> {
     opened: OpenTranscript<'w>,
     session: String,
     resumed_at: Option<Oid>,
+    is_marked: bool,
     threads: BTreeMap<String, Vec<Incoming>>,
     reports: Vec<(TraceName, Report)>,
 }
@@ -385,7 +394,7 @@ impl Feed for MainThread<'_> {
     fn mark(&self) -> Option<ImportPosition> {
         let transcript = &self.opened.transcript;
         let Position { offset, digest } = transcript.consumed();
-        let Output { replays_compactions: as_seen, is_document, .. } = *transcript.output();
-        (!is_document).then(|| ImportPosition { session: self.session.clone(), offset, digest, as_seen })
+        let as_seen = transcript.output().replays_compactions;
+        self.is_marked.then(|| ImportPosition { session: self.session.clone(), offset, digest, as_seen })
     }
 }

@@ -89,13 +89,15 @@ pub(crate) struct EntryBuilder {
     pub meta: Map<String, Value>,
     pub thread: Option<String>,
     pub removal: Option<Removal>,
+    /// The items of the first entries, if the file names them, as one that was exported does.
+    pub ids: Vec<ItemId>,
     pub entries: Vec<TranscriptEntry>,
 }
 
 impl EntryBuilder {
     pub(crate) fn new(format: &'static str, source: RecordSource, created: Option<&RawValue>, end_offset: u64) -> Self {
         let (created, meta, entries) = (created.and_then(time), Map::new(), Vec::new());
-        Self { format, source, end_offset, created, meta, thread: None, removal: None, entries }
+        Self { format, source, end_offset, created, meta, thread: None, removal: None, ids: Vec::new(), entries }
     }
 
     /// Adds metadata to all entries after it.
@@ -126,8 +128,9 @@ impl EntryBuilder {
         mut fields: Fields,
         body: impl Into<Vec<u8>>,
     ) -> &mut TranscriptEntry {
-        let id = ItemId::of_source(&source);
-        fields.source = Some(source);
+        let named = self.ids.get(self.entries.len()).copied();
+        let id = named.unwrap_or_else(|| ItemId::of_source(&source));
+        fields.source = named.is_none().then_some(source);
         fields.created = self.created;
         fields.meta.extend(self.meta.clone());
         self.entries.push(TranscriptEntry {

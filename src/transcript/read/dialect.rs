@@ -357,7 +357,7 @@ impl Session {
             first.draft.fields.meta.insert("folder".to_owned(), folder.as_str().into());
         }
         for answer in builder.entries.iter_mut().filter(|entry| entry.draft.fields.is_result()) {
-            answer.draft.fields.meta.remove("model");
+            answer.draft.fields.meta.retain(|name, _| !matches!(&**name, "model" | "provider"));
         }
         if builder.removal.is_none() {
             let items = builder.entries.iter().map(|entry| entry.id).collect();

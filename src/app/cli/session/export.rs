@@ -23,8 +23,8 @@ use crate::transcript::format::Format;
 /// In JSON Lines, each line is an operation, oldest first; `import jsonl` reads the lines back: items, edits, deletions,
 /// restorations, and priorities, with times and authors.
 ///
-/// `export claude-code`, `export codex`, and `export gemini-cli` write the items that are not skipped as a new session, where
-/// that agent can resume it.
+/// `export claude-code`, `codex`, `gemini-cli`, `opencode`, `copilot-cli`, and `pi` write the items that are not skipped as a new
+/// session, where that agent can resume it.
 ///
 /// `export markdown`, `export atif`, `export sharegpt`, and `export chatml` print the items that are not skipped as a document.
 /// `export chatml --all -o FILE` writes all traces, one line each.
@@ -36,7 +36,7 @@ use crate::transcript::format::Format;
 /// traces that changed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExportArgs {
-    /// claude-code, codex, or gemini-cli (a session for that agent), markdown (for people), atif (a trajectory), sharegpt or chatml (for
+    /// claude-code, codex, gemini-cli, opencode, copilot-cli, or pi (a session for that agent), markdown (for people), atif (a trajectory), sharegpt or chatml (for
     /// fine-tuning) [default: JSON Lines]
     #[arg(value_name = "FORMAT")]
     first: Option<String>,
@@ -89,7 +89,7 @@ impl ExportArgs {
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
             (Some(name), _) => {
                 bail!(
-                    "unknown format `{name}`: expected claude-code, codex, gemini-cli, markdown, atif, sharegpt, or chatml"
+                    "unknown format `{name}`: expected claude-code, codex, gemini-cli, opencode, copilot-cli, pi, markdown, atif, sharegpt, or chatml"
                 )
             }
             (None, _) => lines(context, self, None),
@@ -150,13 +150,14 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()
     let is_stdout = args.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
     if is_stdout {
         let view = context.view(Some(&name), None)?.2;
-        let exported = transcripts::transcript(context.repo()?, &view, format, &new_session(context, None)?)?;
+        let session = new_session(context, None)?.of(format);
+        let exported = transcripts::transcript(context.repo()?, &view, format, &session)?;
         let exported = checked(context, &name, format, exported)?;
         return Ok(context.ui.content().write_all(&exported.bytes)?);
     }
     let Written { session, path, exported } =
         write(context, &name, format, new_session(context, None)?, args.output.as_deref())?;
-    let resume = transcripts::resume_command(format, &session.id);
+    let resume = full_command(format, &session.id, &path);
     if args.json {
         return context
             .ui
@@ -186,6 +187,7 @@ pub(super) fn write(
     session: NewSession,
     output: Option<&Path>,
 ) -> Result<Written> {
+    let session = session.of(format);
     let home = format.home(context.repo()?.env());
     let found = home.and_then(|home| transcripts::transcript_path(format, &home, &session));
     if format.agent().exporter.is_none() {
@@ -205,6 +207,21 @@ pub(super) fn new_session(context: &Context, folder: Option<PathBuf>) -> Result<
     let branch = Git::in_folder(&folder).ask(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
     let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
     Ok(NewSession::new(&folder, branch, context.now(), std::process::id()))
+}
+
+/// The command that resumes an exported session, after the one that takes its file in, if the agent needs that.
+pub(super) fn full_command(format: Format, session: &str, file: &Path) -> String {
+    let resume = transcripts::resume_command(format, session);
+    match transcripts::import_command(format) {
+        Some(import) => format!("{import} {} && {resume}", quoted(file)),
+        None => resume,
+    }
+}
+
+/// A path as one word of a shell.
+pub(super) fn quoted(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\'', r"'\''");
+    format!("'{}'", escaped(&path))
 }
 
 /// Prints the notes of an export, which must have items.

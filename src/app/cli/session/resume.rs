@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::export::{Written, new_session, write};
+use super::export::{Written, full_command, new_session, quoted, write};
 use crate::app::cli::trace::branch::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
 use crate::app::ui::grouped;
-use crate::base::process::Process;
+use crate::base::process::{Process, ProcessError};
 use crate::clean::{WORTH, newest_branch};
 use crate::git::Repo;
 use crate::trace::query::size::ContextSize;
 use crate::trace::store::head;
 use crate::trace::{Op, Tip, TraceName, View};
 use crate::transcript::continuation::{folder_of_session, last_open_call, newest_source, recorded_by};
-use crate::transcript::export::{NewSession, resume_command};
+use crate::transcript::export::{NewSession, import_command, resume_command};
 use crate::transcript::format::Format;
 
 /// How many hours a call may run. An older one without a result was interrupted.
@@ -28,7 +28,7 @@ const LONGEST_CALL: u64 = 24;
 pub(crate) struct ResumeArgs {
     /// Trace to continue [default: chosen from a list on a terminal, else the current trace, or what a newer `clean` made of it]
     name: Option<TraceName>,
-    /// Agent to start: claude-code or codex [default: the one that recorded the session]
+    /// Agent to start: claude-code, codex, gemini-cli, opencode, copilot-cli, or pi [default: the one that recorded the session]
     #[arg(long, value_name = "NAME")]
     agent: Option<Format>,
     /// Folder to start the agent in [default: that of the session, if it is known and in this repository, else the root of the working
@@ -82,7 +82,7 @@ impl ResumeArgs {
             }
         }
         let Written { session, path, exported } = write(context, &name, agent, session, None)?;
-        let command = resume_command(agent, &session.id);
+        let command = full_command(agent, &session.id, &path);
         let size = ContextSize::of(repo, &view, context.counter()?, None)?;
         let full = size
             .percent_text(size.size.tokens)
@@ -103,7 +103,7 @@ impl ResumeArgs {
         } else if self.print {
             writeln!(context.ui, "{}", shell_line(&session, &command))?;
         } else {
-            return start(context, &session, &command);
+            return start(context, agent, &session, &path);
         }
         Ok(ExitStatus::Success)
     }
@@ -177,19 +177,27 @@ fn is_writing(agent: Format, cause: &str) -> Error {
 
 /// The command for a shell in any folder.
 fn shell_line(session: &NewSession, command: &str) -> String {
-    let folder = session.folder.to_string_lossy().replace('\'', r"'\''");
-    format!("cd '{}' && {command}", escaped(&folder))
+    format!("cd {} && {command}", quoted(&session.folder))
 }
 
-fn start(context: &Context, session: &NewSession, command: &str) -> Result<ExitStatus> {
+fn start(context: &Context, agent: Format, session: &NewSession, file: &Path) -> Result<ExitStatus> {
     context.ui.finish()?;
-    let mut words = command.split(' ');
-    let mut process = Process::new(words.next().unwrap_or_default());
-    match process.args(words).current_dir(&session.folder).replace_this() {
-        Ok(status) => Ok(ExitStatus::Of(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))),
-        Err(error) => {
-            let hint = format!("the session is written; where the agent is installed, `{command}` resumes it");
-            Err(Error::with_hint(Error::from(error).to_string(), hint))
-        }
+    let process = |command: &str| {
+        let mut words = command.split(' ');
+        let mut process = Process::new(words.next().unwrap_or_default());
+        process.args(words).current_dir(&session.folder);
+        process
+    };
+    let failed = |error: ProcessError| {
+        let command = full_command(agent, &session.id, file);
+        let hint = format!("the session is written; where the agent is installed, `{command}` resumes it");
+        Error::with_hint(Error::from(error).to_string(), hint)
+    };
+    if let Some(command) = import_command(agent) {
+        process(command).arg(file).run().map_err(failed)?;
+        // The agent has a copy.
+        let _ = fs::remove_file(file);
     }
+    let status = process(&resume_command(agent, &session.id)).replace_this().map_err(failed)?;
+    Ok(ExitStatus::Of(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }

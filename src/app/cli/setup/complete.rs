@@ -125,7 +125,10 @@ impl Values {
             (TypeId::of::<AgentName>(), Self::Agents),
             (TypeId::of::<Key>(), Self::Keys),
             (TypeId::of::<Level>(), Self::OneOf(&["skip", "normal", "pinned"])),
-            (TypeId::of::<Format>(), Self::OneOf(&["claude-code", "codex", "gemini-cli"])),
+            (
+                TypeId::of::<Format>(),
+                Self::OneOf(&["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "pi"]),
+            ),
             (TypeId::of::<Client>(), Self::OneOf(&["claude-code", "cursor", "vscode", "codex", "gemini"])),
             (TypeId::of::<Shell>(), Self::OneOf(&["bash", "zsh", "fish"])),
         ];

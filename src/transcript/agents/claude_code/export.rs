@@ -1,7 +1,5 @@
 //! Writes a transcript as Claude Code does: one content block of the model per line, each record the parent of the next.
 
-use std::collections::HashSet;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
@@ -9,8 +7,8 @@ use serde_json::Value;
 use super::FORMAT;
 use crate::trace::model::item::{Item, Role, Status};
 use crate::transcript::export::{
-    ExportedTranscript, NewSession, has_flag, is_uuid, json_line, json_type, parts_of_result, quoted, same_record,
-    signature, text, uuid,
+    ExportedTranscript, NewSession, RecordIds, has_flag, is_uuid, json_line, json_type, parts_of_result, quoted,
+    same_record, signature, text, uuid,
 };
 
 /// The agent version whose files this imitates.
@@ -25,7 +23,7 @@ enum RecordKind {
 }
 
 pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut ExportedTranscript) {
-    let mut writer = RecordWriter { session, used: HashSet::new(), parent: None };
+    let mut writer = RecordWriter { session, used: RecordIds::default(), parent: None };
     let mut at = 0;
     while at < items.len() {
         let kind = kind_of(&items[at]);
@@ -81,7 +79,7 @@ const USAGE: &str = r#"{"input_tokens":0,"output_tokens":0}"#;
 
 struct RecordWriter<'s> {
     session: &'s NewSession,
-    used: HashSet<String>,
+    used: RecordIds,
     parent: Option<String>,
 }
 
@@ -134,9 +132,7 @@ impl RecordWriter<'_> {
     fn id_of(&mut self, item: &Item) -> String {
         let own = item.fields.source.as_ref().filter(|source| source.format() == FORMAT && source.block() == 0);
         let own = own.map(|source| source.record().to_owned()).filter(|record| is_uuid(record));
-        let fresh = (0_u64..).map(|number| uuid(format!("{}\n{}\n{number}", self.session.id, item.id).as_bytes()));
-        let mut candidates = own.into_iter().chain(fresh);
-        candidates.find(|id| self.used.insert(id.clone())).expect("there are endless candidates")
+        self.used.free(own, item, self.session, 36)
     }
 
     /// A message of the model; `None` if no block of it can be exported.

@@ -57,10 +57,10 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
     all: files::all,
     folder: files::folder_of,
     sub_agents: files::sub_agents,
-    exporter: Some(Exporter {
-        write: export::write,
-        path: |home, session| Some(files::project_dir(home, &session.folder).join(format!("{}.jsonl", session.id))),
-        resume_command: "claude --resume",
-    }),
+    exporter: Some(Exporter::new(
+        export::write,
+        |home, session| Some(files::project_dir(home, &session.folder).join(format!("{}.jsonl", session.id))),
+        "claude --resume",
+    )),
     ..AgentFormat::of_lines::<ClaudeCode>("Claude Code")
 };

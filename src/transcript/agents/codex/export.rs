@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::FORMAT;
@@ -12,8 +10,8 @@ use super::records::SETTINGS;
 use crate::trace::Time;
 use crate::trace::model::item::{Item, Role};
 use crate::transcript::export::{
-    ExportedTranscript, NewSession, has_flag, json_line, json_type, parts_of_result, quoted, same_record, signature,
-    text,
+    ExportedTranscript, NewSession, data_url, has_flag, json_line, json_type, parts_of_result, quoted, same_record,
+    signature, text,
 };
 use crate::transcript::read::header::is_listed;
 
@@ -177,8 +175,7 @@ fn part(item: &Item) -> Value {
     match fields.item_type.as_str() {
         "artifact" if fields.media_type.as_deref().is_some_and(|media_type| media_type.starts_with("image/")) => {
             let media_type = fields.media_type.as_deref().unwrap_or_default();
-            let url = format!("data:{media_type};base64,{}", BASE64.encode(&item.body));
-            json!({ "type": "input_image", "image_url": url })
+            json!({ "type": "input_image", "image_url": data_url(media_type, &item.body) })
         }
         "freeform" if fields.name.as_deref() == Some("image") => {
             json!({ "type": "input_image", "image_url": text(item) })

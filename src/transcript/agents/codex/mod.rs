@@ -53,6 +53,6 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
     parts: segments::parts,
     sub_agents: files::sub_agents,
     sub_agent: files::sub_agent,
-    exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "codex resume" }),
+    exporter: Some(Exporter::new(export::write, export::path, "codex resume")),
     ..AgentFormat::of_lines::<Codex>("Codex")
 };

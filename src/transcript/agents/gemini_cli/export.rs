@@ -1,7 +1,7 @@
 //! Writes a session as Gemini CLI does: a log with a head and one message per line. A call and its result are one entry of the
 //! model's message.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -11,8 +11,11 @@ use serde_json::{Value, json};
 use super::FORMAT;
 use super::files::{self, project_hash};
 use crate::trace::Time;
-use crate::trace::model::item::{Item, Role, Status};
-use crate::transcript::export::{ExportedTranscript, NewSession, has_flag, parts_of_result, signature, text, uuid};
+use crate::trace::model::item::{Item, Status};
+use crate::transcript::export::{
+    ExportedTranscript, NewSession, RecordIds, arguments, has_flag, is_by_model, is_rewritten, parts_of_result,
+    signature, text,
+};
 
 #[derive(Default)]
 struct Message {
@@ -30,7 +33,7 @@ struct Message {
 pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut ExportedTranscript) {
     let mut messages: Vec<Message> = Vec::new();
     let mut calls: HashMap<&str, (usize, usize)> = HashMap::new();
-    let mut used = HashSet::new();
+    let mut used = RecordIds::default();
     let mut at = 0;
     while at < items.len() {
         let item = &items[at];
@@ -48,7 +51,7 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
             continue;
         }
         at += 1;
-        let is_omitted = item.fields.item_type.as_str() == "reasoning" && !is_text(item) && !is_thought(item);
+        let is_omitted = item.fields.item_type.as_str() == "reasoning" && !is_rewritten(item) && !is_thought(item);
         if is_omitted {
             exported.omit_reasoning(item);
             continue;
@@ -67,11 +70,9 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
         message.model = message.model.take().or_else(|| item.fields.meta.get("model").cloned());
         if item.fields.is_call() {
             calls.insert(call_id, (number, message.calls.len()));
-            let arguments = serde_json::from_slice::<Value>(&item.body).ok().filter(Value::is_object);
-            let arguments = arguments.unwrap_or_else(|| json!({ "input": text(item) }));
             let name = item.fields.name.as_deref().unwrap_or("unknown");
-            message.calls.push(json!({ "id": call_id, "name": name, "args": arguments }));
-        } else if is_thought(item) && !is_text(item) {
+            message.calls.push(json!({ "id": call_id, "name": name, "args": arguments(item) }));
+        } else if is_thought(item) && !is_rewritten(item) {
             let body = text(item);
             let (subject, description) = body.split_once('\n').unwrap_or(("", &body));
             let at = item.fields.created.unwrap_or(session.at).to_string();
@@ -122,20 +123,6 @@ impl Message {
     }
 }
 
-fn is_by_model(item: &Item) -> bool {
-    let fields = &item.fields;
-    match fields.item_type.as_str() {
-        "reasoning" | "output" => true,
-        "tool_io" => fields.is_call(),
-        _ => fields.role == Some(Role::Assistant) || fields.meta.get("role").is_some_and(|role| role == "assistant"),
-    }
-}
-
-/// Whether this is reasoning that a person rewrote, which is meant to be read.
-fn is_text(item: &Item) -> bool {
-    item.revision > 1 && item.fields.signature.is_none()
-}
-
 /// Whether this agent recorded the reasoning, which it does without a signature.
 fn is_thought(item: &Item) -> bool {
     let is_own = item.fields.source.as_ref().is_some_and(|source| source.format() == FORMAT);
@@ -143,12 +130,10 @@ fn is_thought(item: &Item) -> bool {
 }
 
 /// The id of the message that an item came from, if it is free, else a new one.
-fn id_of(item: &Item, session: &NewSession, used: &mut HashSet<String>) -> String {
+fn id_of(item: &Item, session: &NewSession, used: &mut RecordIds) -> String {
     let own = item.fields.source.as_ref().filter(|source| source.format() == FORMAT);
     let own = own.and_then(|source| Some(source.record().split_once('#')?.0.to_owned()));
-    let fresh = (0_u64..).map(|number| uuid(format!("{}\n{}\n{number}", session.id, item.id).as_bytes()));
-    let mut candidates = own.into_iter().chain(fresh);
-    candidates.find(|id| used.insert(id.clone())).expect("there are endless candidates")
+    used.free(own, item, session, 36)
 }
 
 fn part(item: &Item) -> Value {

@@ -50,7 +50,7 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
     all: files::all,
     folder: files::folder_of,
     sub_agents: files::sub_agents,
-    exporter: Some(Exporter { write: export::write, path: export::path, resume_command: "gemini --resume" }),
+    exporter: Some(Exporter::new(export::write, export::path, "gemini --resume")),
     open: |mut reader| {
         let head = head(&mut *reader)?;
         let is_log = is_log(&head);

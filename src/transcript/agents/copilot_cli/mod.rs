@@ -11,11 +11,14 @@
 //! - Events with an `agentId` or a `parentToolCallId` are a sub-agent's.
 //! - The agent reports how many tokens a message has, as meta `output_tokens`, but not the size of the context.
 
+mod export;
+
 use std::borrow::Cow;
 
 use super::{AgentFormat, home_folder};
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::Role;
+use crate::transcript::export::Exporter;
 use crate::transcript::read::builder::{EntryBuilder, call_arguments, freeform, reasoning};
 use crate::transcript::read::dialect::{Dialect, Session};
 use crate::transcript::read::header::{self, is_listed};
@@ -25,6 +28,7 @@ use crate::transcript::read::reader::{Certainty, Outcome, Output};
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     writes_late: true,
     home: |env| home_folder(env, "COPILOT_HOME", ".copilot"),
+    exporter: Some(Exporter::new(export::write, export::path, "copilot --resume=")),
     ..AgentFormat::of_dialect::<CopilotCli>("GitHub Copilot CLI")
 };
 

@@ -9,21 +9,25 @@
 //! Files of version 1 have no ids; their order is the chain. A reply that failed or was stopped is not sent to the model again: it is
 //! removed as `interface`. A record's source is its id and time, because an id is short and a fork of the session copies both.
 
+mod export;
+
 use std::borrow::Cow;
 
 use super::{AgentFormat, home_folder};
 use crate::tokens::TokenUsage;
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::Role;
+use crate::transcript::export::Exporter;
 use crate::transcript::read::builder::{EntryBuilder, dialogue, freeform};
 use crate::transcript::read::dialect::{Dialect, Session, add_usage, role};
-use crate::transcript::read::header::is_listed;
+use crate::transcript::read::header::{self, is_listed};
 use crate::transcript::read::json;
 use crate::transcript::read::object::Object;
 use crate::transcript::read::reader::{Certainty, Outcome, Output};
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {
     home: |env| home_folder(env, "PI_CODING_AGENT_DIR", ".pi/agent"),
+    exporter: Some(Exporter::new(export::write, export::path, "pi --session")),
     ..AgentFormat::of_dialect::<Pi>("pi")
 };
 
@@ -106,6 +110,9 @@ fn message(session: &mut Session, builder: &mut EntryBuilder, record: &Object<'_
             if role == Role::Assistant {
                 session.set_model(message.text("model"));
                 builder.add_meta("model", session.model.clone());
+                for name in ["provider", "api"] {
+                    builder.add_meta(name, message.text(name).and_then(|value| header::one_line(&value, 128)));
+                }
             }
             let is_void = message.text("stopReason").is_some_and(|reason| matches!(&*reason, "error" | "aborted"));
             builder.removal = is_void.then_some(Removal::Interface);

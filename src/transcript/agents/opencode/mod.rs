@@ -20,6 +20,8 @@
 //! A part's source is its id, whatever the file. The messages from `revert` on are rewound. A message that summarizes a compaction
 //! replaces the earlier ones.
 
+mod export;
+
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +33,7 @@ use super::{AgentFormat, FilePart};
 use crate::tokens::TokenUsage;
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::item::Role;
+use crate::transcript::export::Exporter;
 use crate::transcript::read::blocks::add_file;
 use crate::transcript::read::builder::{EntryBuilder, call_arguments, freeform};
 use crate::transcript::read::dialect::{Dialect, Session, add_usage, role};
@@ -45,6 +48,15 @@ pub(crate) const AGENT: AgentFormat = AgentFormat {
         Some(data.join("opencode"))
     },
     parts,
+    exporter: Some(Exporter {
+        import_command: Some("opencode import"),
+        session_id: |uuid| format!("ses_{}", &uuid.replace('-', "")[..26]),
+        ..Exporter::new(
+            export::write,
+            |home, session| Some(home.join("git-trace").join(format!("{}.json", session.id))),
+            "opencode --session",
+        )
+    }),
     ..AgentFormat::of_dialect::<Opencode>("opencode")
 };
 
@@ -176,6 +188,7 @@ fn read_part(session: &mut Session, raw: &RawValue, info: &str, output: &mut Out
     };
     let (state, time) = (part.object("state"), part.object("time"));
     let of_message = info.object("time").time("created").or_else(|| info.time("time"));
+    builder.ids = export::items_of(id.as_deref().unwrap_or_default());
     builder.created = time.time("start").or_else(|| state.object("time").time("start")).or(of_message);
     let message = info.text("id").or_else(|| part.text("messageID")).unwrap_or_default();
     let is_reverted = session.reverted.as_ref().is_some_and(|first| *message >= **first);
@@ -183,6 +196,7 @@ fn read_part(session: &mut Session, raw: &RawValue, info: &str, output: &mut Out
     if role == Role::Assistant {
         session.set_model(info.text("modelID"));
         builder.add_meta("model", session.model.clone());
+        builder.add_meta("provider", info.text("providerID").and_then(|provider| header::one_line(&provider, 128)));
     }
     let text = part.text("text").unwrap_or_default();
     match &*kind {
@@ -197,7 +211,13 @@ fn read_part(session: &mut Session, raw: &RawValue, info: &str, output: &mut Out
                 session.text(&mut builder, role, &text);
             }
         }
-        "reasoning" | "file" => session.block(&mut builder, role, raw),
+        "reasoning" => {
+            // It contains the signature of the provider.
+            let metadata = part.get("metadata").and_then(|metadata| serde_json::from_str(metadata.get()).ok());
+            builder.add_meta("metadata", metadata.filter(serde_json::Value::is_object));
+            session.block(&mut builder, role, raw);
+        }
+        "file" => session.block(&mut builder, role, raw),
         "tool" => tool(session, &mut builder, raw),
         _ => {
             if kind != "subtask" {
