@@ -96,6 +96,7 @@ impl<'t> Writer<'t> {
     ) -> Result<Self, TraceError> {
         let repo = trace.repo();
         let mut change = PendingChange::new(trace, signature, base.cloned())?;
+        let title = base.and_then(|tip| tip.title(repo));
         let (types, base) = (Types::read(repo)?, base.map(|tip| tip.commit.oid));
         let summary =
             summary.filter(|summary| base == resumed_at && base.is_some_and(|base| summary.tip == base.to_string()));
@@ -130,6 +131,8 @@ impl<'t> Writer<'t> {
         };
         if writer.types_of_own.is_none() {
             writer.list()?;
+            // Many agents write a title, which is removed. It is not worth a walk.
+            writer.known_before.extend(title.map(|(id, _)| id));
             writer.has_unread = writer.known_before.len() < writer.change.next_seq as usize;
         }
         Ok(writer)
