@@ -62,8 +62,7 @@ pub(crate) fn items(api: Api, text: &str, reader: &UsageReader) -> ProviderItems
     let (mut documents, mut broken) = (Vec::new(), None);
     for value in serde_json::Deserializer::from_str(text).into_iter::<&RawValue>() {
         match value {
-            // A list of documents, as for fine-tuning.
-            Ok(value) => documents.extend(json::list(value).unwrap_or_else(|| vec![value])),
+            Ok(value) => documents.extend(documents_of(value).unwrap_or_else(|| vec![value])),
             Err(error) => {
                 let path = format!("line {}, column {}", error.line(), error.column());
                 broken = Some(Fault { path, cause: format!("it is not JSON: {error}") });
@@ -148,6 +147,16 @@ const MESSAGE_MEMBERS: &str = "role content name tool_calls tool_call_id refusal
 const ANTHROPIC_BLOCKS: &str = "tool_use tool_result thinking redacted_thinking document";
 
 /// How sure it is that a document, or one member of it, is a request to an API or its response.
+/// The elements of a list of documents, as for fine-tuning. A list of messages is one document.
+fn documents_of(value: &RawValue) -> Option<Vec<&RawValue>> {
+    let is_document = |value: &&RawValue| {
+        let document = Object::of(value);
+        ["messages", "contents", "choices", "candidates"].iter().any(|name| document.has(name))
+            || (document.has("input") && document.has("model"))
+    };
+    json::list(value).filter(|list| !list.is_empty() && list.iter().all(is_document))
+}
+
 pub(crate) fn certainty(api: Api, document: &Object<'_>) -> Certainty {
     let elements = |name: &str| {
         let value = document.get(name);

@@ -260,7 +260,7 @@ pub(super) fn steps<'i>(items: &'i [Item], format: &str) -> Vec<Step<'i>> {
         let joins = steps.last().filter(|last| last.is_by_model == is_by_model).and_then(|last| last.items.last());
         let joins = joins.is_some_and(|last| match (&last.fields.turn, &item.fields.turn) {
             (Some(last), Some(own)) => last == own,
-            _ if is_by_model => !is_answered && !(is_own(last) && is_own(item)),
+            _ if is_by_model => !(is_answered || is_own(last) && is_own(item)),
             _ => last.fields.created.is_some() && last.fields.created == item.fields.created,
         });
         if !joins {

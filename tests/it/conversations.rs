@@ -65,7 +65,7 @@ fn each_conversation_of_a_file_becomes_a_trace() {
         assert!(refused.contains("it contains several independent conversations"), "{refused}");
         assert_eq!(repo.refs(), before, "{name}");
         repo.text(&["import", file, "--split"]);
-        page += &format!("{name}: {}\n", kinds(&repo, prefix));
+        page.extend([name, ": ", &kinds(&repo, prefix), "\n"]);
         let again = repo.text(&["import", file, "--split"]);
         assert!(again.lines().all(|line| line.starts_with("0 imported")), "{again}");
     }

@@ -309,9 +309,9 @@ fn the_page_has_the_members_of_each_schema() {
     let page = fs::read_to_string(docs().join("json.md")).unwrap();
     let sections = page.split("\n## ").skip(1).map(|section| section.split_once('\n').unwrap());
     let mut listed = BTreeSet::new();
+    let link = Regex::new(r"\(schemas/([a-z-]+\.json)\)").unwrap();
     for (name, section) in sections {
         if name == "Other commands" {
-            let link = Regex::new(r"\(schemas/([a-z-]+\.json)\)").unwrap();
             listed.extend(link.captures_iter(section).map(|link| link[1].to_owned()));
             continue;
         }

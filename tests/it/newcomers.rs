@@ -204,18 +204,17 @@ fn clean_and_resume_name_a_session_that_is_newer_than_the_current_trace() {
     let repo = TestRepo::new();
     repo.say("mine");
     let session = repo.bytes(&["demo", "--session"]);
-    repo.bytes_with(&["import", "claude-code", "-"], &session);
-    let newest = repo.json(&["sessions", "--json"])["trace"].as_str().map(str::to_owned);
-    let name = newest.unwrap_or_else(|| {
-        repo.text(&["branch"]).split_whitespace().find(|word| word.contains('/')).unwrap().to_owned()
-    });
+    fs::write(claude_folder(&repo).join("6b2e1f0a-0001.jsonl"), session).unwrap();
+    repo.text(&["import", "claude-code"]);
+    let branches = repo.text(&["branch"]);
+    let name = branches.split_whitespace().find(|word| word.starts_with("claude-code/")).unwrap();
     let said = repo.trace(&["clean", "--yes"]);
     assert!(
         said.contains(&format!("the current trace is `main`; `git trace clean {name}` is about the newest")),
         "{said}"
     );
     // Not about what `clean` made of the current trace.
-    repo.text(&["switch", &name]);
+    repo.text(&["switch", name]);
     repo.text(&["clean", "--yes"]);
     assert!(!repo.trace(&["clean", "--yes"]).contains("the current trace is"));
 }

@@ -111,7 +111,7 @@ fn continued_in_file(agent: &str, file: &Path, number: usize) {
             record["type"] = json!(format!("{role}.message"));
             record["data"] = json!({"content": said});
         }
-        text += &format!("{record}\n");
+        text.extend([record.to_string().as_str(), "\n"]);
         parent = record;
     }
     fs::write(file, text).unwrap();

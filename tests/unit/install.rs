@@ -225,7 +225,6 @@ fn doctor_reports_missing_parts() {
     insta::assert_snapshot!(doctor(), @"
     error    merge-driver: git has no merge driver `trace`
              run `git trace install`
-    ok       merge-recursive: merges with several bases use the driver
     error    attributes: git does not use the driver for `.synapse/breadcrumbs.jsonl` (unspecified), `memory/notes.crumb` (unspecified), `checkpoints/active/plan.md` (unspecified), `chk-plan.md` (unspecified)
              run `git trace install`, or remove the attributes that override it
     warning  hooks: git has no hook `pre-commit`, so commits are not checked

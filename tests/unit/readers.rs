@@ -327,7 +327,7 @@ fn logs_and_source_code_are_no_sessions() {
         r#"{"trajectory":[[1,2],[3,4]]}"#,
         "# aider chat\n\n#### heading\n> quote",
         "2026-01-01T00:00:00Z INFO started",
-        include_str!("../../src/transcript/agents/pi.rs"),
+        include_str!("../../src/transcript/agents/pi/mod.rs"),
         r#"{"conversations":[{"id":1,"title":"x"}],"messages":[]}"#,
         r#"{"samples":[{"id":1,"epoch":1}],"version":2,"status":"success"}"#,
         r#"{"mapping":{"a":{"parent":null}},"title":"x"}"#,

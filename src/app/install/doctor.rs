@@ -66,9 +66,10 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, is_used: bool) 
     let merges = !is_used || setting(git, "merge.trace.driver")?.is_some() || root.is_some_and(has_memory_files);
     let mut found = vec![version(git)?];
     if merges {
-        let driver = driver(git)?;
-        let recursive = (driver.health == Health::Good).then(|| recursive(git)).transpose()?;
-        found.extend([driver].into_iter().chain(recursive).chain([attributes(git)?]));
+        let (driver, recursive) = (driver(git)?, recursive(git)?);
+        // Without a driver, the default for it is no news.
+        let is_news = driver.health == Health::Good || recursive.health != Health::Good;
+        found.extend([driver].into_iter().chain(Some(recursive).filter(|_| is_news)).chain([attributes(git)?]));
     } else {
         let message = "not set up, which only memory files need; `git trace install` sets it up";
         found.push(Diagnosis::good("merge-driver", message));

@@ -128,8 +128,9 @@ impl Repo {
             }
             // The last line may belong to a process that died while it wrote.
             let end = if last == [b'\n'] { "" } else { "\n" };
-            let lines: String = lines.map(|line| format!("{line}\n")).collect();
-            file.write_all(format!("{end}{lines}").as_bytes())?;
+            let mut text = end.to_owned();
+            lines.for_each(|line| text.extend([line.to_string().as_str(), "\n"]));
+            file.write_all(text.as_bytes())?;
             Ok(length)
         };
         let length = append().map_err(|source| GitError::io("write the operation log", &path, source))?;

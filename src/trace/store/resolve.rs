@@ -341,7 +341,7 @@ fn as_of_time(repo: &Repo, name: &TraceName, tip: &Tip, at: Time) -> Result<Stat
 /// The item that `spec` names by an id, a prefix, or a position; `None` if it names a commit or nothing.
 pub(crate) fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str) -> Result<Option<ItemId>, TraceError> {
     let is_position = spec.starts_with('#');
-    if !is_position && !(is_hex(spec) && spec.len() <= 16) {
+    if !is_position && (!is_hex(spec) || spec.len() > 16) {
         return Ok(None);
     }
     let resolver = Resolver::new(repo, name, tip)?;

@@ -38,7 +38,9 @@ impl Session {
     /// Adds the thoughts of a message that are beside its content: blocks with signatures, or else a text.
     pub(crate) fn thoughts(&mut self, builder: &mut EntryBuilder, message: &Object<'_>) {
         let blocks = message.list("thinking_blocks");
-        blocks.iter().for_each(|block| self.block(builder, Role::Assistant, block));
+        for block in &blocks {
+            self.block(builder, Role::Assistant, block);
+        }
         let text = message.text("reasoning_content").filter(|text| blocks.is_empty() && !text.trim().is_empty());
         if let Some(text) = text {
             builder.push(reasoning(None), text.into_owned());

@@ -103,7 +103,10 @@ pub(crate) fn resolved(
     // A tool does not start before it is known that all can be resolved by one.
     for conflict in conflicts {
         let texts = bodies(context, conflict)?.map(|body| body.map(String::from_utf8).transpose());
-        let [Ok(base), Ok(Some(ours)), Ok(Some(theirs))] = texts else { return left(context, conflict) };
+        let [Ok(base), Ok(Some(ours)), Ok(Some(theirs))] = texts else {
+            note_left(context, conflict);
+            return Ok(None);
+        };
         let mut merged = Vec::new();
         let mut differ = false;
         for [base, ours, theirs] in chunks(base.as_deref().unwrap_or_default(), &ours, &theirs) {
@@ -116,7 +119,8 @@ pub(crate) fn resolved(
             }
         }
         if !differ {
-            return left(context, conflict);
+            note_left(context, conflict);
+            return Ok(None);
         }
         files.push((conflict, base, [ours.into_bytes(), theirs.into_bytes(), merged]));
     }
@@ -131,9 +135,9 @@ pub(crate) fn resolved(
         let is_merged = merge_tool(context.repo()?, tool, base.is_some(), path)?;
         let text = read_text(context, path("MERGED"))?;
         if !is_merged || text == merged {
-            context.ui.note(&format!("the conflict in {} is not resolved", context.ui.id(conflict.item)));
+            context.ui.note(format!("the conflict in {} is not resolved", context.ui.id(conflict.item)));
             if !choices.is_empty() {
-                context.ui.note(&format!("the other texts are kept in `{}`", folder.keep().display()));
+                context.ui.note(format!("the other texts are kept in `{}`", folder.keep().display()));
             }
             return Ok(None);
         }
@@ -142,10 +146,9 @@ pub(crate) fn resolved(
     Ok(Some(choices))
 }
 
-fn left<T>(context: &Context, conflict: &Conflict) -> Result<Option<T>> {
+fn note_left(context: &Context, conflict: &Conflict) {
     let id = context.ui.id(conflict.item);
-    context.ui.note(&format!("the conflict in {id} is not between two texts: decide it with `--take` first"));
-    Ok(None)
+    context.ui.note(format!("the conflict in {id} is not between two texts: decide it with `--take` first"));
 }
 
 /// The contents in the base, in ours, and in theirs.

@@ -108,14 +108,14 @@ fn list_or_line(text: &str) -> String {
     for line in text.trim().lines().map(str::trim) {
         match (line.strip_prefix("- ").or(line.strip_prefix("* ")), items.last_mut()) {
             (Some(item), _) => items.push(item.to_owned()),
-            (None, Some(last)) => *last += &format!(" {line}"),
+            (None, Some(last)) => last.extend([" ", line]),
             (None, None) => break,
         }
     }
     if items.len() < 2 {
         return format!(" {}", one_line(text));
     }
-    items.iter().map(|item| format!("\n  - {}", one_line(item))).collect()
+    items.iter().flat_map(|item| ["\n  - ".to_owned(), one_line(item)]).collect()
 }
 
 string_enum! {

@@ -44,7 +44,7 @@ pub(super) fn read(session: &mut Session, record: &Object<'_>, bytes: &[u8], out
         }
         "tool" | "command" | "use_mcp_server" => {
             let name = told.any_text(&["tool", "toolName"]).unwrap_or_else(|| kind.clone());
-            session.notes = id.iter().filter(|_| kind != "tool").map(|id| id.to_string()).collect();
+            session.notes = id.iter().filter(|_| kind != "tool").map(std::string::ToString::to_string).collect();
             session.call(&mut builder, id, Some(name), arguments(&text));
         }
         kind if is_listed(kind, OF_USER) || is_listed(kind, OF_MODEL) => session.text(&mut builder, role, &text),

@@ -31,7 +31,9 @@ pub(crate) fn add_as(
         return session.result(builder, message.text("tool_call_id"), failed, content);
     }
     add_reasoning(builder, message);
-    content.iter().for_each(|content| session.content(builder, role, content));
+    if let Some(content) = content {
+        session.content(builder, role, content);
+    }
     add_calls(session, builder, message);
     Some(())
 }

@@ -132,9 +132,9 @@ fn results(session: &mut Session, builder: &mut EntryBuilder, id: Option<Cow<'_,
     let list = serde_json::from_str::<&RawValue>(text).ok().and_then(json::list).unwrap_or_default();
     let answers: Vec<Object<'_>> = list.into_iter().map(Object::of).collect();
     if !answers.is_empty() && answers.iter().all(|answer| answer.has("tool_call_id") && answer.has("content")) {
-        let mut add =
+        let add =
             |answer: &Object<'_>| session.result(builder, answer.text("tool_call_id"), None, answer.get("content"));
-        return answers.iter().map(|answer| add(answer)).collect();
+        return answers.iter().map(add).collect();
     }
     let raw = RawValue::from_string(serde_json::Value::from(text).to_string()).ok()?;
     session.result(builder, id, None, Some(&raw))

@@ -27,7 +27,7 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
     let start = json!({ "sessionId": session.id, "version": 1, "producer": "copilot-agent", "copilotVersion": VERSION,
         "startTime": session.at.to_string(), "context": context });
     let start_id = writer.ids.free(None, first, session, 36);
-    writer.add("session.start", start, start_id, &session.at.to_string(), exported);
+    writer.add("session.start", &start, &start_id, &session.at.to_string(), exported);
     for step in steps(items, CopilotCli::FORMAT) {
         if step.is_by_model {
             writer.message(&step, exported);
@@ -43,22 +43,23 @@ pub(super) fn write(items: &[Item], session: &NewSession, exported: &mut Exporte
 }
 
 /// `<home>/session-state/<id>/events.jsonl`
+#[expect(clippy::unnecessary_wraps, reason = "paths of other agents depend on the folder")]
 pub(super) fn path(home: &Path, session: &NewSession) -> Option<PathBuf> {
     Some(home.join("session-state").join(&session.id).join("events.jsonl"))
 }
 
 impl EventWriter<'_> {
-    fn add(&mut self, kind: &str, data: Value, id: String, time: &str, exported: &mut ExportedTranscript) {
-        let parent = std::mem::replace(&mut self.parent, id.as_str().into());
+    fn add(&mut self, kind: &str, data: &Value, id: &str, time: &str, exported: &mut ExportedTranscript) {
+        let parent = std::mem::replace(&mut self.parent, id.into());
         exported.add_line(&json!({ "type": kind, "data": data, "id": id, "timestamp": time, "parentId": parent }));
     }
 
     /// Writes the event of an item.
-    fn add_of(&mut self, kind: &str, data: Value, item: &Item, exported: &mut ExportedTranscript) {
+    fn add_of(&mut self, kind: &str, data: &Value, item: &Item, exported: &mut ExportedTranscript) {
         let own = item.fields.source.as_ref().filter(|_| is_own(item)).map(|source| source.record().to_owned());
         let id = self.ids.free(own, item, self.session, 36);
         let time = item.fields.created.unwrap_or(self.session.at).to_string();
-        self.add(kind, data, id, &time, exported);
+        self.add(kind, data, &id, &time, exported);
     }
 
     fn prompt(&mut self, item: &Item, exported: &mut ExportedTranscript) {
@@ -73,13 +74,13 @@ impl EventWriter<'_> {
         if is_own(item) && is_system {
             // The agent writes it again for each session.
             let system = json!({ "role": "system", "content": said });
-            return self.add_of("system.message", system, item, exported);
+            return self.add_of("system.message", &system, item, exported);
         }
         let data = match fields.meta.get("typed") {
             Some(typed) => json!({ "content": typed, "transformedContent": said }),
             None => json!({ "content": said }),
         };
-        self.add_of("user.message", data, item, exported);
+        self.add_of("user.message", &data, item, exported);
     }
 
     fn message(&mut self, step: &Step<'_>, exported: &mut ExportedTranscript) {
@@ -101,7 +102,7 @@ impl EventWriter<'_> {
                 let record = |item: &Item| item.fields.source.as_ref().map(|source| source.record().to_owned());
                 if record(item) != record(main) {
                     let event = json!({ "reasoningId": item.id.to_string(), "content": text(item) });
-                    self.add_of("assistant.reasoning", event, item, exported);
+                    self.add_of("assistant.reasoning", &event, item, exported);
                 }
                 data["reasoningText"] = text(item).into();
                 data["reasoningOpaque"] = signature(item).or(step.meta("reasoning_opaque")).into();
@@ -117,7 +118,7 @@ impl EventWriter<'_> {
         }
         data["content"] = texts.join("\n").into();
         data["toolRequests"] = requests.into();
-        self.add_of("assistant.message", data, main, exported);
+        self.add_of("assistant.message", &data, main, exported);
     }
 
     fn result(&mut self, result: &Item, others: &[Item], exported: &mut ExportedTranscript) {
@@ -138,7 +139,7 @@ impl EventWriter<'_> {
         } else {
             data["result"] = json!({ "content": said });
         }
-        self.add_of("tool.execution_complete", data, result, exported);
+        self.add_of("tool.execution_complete", &data, result, exported);
     }
 }
 

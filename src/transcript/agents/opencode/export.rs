@@ -108,7 +108,7 @@ impl DocumentWriter<'_> {
 
     /// Completes a part, which is of these items.
     fn of_items(&mut self, mut part: Value, items: &[&Item]) -> Value {
-        let ids: String = items.iter().map(|item| format!("_{}", item.id)).collect();
+        let ids: String = items.iter().flat_map(|item| ["_".to_owned(), item.id.to_string()]).collect();
         part["id"] = format!("prt_{:012x}{}{ids}", self.part_count, self.of_session()).into();
         part["sessionID"] = self.session.id.as_str().into();
         part["messageID"] = self.message.as_str().into();

@@ -148,7 +148,7 @@ fn resolve(raw: &RawValue, attachments: &Object<'_>) -> Option<Box<RawValue>> {
         let name = &rest[at + ATTACHMENT.len()..];
         let end = name.find('"')?;
         resolved.push_str(&rest[..at]);
-        let own = &rest[at..at + ATTACHMENT.len() + end + 1];
+        let own = &rest[at..=(at + ATTACHMENT.len() + end)];
         resolved.push_str(attachments.get(&name[..end]).map_or(own, RawValue::get));
         rest = &name[end + 1..];
     }

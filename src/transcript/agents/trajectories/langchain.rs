@@ -14,15 +14,31 @@ use crate::transcript::read::object::Object;
 /// How often JSON may be inside of a text of JSON, and how deep messages may be.
 const MAX_NESTED: usize = 5;
 
+/// The members of a run that may contain messages.
+const MEMBERS: [&str; 12] = [
+    "messages",
+    "choices",
+    "generations",
+    "message",
+    "output",
+    "input",
+    "question",
+    "answer",
+    "query",
+    "prompt",
+    "prompts",
+    "text",
+];
+
 /// JSON that is a text in JSON.
-pub(super) fn unwrapped(value: &RawValue) -> Option<Box<RawValue>> {
+pub(super) fn unwrapped(value: &RawValue) -> Box<RawValue> {
     let mut own = value.to_owned();
     for _ in 0..MAX_NESTED {
         let inner = json::text(&own).filter(|text| text.starts_with(['{', '[', '"']));
         let Some(inner) = inner.and_then(|text| RawValue::from_string(text.into_owned()).ok()) else { break };
         own = inner;
     }
-    Some(own)
+    own
 }
 
 /// The content that all copies of a message share.
@@ -46,20 +62,6 @@ pub(super) fn messages(value: &RawValue, depth: usize) -> Vec<&RawValue> {
     if let Some(list) = json::list(value) {
         return list.into_iter().flat_map(|raw| messages(raw, depth + 1)).collect();
     }
-    const MEMBERS: [&str; 12] = [
-        "messages",
-        "choices",
-        "generations",
-        "message",
-        "output",
-        "input",
-        "question",
-        "answer",
-        "query",
-        "prompt",
-        "prompts",
-        "text",
-    ];
     match object.any(&MEMBERS) {
         Some(inner) => messages(inner, depth + 1),
         None if object.is_empty() => Vec::new(),

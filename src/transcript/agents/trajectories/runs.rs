@@ -95,7 +95,7 @@ impl Dialect for Langfuse {
             Some(run) => read_run(session, &run, (run.get("input"), run.get("output")), output),
             None => {
                 let trace = record.object("trace");
-                let [input, answer] = ["input", "output"].map(|name| trace.get(name).and_then(unwrapped));
+                let [input, answer] = ["input", "output"].map(|name| trace.get(name).map(unwrapped));
                 read_run(session, &trace, (input.as_deref(), answer.as_deref()), output);
             }
         }
@@ -151,7 +151,10 @@ fn read_run(
                 builder.add_meta("model", session.model.clone());
             }
             let added = match json::text(raw) {
-                Some(text) => Some(session.text(&mut builder, who.unwrap_or(Role::User), &text)),
+                Some(text) => {
+                    session.text(&mut builder, who.unwrap_or(Role::User), &text);
+                    Some(())
+                }
                 None => who.and_then(|who| message::add_as(session, &mut builder, &message, who)),
             };
             let is_odd = builder.entries.is_empty() && !message.has("content") && json::text(raw).is_none();

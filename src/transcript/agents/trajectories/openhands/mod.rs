@@ -1,4 +1,4 @@
-//! Sessions of OpenHands: trajectories of V0, a JSON list of events, and the events of V1, one JSON object each.
+//! Sessions of `OpenHands`: trajectories of V0, a JSON list of events, and the events of V1, one JSON object each.
 //!
 //! ```text
 //! {"id":7,"timestamp":"…","source":"agent","action":"run","args":{"command":"ls","thought":"…"},"tool_call_metadata":{…}}

@@ -74,7 +74,7 @@ pub(super) fn read<'a>(
         let [prompt, answer] = ["prompt_tokens", "completion_tokens"].map(|name| usage.count(name));
         add_usage(&mut builder.entries, TokenUsage::of_prompt(prompt, cached, answer));
     }
-    session.notes = of.iter().map(|of| of.to_string()).collect();
+    session.notes = of.iter().map(std::string::ToString::to_string).collect();
     of
 }
 

@@ -34,7 +34,9 @@ pub(super) fn read(
                 session.content(builder, role, raw);
             }
             for url in message.list("content").into_iter().flat_map(|part| Object::of(part).list("image_urls")) {
-                json::text(url).iter().for_each(|url| add_image(builder, url, role));
+                if let Some(url) = json::text(url) {
+                    add_image(builder, &url, role);
+                }
             }
             use_usage(session, builder, role);
         }
