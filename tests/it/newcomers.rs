@@ -201,20 +201,21 @@ fn ancestors_of_a_trace_are_named_as_in_git() {
 
 #[test]
 fn clean_and_resume_name_a_session_that_is_newer_than_the_current_trace() {
-    let repo = TestRepo::new();
-    repo.say("mine");
-    let session = repo.bytes(&["demo", "--session"]);
-    fs::write(claude_folder(&repo).join("6b2e1f0a-0001.jsonl"), session).unwrap();
+    let repo = sample();
+    repo.text(&["switch", "work"]);
+    let session = String::from_utf8(repo.bytes(&["demo", "--session"])).unwrap();
+    let later = session.replace("2026-01-", "2026-03-").replace("79e9becd-", "79e9becf-");
+    fs::write(claude_folder(&repo).join("79e9becf-0001.jsonl"), later).unwrap();
     repo.text(&["import", "claude-code"]);
     let branches = repo.text(&["branch"]);
     let name = branches.split_whitespace().find(|word| word.starts_with("claude-code/")).unwrap();
-    let said = repo.trace(&["clean", "--yes"]);
-    assert!(
-        said.contains(&format!("the current trace is `main`; `git trace clean {name}` is about the newest")),
-        "{said}"
-    );
-    // Not about what `clean` made of the current trace.
+    for command in [&["clean", "--yes"][..], &["resume", "--print"]] {
+        let said = String::from_utf8(repo.run(command, b"").stderr).unwrap();
+        let hint = format!("`git trace {} {name}` is about the newest recorded session", command[0]);
+        assert!(said.contains(&format!("the current trace is `work`; {hint}")), "{said}");
+    }
     repo.text(&["switch", name]);
-    repo.text(&["clean", "--yes"]);
+    assert!(!repo.trace(&["clean", "--yes"]).contains("the current trace is"));
+    // What `clean` makes of the current trace is no other session.
     assert!(!repo.trace(&["clean", "--yes"]).contains("the current trace is"));
 }
