@@ -29,7 +29,7 @@ pub(crate) struct Exporter {
     /// The file below `home` in which the agent looks for the session.
     pub path: fn(home: &Path, &NewSession) -> Option<PathBuf>,
     pub resume_command: &'static str,
-    /// The command that takes the file in, with its path as the last argument; `None` if the agent finds the file by itself.
+    /// The command that takes the file in, with its path as the last argument; `None` if the agent finds the file.
     pub import_command: Option<&'static str>,
     /// The agent's form of a session's id, which is a UUID.
     pub session_id: fn(String) -> String,
@@ -129,7 +129,7 @@ pub(crate) fn resume_command(format: Format, session: &str) -> String {
     format!("{command}{}{session}", if command.ends_with('=') { "" } else { " " })
 }
 
-/// The command that takes an exported file in before that; `None` if the agent finds it by itself.
+/// The command that takes an exported file in before that; `None` if the agent finds it.
 pub(crate) fn import_command(format: Format) -> Option<&'static str> {
     format.agent().exporter.as_ref()?.import_command
 }

@@ -49,7 +49,7 @@ pub(super) fn opposing(
     let mut requests = Vec::new();
     for (item, (old, new)) in ends {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
-        // An undo of a later change set the same level again, in a line of its own.
+        // An undo of a later change set the same level again, in a separate line.
         if in_force(repo, now, item)?.as_ref().map(meaning) != after.as_ref().map(meaning) {
             let (operation, command) = (operation.id.clone(), operation.command.clone());
             return Err(TraceError::SetSince { operation, command, item });
@@ -66,7 +66,7 @@ pub(super) fn opposing(
     Ok(requests)
 }
 
-/// What a change says, whoever made it and when.
+/// The content of a change, without its author and time.
 fn meaning(change: &InForce) -> (Level, Option<&str>, &[Setting]) {
     (change.setting.level, change.setting.reason.as_deref(), &change.rivals)
 }

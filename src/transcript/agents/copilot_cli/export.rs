@@ -1,4 +1,4 @@
-//! Writes a session as GitHub Copilot CLI does: events of which each is the parent of the next.
+//! Writes a session as GitHub Copilot CLI does: a chain of events, each the parent of the next.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Writes a session as pi does: a head, and messages of which each is the parent of the next.
+//! Writes a session as pi does: a head, and a chain of messages, each the parent of the next.
 
 use std::path::{Path, PathBuf};
 
