@@ -2,13 +2,13 @@
 //!
 //! libgit2 reads packed and missing objects. If a loose object is damaged, git is asked, which looks into packs first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use flate2::bufread::ZlibDecoder;
 use git2::{ObjectFormat, ObjectType, Repository};
@@ -42,6 +42,8 @@ pub(super) struct Loose {
     fans: OnceLock<Box<[bool; 256]>>,
     pub(super) verified: AtomicBool,
     spare: Mutex<BTreeMap<PathBuf, Oid>>,
+    /// The objects that this process removed. libgit2 may still have a pack open that contained them.
+    removed: RwLock<HashSet<Oid>>,
 }
 
 impl Loose {
@@ -71,7 +73,8 @@ impl Loose {
             add(&mut folders, Some(&folder), Alternates { rest: &lent, separator: b'\n' });
         }
         let (asked, fans, verified) = (AtomicUsize::new(0), OnceLock::new(), AtomicBool::new(false));
-        Self { git_dir: git_dir.to_owned(), folders, quoted, asked, fans, verified, spare: Mutex::default() }
+        let (spare, removed) = (Mutex::default(), RwLock::default());
+        Self { git_dir: git_dir.to_owned(), folders, quoted, asked, fans, verified, spare, removed }
     }
 
     pub(super) fn folders(&self) -> &[PathBuf] {
@@ -126,7 +129,7 @@ impl Loose {
     }
 
     /// Asks git, which prefers packs.
-    fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
+    pub(super) fn ask_git(&self, digits: &str) -> Option<(ObjectType, Vec<u8>)> {
         let mut command = git("cat-file");
         command.env("GIT_DIR", &self.git_dir).env("GIT_OBJECT_DIRECTORY", self.folders.first()?);
         command.env("GIT_NO_LAZY_FETCH", "1").args(["cat-file", "--batch"]).input(format!("{digits}\n"));
@@ -137,6 +140,15 @@ impl Loose {
         let (kind, len) = (ObjectType::from_str(words.next()?)?, words.next()?.parse::<usize>().ok()?);
         let bytes = answer.get(end + 1..)?.get(..len)?;
         Some((kind, bytes.to_vec()))
+    }
+
+    pub(super) fn note_removal(&self, oids: &HashSet<Oid>) {
+        self.removed.write().unwrap_or_else(PoisonError::into_inner).extend(oids);
+    }
+
+    /// Whether this process removed the object. It may be here again.
+    pub(super) fn was_removed(&self, oid: Oid) -> bool {
+        self.removed.read().unwrap_or_else(PoisonError::into_inner).contains(&oid)
     }
 
     fn verify(&self, oid: Oid, (kind, bytes): (ObjectType, Vec<u8>)) -> io::Result<(ObjectType, Vec<u8>)> {

@@ -163,6 +163,10 @@ fn read<'o>(odb: &'o Odb<'_>, loose: &Loose, oid: Oid) -> Result<(ObjectType, Ob
     if let Some((kind, bytes)) = loose.read(oid)? {
         return Ok((kind, Object::Own(bytes)));
     }
+    if loose.was_removed(oid) {
+        let (kind, bytes) = loose.ask_git(&oid.to_string()).ok_or(GitError::MissingObject { oid })?;
+        return Ok((kind, Object::Own(bytes)));
+    }
     let object = odb.read(oid.0).map_err(|source| GitError::reading(oid, source))?;
     Ok((object.kind(), Object::Held(object)))
 }

@@ -23,7 +23,7 @@ impl Repo {
     pub(super) fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
         let oid = self.hash(kind, bytes)?;
         let odb = self.odb()?;
-        if odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH) {
+        if !self.loose.was_removed(oid) && odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH) {
             // This renews the time of its file, so that `git prune` does not remove it.
             let failed = |source| GitError::store(format!("write the {what} to the object database"), source);
             return odb.write(kind, bytes).map(Oid).map_err(failed);

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::git::error::GitError;
+use crate::git::objects::Recent;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::text_of;
@@ -25,6 +26,8 @@ pub(crate) fn remove_derived(path: &Path) -> Result<(), GitError> {
 impl Repo {
     /// Removes objects. Returns those that are still there, because another repository lends them.
     pub(crate) fn remove_objects(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
+        self.loose.note_removal(oids);
+        *self.recent.borrow_mut() = Recent::default();
         let mut left = oids.clone();
         for _ in 0..TRIES {
             if left.is_empty() {

@@ -46,3 +46,29 @@ fn a_ref_does_not_move_to_a_commit_that_is_missing_or_whose_tree_is_missing() {
         assert_eq!(repo.read_reflog(REFNAME).unwrap().len(), usize::from(before.is_some()));
     }
 }
+
+#[test]
+fn a_ref_does_not_move_to_a_commit_that_this_process_has_read_and_removed() {
+    for is_packed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        git2::Repository::init_bare(folder.path()).unwrap();
+        let repo = Repo::open(folder.path(), Env::default()).unwrap();
+        let who = who();
+        let tree = repo.write_tree(&mut []).unwrap();
+        let new = NewCommit { tree, parents: &[], author: &who, committer: &who, message: "test" };
+        let commit = repo.write_commit(&new).unwrap();
+        moved(&repo, commit).unwrap();
+        if is_packed {
+            let packed =
+                std::process::Command::new("git").arg("-C").arg(folder.path()).args(["repack", "-adq"]).status();
+            assert!(packed.unwrap().success());
+        }
+        // libgit2 now has the pack open, and the commit is one of the last that were read.
+        assert!(repo.find_commit(REFNAME).unwrap().is_some() && repo.read_commit(commit).is_ok());
+        assert!(repo.remove_objects(&[commit].into()).unwrap().is_empty());
+        let gone = moved(&repo, commit);
+        assert!(matches!(gone, Err(GitError::MissingObject { oid }) if oid == commit), "{gone:?}");
+        assert_eq!(repo.write_commit(&new).unwrap(), commit);
+        moved(&repo, commit).unwrap();
+    }
+}
