@@ -153,6 +153,22 @@ fn a_purge_reports_a_text_in_a_reflog_of_the_code() {
     assert!(said.contains("stays in a file: ") && said.contains("reftable\n"), "{said}");
 }
 
+#[test]
+fn a_purge_expires_a_reflog_whose_oldest_line_begins_at_a_purged_commit() {
+    let Some(repo) = reftable() else { return };
+    repo.say("one");
+    repo.text(&["switch", "-c", "other"]);
+    repo.say("correct-horse");
+    repo.text(&["reset", "TRACE_HEAD~1"]);
+    // As after the lines before the reset have expired.
+    for _ in 0..2 {
+        repo.git(&["reflog", "delete", "refs/traces/other@{1}"]);
+    }
+    let output = repo.run(&["purge", "--text", "-", "--reason", "leaked", "--yes"], b"correct-horse");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+    repo.fsck();
+}
+
 /// On a full disk, git moves a ref, fails to compact the tables, and reports only the failure.
 #[test]
 fn a_ref_that_git_has_moved_although_it_failed_has_moved() {

@@ -105,7 +105,12 @@ impl Repo {
             let options = ["show", "--no-show-signature", "--no-color", "--format=%H %gs", refname, "--"];
             let text = text_of(self.git("reflog").env("GIT_DIR", git_dir).args(options))?;
             let words = text.lines().filter_map(|line| line.split(' ').next());
-            let oids = words.filter_map(|oid| Oid::parse(oid, self.object_format())).collect();
+            let mut oids: Vec<Oid> = words.filter_map(|oid| Oid::parse(oid, self.object_format())).collect();
+            // Git prints only the newer side of a line. In a log of N lines, `@{N}` is where the oldest one begins, if anywhere.
+            let oldest = format!("{refname}@{{{}}}", oids.len());
+            let options = ["--quiet", "--verify", &oldest];
+            let begins = text_of(self.git("rev-parse").env("GIT_DIR", git_dir).args(options));
+            oids.extend(begins.ok().and_then(|oid| Oid::parse(oid.trim_end(), self.object_format())));
             reflogs.push(Reflog { refname: refname.to_owned(), oids, text: text.into_bytes() });
         }
         Ok(reflogs)
