@@ -814,6 +814,21 @@ fn an_import_of_an_export_brings_no_purged_reason_back() {
 }
 
 #[test]
+fn an_export_with_an_edit_of_a_refused_revision_is_imported_without_the_item() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say("two");
+    repo.text(&["edit", "#1", "-m", &format!("It is {SECRET}")]);
+    purge(&repo, &["--yes"]);
+    let file = repo.home().join("export.jsonl");
+    fs::write(&file, repo.bytes(&["export"])).unwrap();
+    let imported = repo.json(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()]);
+    assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&1.into(), &1.into()));
+    assert_eq!(repo.bodies("other"), ["one"]);
+    check(&repo);
+}
+
+#[test]
 fn purged_archives_and_forward_crumbs_do_not_come_back() {
     let (repo, _) = shared();
     plant_archive(&repo);

@@ -196,8 +196,10 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
                     scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
                 let item = &incoming.item;
                 let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_incoming(item));
-                // A deletion has no content, but after a refused line there is nothing to delete.
-                if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete || refused.contains(&item.id)) {
+                // A deletion has no content, but after a refused line there is nothing to delete or to edit.
+                let is_later = matches!(incoming.op, Op::Edit | Op::Restore | Op::Delete) && refused.contains(&item.id);
+                let of_id = || tombstones.as_ref().filter(|_| is_later && !writer.has(item.id))?.of_id(item.id);
+                if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete || is_later).or_else(of_id) {
                     if refused.insert(item.id) {
                         *purged.entry(purge.to_string()).or_default() += 1;
                     }

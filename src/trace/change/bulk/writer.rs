@@ -263,6 +263,11 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// Whether the trace has the item, or had it.
+    pub(super) fn has(&self, id: ItemId) -> bool {
+        self.live.contains_key(&id) || self.deleted.contains_key(&id)
+    }
+
     pub(super) fn remove(&mut self, id: ItemId, item: KnownItem) -> Result<(), TraceError> {
         self.change.remove_file(&item.path)?;
         self.change.total.subtract(item.cost, item.is_skipped);
