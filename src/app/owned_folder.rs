@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Context as _, Error, Result, bail};
-use crate::base::replace::{Access, put};
+use crate::base::replace::{Access, STEM, put};
 use crate::base::worktree_path::{check_outside_git, resolve};
 
 /// A manifest as it is written: `{"version":1, …}`.
@@ -41,7 +41,11 @@ impl OwnedFolder<'_> {
         let text = match resolve(folder, &path).and_then(fs::read) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+                // A killed first export leaves the unfinished manifest, which the next writer removes.
+                let is_left = |entry: io::Result<fs::DirEntry>| {
+                    entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(|name| STEM.is_temporary(name)))
+                };
+                let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_left));
                 if !is_empty {
                     let message = format!("`{}` has other files and no earlier {what}", folder.display());
                     return Err(Error::with_hint(message, "name a new or empty folder"));

@@ -335,7 +335,8 @@ fn write_text(mut new: &File, seen: &FileSnapshot, text: &[Cow<'_, [u8]>]) -> io
     copy(new, part.end..len)
 }
 
-const STEM: Stem = Stem(".git-trace");
+/// How the names of our temporary files begin.
+pub(crate) const STEM: Stem = Stem(".git-trace");
 
 pub(crate) fn put(path: &Path, access: Access, bytes: &[u8]) -> io::Result<()> {
     put_where(path, access, bytes, |_| true)

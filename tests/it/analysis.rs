@@ -148,6 +148,9 @@ fn a_folder_with_anything_else_is_refused() {
     fs::create_dir(repo.folder().join("mine")).unwrap();
     fs::write(repo.folder().join("mine/notes"), "").unwrap();
     let mut said = repo.refused(&["export", "--all", "-o", "mine"]);
+    // As a killed first export left it.
+    fs::create_dir(repo.folder().join("out")).unwrap();
+    fs::write(repo.folder().join("out/.git-trace-Ab12cd.tmp"), "{").unwrap();
     repo.trace(&["export", "--all", "-o", "out"]);
     fs::write(repo.folder().join("out/git-trace-export.json"), "{").unwrap();
     said += &repo.refused(&["export", "--all", "-o", "out"]);

@@ -22,7 +22,7 @@ use tempfile::{Builder, NamedTempFile};
 use crate::app::owned_folder::OwnedFolder;
 use crate::base::error::{Context as _, Error, Result, bail};
 use crate::base::process::Process;
-use crate::base::replace::{Lock, Stem};
+use crate::base::replace::{Lock, STEM};
 use crate::base::worktree_path::resolve;
 use crate::git::Repo;
 use crate::trace::store::trace_index::{Group, TraceIndex};
@@ -34,9 +34,6 @@ const TABLES: [&str; 3] = ["traces", "items", "calls"];
 const MANIFEST: &str = "git-trace-export.json";
 
 const VERSION: u32 = 1;
-
-/// How the names of our temporary files begin.
-const STEM: Stem = Stem(".git-trace");
 
 /// The outcome of an export.
 #[derive(Default, Debug)]

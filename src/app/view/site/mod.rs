@@ -27,7 +27,7 @@ use super::{Options, Past, page};
 use crate::app::owned_folder::OwnedFolder;
 use crate::app::progress::Progress;
 use crate::base::error::{Context as _, Result, bail};
-use crate::base::replace::{Access, FileVersion, Lock, Stem, put, replace};
+use crate::base::replace::{Access, FileVersion, Lock, STEM, put, replace};
 use crate::base::worktree_path::resolve;
 use crate::git::Repo;
 use crate::trace::TraceName;
@@ -41,8 +41,6 @@ const MANIFEST: &str = "git-trace-site.json";
 const VERSION: u32 = 1;
 pub(super) const INDEX: &str = "index.html";
 const PAGES: &str = "sessions";
-/// How the names of our temporary files begin.
-const STEM: Stem = Stem(".git-trace");
 /// The most characters of a trace's name in the name of its file.
 const MAX_NAME: usize = 60;
 
