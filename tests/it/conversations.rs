@@ -294,6 +294,21 @@ fn a_list_of_chat_completions_is_read_as_requests() {
 }
 
 #[test]
+fn edits_at_ever_longer_paths_nest_no_value_without_a_limit() {
+    let repo = TestRepo::new();
+    let nested = format!("{}null{}", "{\"a\":".repeat(120), "}".repeat(120));
+    let start = json!({"kind": 0, "v": {"version": 3, "sessionId": "s", "requests": []}});
+    let edit = |number: usize| {
+        let path = ",\"a\"".repeat(120 * number);
+        format!("\n{{\"kind\":1,\"k\":[\"b\"{path}],\"v\":{nested}}}")
+    };
+    let edits: String = (0..250).map(edit).collect();
+    fs::write(repo.folder().join("s.jsonl"), format!("{start}{edits}\n")).unwrap();
+    let output = repo.run(&["import", "vscode-copilot", "s.jsonl"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", repo.exact(&output));
+}
+
+#[test]
 fn a_log_of_edits_is_replayed() {
     let repo = TestRepo::new();
     let request = |id: &str, text: &str, result: Value| {
@@ -381,6 +396,10 @@ fn logs_of_inspect_have_usage_attachments_and_an_archive() {
         let output = repo.run(&["import", "inspect", "cut.eval", "--trace", "cut"], b"");
         assert!(output.status.code().is_some_and(|status| status <= 2), "{cut}");
     }
+    // The length of the first part is wrong, so what follows is no part.
+    let wrong: Vec<u8> = [&archive[..18], &[1, 0, 0, 0], &archive[22..]].concat();
+    fs::write(repo.folder().join("wrong.eval"), wrong).unwrap();
+    assert!(repo.refused(&["import", "inspect", "wrong.eval"]).contains("no inspect record"));
     repo.fsck();
 }
 

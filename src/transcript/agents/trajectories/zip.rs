@@ -14,6 +14,9 @@ const HEADER: usize = 30;
 
 const SIGNATURE: &[u8] = b"PK\x03\x04";
 
+/// The starts of the directory: of its entries, and of its two ends.
+const ENDS: [&[u8]; 3] = [b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x06"];
+
 /// The part that begins each archive, and what begins the names of samples.
 const START: &[u8] = b"_journal/start.json";
 const SAMPLES: &[u8] = b"samples/";
@@ -54,7 +57,11 @@ impl<'r> ZippedSamples<'r> {
         let mut header = Vec::new();
         (&mut self.archive).take(HEADER as u64).read_to_end(&mut header)?;
         if header.len() < HEADER || !header.starts_with(SIGNATURE) {
-            return Ok(false);
+            // What follows the parts is the directory. Anything else is damaged, unless the archive is still written.
+            let is_damaged = header.len() >= HEADER && !ENDS.iter().any(|end| header.starts_with(end));
+            self.output.extend_from_slice(if is_damaged { b"?\n" } else { b"" });
+            io::copy(&mut self.archive, &mut io::sink())?;
+            return Ok(is_damaged);
         }
         let number = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
         let (flags, method) = (number(6), number(8));

@@ -10,12 +10,16 @@
 //! The result is the lines of the state as a document: its members, and then each request. Requests that were cut are lines of their
 //! own, named `rewound`. A line that is no edit stays as it is.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead as _, BufReader, Read};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 const REQUESTS: &str = "requests";
+
+/// The longest path of an edit. VS Code's have few steps, and edits at ever longer ones would nest values without a limit.
+const LONGEST: usize = 64;
 
 #[derive(Deserialize)]
 struct Edit {
@@ -60,6 +64,7 @@ impl Chat {
         let is_of_requests = matches!(&k[..], [Value::String(name)] if name == REQUESTS);
         match kind {
             0 => self.state = v,
+            _ if k.len() > LONGEST => return None,
             1 | 3 if k.is_empty() => return None,
             1 => *place(&mut self.state, &k, true)? = v,
             2 => {
@@ -73,8 +78,9 @@ impl Chat {
                 list.extend(v.as_array().cloned().unwrap_or_default());
                 if is_of_requests {
                     // An edit of a request cuts it, and appends it again.
-                    let is_back = |request: &Value| list.iter().any(|other| other["requestId"] == request["requestId"]);
-                    let gone: Vec<_> = cut.into_iter().filter(|request| !is_back(request)).collect();
+                    let id = |request: &Value| request["requestId"].to_string();
+                    let back: HashSet<String> = list.iter().map(id).collect();
+                    let gone: Vec<_> = cut.into_iter().filter(|request| !back.contains(&id(request))).collect();
                     self.rewound.extend(gone.into_iter().map(|request| (before, request)));
                 }
             }
@@ -94,7 +100,7 @@ impl Chat {
         Some(())
     }
 
-    fn write(self, lines: &mut Vec<u8>) {
+    fn write(mut self, lines: &mut Vec<u8>) {
         let Value::Object(mut members) = self.state else { return };
         let requests = members.remove(REQUESTS).unwrap_or_default();
         let mut write =
@@ -103,8 +109,10 @@ impl Chat {
             write(name, value);
         }
         let requests = requests.as_array().map(Vec::as_slice).unwrap_or_default();
+        self.rewound.sort_by_key(|(before, _)| *before);
+        let mut rewound = self.rewound.iter().peekable();
         for number in 0..=requests.len() {
-            for (_, request) in self.rewound.iter().filter(|(before, _)| *before == number) {
+            while let Some((_, request)) = rewound.next_if(|(before, _)| *before <= number) {
                 write("rewound", request);
             }
             if let Some(request) = requests.get(number) {
