@@ -542,3 +542,59 @@ fn a_push_keeps_no_purged_reason_that_it_fetched() {
     assert!(repo.git(&["ls-remote", "origin"]).contains("refs/trace-records/priority"));
     check(&repo);
 }
+
+#[test]
+fn a_purge_by_another_clone_that_rebased_or_imported_does_not_bring_the_text_back() {
+    let (mut repo, clone) = with_two_texts();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, OTHER, "private", &[]);
+        // Neither the commits of a rebase nor those of an import have the times of the ones that were purged.
+        repo.text(&["switch", "-c", "base", "#0"]);
+        repo.say("a base");
+        repo.text(&["switch", "-c", "idea", "main"]);
+        repo.text(&["rebase", "base"]);
+        repo.text(&["purge", "--push", "origin"]);
+        let session = repo.text(&["export"]);
+        repo.bytes_with(&["import", "jsonl", "-", "--trace", "copy"], session.as_bytes());
+        repo.text(&["push", "origin", "idea", "copy"]);
+    });
+    purge_text(&repo, ONE, "leaked", &[]);
+    let fetched = repo.run(&["fetch"], b"");
+    let said = String::from_utf8_lossy(&fetched.stderr).into_owned();
+    for name in ["idea", "copy"] {
+        assert!(said.contains(&format!("skipped origin/{name}: purged by A U Thor")), "{said}");
+    }
+    repo.text(&["pull"]);
+    has_neither(&repo);
+    assert_eq!(repo.bodies("idea").len(), repo.bodies("main").len() + 1);
+    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["push", "origin", "*"]);
+    let (idea, copy) = (repo.bodies("idea"), repo.bodies("copy"));
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!((repo.bodies("idea"), repo.bodies("copy")), (idea, copy));
+        has_neither(repo);
+    });
+}
+
+#[test]
+fn a_purged_subject_or_reason_does_not_come_back_in_the_commits_of_a_rebase() {
+    let (mut repo, clone) = shared();
+    repo.say("plain");
+    repo.text(&["commit", "-s", &format!("subject {ONE}"), "-m", "another"]);
+    repo.text(&["delete", "#2", "--reason", &format!("because of {ONE}")]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["switch", "-c", "base", "#0"]);
+        repo.say("a base");
+        repo.text(&["switch", "-c", "idea", "main"]);
+        repo.text(&["rebase", "base"]);
+        repo.text(&["push", "origin", "idea"]);
+    });
+    purge_text(&repo, ONE, "leaked", &[]);
+    repo.text(&["pull"]);
+    has_neither(&repo);
+    assert_eq!(repo.bodies("idea").len(), 4);
+}

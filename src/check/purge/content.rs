@@ -98,13 +98,8 @@ impl Target {
 
     /// Keeps only what a request needs to stay valid: type, role, names of tools, and ids that tie items together.
     pub(super) fn blank(&self, item: &mut Item) {
-        let text = item.body.strip_prefix(br#"{"purged":""#).and_then(|text| text.strip_suffix(br#""}"#));
-        // A marker alone; an earlier purge may have removed only the beginning.
-        if text
-            .unwrap_or(&item.body)
-            .strip_prefix(b"[purged: ")
-            .is_some_and(|rest| rest.iter().position(|byte| *byte == b']') == Some(rest.len().wrapping_sub(1)))
-        {
+        // An earlier purge may have removed only the beginning.
+        if is_blank(&item.body) {
             return;
         }
         let marker = self.marker.clone();
@@ -202,4 +197,11 @@ impl Target {
         }
         (changed.as_bytes() != bytes).then(|| changed.into_bytes())
     }
+}
+
+/// Whether a body is a marker alone, as [`Target::blank`] leaves it.
+pub(super) fn is_blank(body: &[u8]) -> bool {
+    let text = body.strip_prefix(br#"{"purged":""#).and_then(|text| text.strip_suffix(br#""}"#)).unwrap_or(body);
+    let rest = text.strip_prefix(b"[purged: ");
+    rest.is_some_and(|rest| rest.iter().position(|byte| *byte == b']') == Some(rest.len().wrapping_sub(1)))
 }

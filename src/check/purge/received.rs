@@ -69,6 +69,7 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
     rewriter.commits = survey.commits;
+    rewriter.messages = survey.messages;
     for (refname, Found { tip, own, items, purge, .. }) in purged {
         let lock = repo.lock(&refname)?;
         let moved = repo.update_ref(&lock, &signature.committer, |seen| {
@@ -132,6 +133,8 @@ struct Survey<'r> {
     /// Commits whose new oid is known, which is the old one if nothing in their history is purged.
     commits: HashMap<Oid, Oid>,
     blobs: HashMap<Oid, Vec<u8>>,
+    /// The messages of commits without what was purged.
+    messages: HashMap<Oid, Vec<u8>>,
     /// The newest content that a purge left, by item.
     left: HashMap<ItemId, Item>,
     /// Revisions of purged items that no purge has seen.
@@ -162,6 +165,7 @@ impl<'r> Survey<'r> {
             verifier: Verifier::new(repo, tombstones),
             commits: HashMap::new(),
             blobs: HashMap::new(),
+            messages: HashMap::new(),
             left: HashMap::new(),
             revisions: Vec::new(),
             items: BTreeSet::new(),
@@ -220,7 +224,14 @@ impl<'r> Survey<'r> {
                     && !self.pairs.files.contains_key(&entry.blob)
                     && tombstones.of_file(repo, entry)?.is_none();
             }
-            is_clean &= !self.pairs.messages.contains_key(&oid);
+            if let Some((message, found, is_of_item)) = tombstones.clean_message(&commit)
+                && !self.messages.contains_key(&oid)
+            {
+                is_named |= is_of_item;
+                purge = purge.or(Some(found));
+                self.messages.insert(oid, message.into_bytes());
+            }
+            is_clean &= !self.messages.contains_key(&oid);
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),

@@ -52,6 +52,7 @@ pub(crate) fn rewrite_fetched(
             }
             let mut objects: HashSet<Oid> = found.into_iter().map(|(oid, _)| oid).collect();
             let mut survey = Survey::new(repo, &tombstones);
+            survey.messages.clone_from(&pairs.messages);
             (survey.pairs, survey.missing) = (pairs, missing);
             let Some((new, replaced)) =
                 rewrite(signature, survey, remote, (&name, tip))?.filter(|(new, _)| *new != tip)
@@ -127,7 +128,7 @@ fn rewrite(
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
     rewriter.commits = std::mem::take(&mut survey.commits);
-    rewriter.messages = std::mem::take(&mut survey.pairs.messages);
+    rewriter.messages = std::mem::take(&mut survey.messages);
     let new = rewriter.commit(tip)?;
     let replaced = rewriter.replaced();
     // The texts of a remote are not those that were purged here.

@@ -4,7 +4,7 @@
 //! depend on the order of the forms, so all clones make the same one. It contains nothing that either purge removed, because each of
 //! its parts between markers is part of both forms.
 
-use crate::check::purge::content::Target;
+use crate::check::purge::content::{Target, is_blank};
 use crate::check::purge::verify::has_headers_of;
 use crate::tokens::Counter;
 use crate::trace::Item;
@@ -13,6 +13,16 @@ use crate::trace::Item;
 const MOST: usize = 1_000_000;
 
 pub(super) fn join(one: &[u8], other: &[u8], marker: &str) -> Vec<u8> {
+    compare(one, other, marker).0
+}
+
+/// Whether both texts may be forms of one: they differ only where a marker is.
+pub(super) fn may_be_forms(one: &[u8], other: &[u8]) -> bool {
+    is_blank(one) || is_blank(other) || compare(one, other, "").1
+}
+
+/// The joined text, and whether markers explain all differences.
+fn compare(one: &[u8], other: &[u8], marker: &str) -> (Vec<u8>, bool) {
     let (one, other) = (words(one.min(other)), words(one.max(other)));
     let head = common(&mut one.iter().zip(&other));
     let tail = common(&mut one[head..].iter().rev().zip(other[head..].iter().rev()));
@@ -22,7 +32,8 @@ pub(super) fn join(one: &[u8], other: &[u8], marker: &str) -> Vec<u8> {
     let is_marked = one[..head].last().into_iter().chain(one[one.len() - tail..].first()).any(|word| is_marker(word));
     let is_marked = is_marked && (from.is_empty() || to.is_empty());
     let middle = if is_marked { Vec::new() } else { marker.as_bytes().to_vec() };
-    [one[..head].concat(), aligned.unwrap_or(middle), one[one.len() - tail..].concat()].concat()
+    let is_aligned = aligned.is_some();
+    ([one[..head].concat(), aligned.unwrap_or(middle), one[one.len() - tail..].concat()].concat(), is_aligned)
 }
 
 /// Joins two forms whose markers hide text of each other. `None` if they differ anywhere else.

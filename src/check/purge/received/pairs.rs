@@ -2,11 +2,13 @@
 //!
 //! Both forms of a commit have its time, operation, and item. If only one purge changed an item, its tombstone names the other form.
 //! If both did, what they left is joined.
+//!
+//! The commits of a rebase, an import, or a merge have no other form here, but what two purges left of an item does.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::join::{join_items, join_text};
-use crate::check::purge::content::Target;
+use super::join::{join_items, join_text, may_be_forms};
+use crate::check::purge::content::{Target, is_blank};
 use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
@@ -58,14 +60,14 @@ impl Pairs {
             let key = key(&theirs);
             let ours = match known.remove(&key) {
                 Some(ours) => ours,
-                None => others.find(repo, tombstones, &key)?,
+                None => {
+                    others.read(repo, tombstones)?.iter().find_map(|known| known.commits.get(&key)).cloned().flatten()
+                }
             };
-            if let Some(ours) = ours
-                && ours.commit.oid != theirs.commit.oid
-                && pairs.has_parents(&ours, &theirs)
-                && !pairs.add(repo, tombstones, &ours, &theirs)?
-            {
-                return Ok(Self::default());
+            match ours.filter(|ours| ours.commit.oid != theirs.commit.oid && pairs.has_parents(ours, &theirs)) {
+                Some(ours) if !pairs.add(repo, tombstones, &ours, &theirs)? => return Ok(Self::default()),
+                Some(_) => {}
+                None => pairs.add_items(repo, tombstones, &theirs, others)?,
             }
         }
         Ok(pairs)
@@ -87,6 +89,60 @@ impl Pairs {
             self.files.insert(entry.blob, item_file::render(&joined));
         }
         Ok(())
+    }
+
+    /// Adds the items of a commit without another form here, if what our purges left of them shows that text which was purged here is
+    /// in them.
+    fn add_items(
+        &mut self,
+        repo: &Repo,
+        tombstones: &Tombstones,
+        theirs: &Tip,
+        others: &mut Others,
+    ) -> Result<(), TraceError> {
+        for change in changes_of(repo, theirs)? {
+            let Some(there) = change.sides().1.filter(|there| tombstones.of_id(there.id).is_some()) else { continue };
+            let read = |blob| Ok::<_, TraceError>(read_item(there.id, &repo.read_blob(blob)?));
+            let is_kept = |blob| tombstones.fate(repo, blob, &|oid| repo.read_blob(oid).is_ok()) == Fate::Kept;
+            if self.files.contains_key(&there.blob) || !is_kept(there.blob) {
+                continue;
+            }
+            let other = read(there.blob)?;
+            let Some(also) = tombstones.of_left(&other) else { continue };
+            let known = others.read(repo, tombstones)?.iter().filter_map(|known| known.files.get(&there.id)).flatten();
+            let known: BTreeSet<Oid> = known.copied().filter(|blob| is_kept(*blob)).collect();
+            let known =
+                known.into_iter().map(|blob| Ok((blob, read(blob)?))).collect::<Result<Vec<_>, TraceError>>()?;
+            if known.iter().any(|(_, one)| is_same_content(one, &other)) {
+                continue;
+            }
+            let left = known.iter().filter_map(|(blob, one)| Some((*blob, one, tombstones.of_left(one)?)));
+            let mut left: Vec<_> = left.filter(|(_, one, _)| may_be_forms(&one.body, &other.body)).collect();
+            // A marker alone may be a form of any text, so another revision that is one counts last.
+            left.sort_by_key(|(_, one, _)| (one.revision != other.revision, is_blank(&one.body)));
+            for (blob, one, purge) in left {
+                let purge = if purge.reason <= also.reason { purge } else { also };
+                if let Some(joined) = join_items(one, &other, &target(&purge.reason)) {
+                    let joined = if is_same_content(&joined, &other) { other.clone() } else { joined };
+                    self.purge = Some(purge.clone());
+                    self.join([(blob, one.clone()), (there.blob, other)], &joined);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, forms: [(Oid, Item); 2], joined: &Item) {
+        for (blob, form) in forms {
+            let joined = Item { revision: form.revision, ..joined.clone() };
+            if joined != form {
+                self.files.insert(blob, item_file::render(&joined));
+            }
+            if !is_same_content(&form, &joined) {
+                self.forms.push((form, joined));
+            }
+        }
     }
 
     fn has_parents(&self, ours: &Tip, theirs: &Tip) -> bool {
@@ -125,10 +181,7 @@ impl Pairs {
             let purge = if left.reason <= also.reason { left } else { also };
             let Some(joined) = join_items(&one, &other, &target(&purge.reason)) else { return Ok(false) };
             self.purge = Some(purge.clone());
-            let bytes = item_file::render(&joined);
-            self.files.extend([(here.blob, bytes.clone()), (there.blob, bytes)]);
-            let forms = [one, other].map(|form| (form, joined.clone()));
-            self.forms.extend(forms.into_iter().filter(|(form, joined)| !is_same_content(form, joined)));
+            self.join([(here.blob, one), (there.blob, other)], &joined);
         }
         let (one, other) = (&ours.commit.message, &theirs.commit.message);
         let reasons = [marked_reason(one), marked_reason(other)].into_iter().flatten().min();
@@ -173,12 +226,33 @@ fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<b
 /// The purged traces of this repository, whatever their names, then earlier states of them: somebody may have given a purged trace
 /// another name. They are read once, if they are needed.
 #[derive(Default)]
-pub(super) struct Others(Option<[ByKey; 2]>);
+pub(super) struct Others(Option<[Known; 2]>);
+
+#[derive(Default)]
+struct Known {
+    commits: ByKey,
+    /// The files of purged items.
+    files: HashMap<ItemId, HashSet<Oid>>,
+}
+
+impl Known {
+    fn of(repo: &Repo, tombstones: &Tombstones, tips: Vec<Tip>) -> Result<Self, TraceError> {
+        let mut files = HashMap::<_, HashSet<Oid>>::new();
+        for tip in &tips {
+            let changes = changes_of(repo, tip)?;
+            let entries = changes.iter().filter_map(|change| change.sides().1);
+            for entry in entries.filter(|entry| tombstones.of_id(entry.id).is_some()) {
+                files.entry(entry.id).or_default().insert(entry.blob);
+            }
+        }
+        Ok(Self { commits: by_key(tips), files })
+    }
+}
 
 impl Others {
-    fn find(&mut self, repo: &Repo, tombstones: &Tombstones, key: &str) -> Result<Option<Tip>, TraceError> {
+    fn read(&mut self, repo: &Repo, tombstones: &Tombstones) -> Result<&[Known; 2], TraceError> {
         if self.0.is_none() {
-            let mut found = [ByKey::new(), ByKey::new()];
+            let mut found = [Known::default(), Known::default()];
             for (prefix, found) in [TRACES, BACKUP_REFS].into_iter().zip(&mut found) {
                 let mut purged = Vec::new();
                 // `fsck` reports damaged tips.
@@ -186,11 +260,11 @@ impl Others {
                     let tips = read(repo, tip, None)?;
                     purged.extend(is_any_purged(repo, tombstones, &tips)?.then_some(tips).into_iter().flatten());
                 }
-                *found = by_key(purged);
+                *found = Known::of(repo, tombstones, purged)?;
             }
             self.0 = Some(found);
         }
-        Ok(self.0.iter().flatten().find_map(|known| known.get(key)).cloned().flatten())
+        Ok(self.0.get_or_insert_default())
     }
 }
 

@@ -7,6 +7,7 @@ use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title, preview};
 use crate::trace::model::tree;
+use crate::trace::store::tombstone::line_of;
 use crate::trace::{ItemId, TraceError};
 
 /// The trailers whose values are never a user's text.
@@ -64,8 +65,11 @@ impl Rewriter<'_> {
         let must_go = is_purged && !is_marker(subject) && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
         let mut changed = self.redacted(&format!("{new_subject}{body}"));
+        // A file that was purged shows the same in a commit that was rebased.
+        let alone = items().next().filter(|_| previews.is_none());
         if !changed.starts_with(subject) {
             self.forget_words(subject);
+            self.changed_lines.extend(alone.map(|item| line_of(item, subject)));
         }
         for line in trailers.split_inclusive('\n') {
             let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
@@ -81,6 +85,7 @@ impl Rewriter<'_> {
                     let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
                     if new != reason {
                         self.forget_words(reason);
+                        self.changed_lines.extend(alone.map(|item| line_of(item, reason)));
                     }
                     format!("Trace-Reason: {new}")
                 }

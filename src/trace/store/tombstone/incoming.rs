@@ -10,7 +10,8 @@ use crate::trace::store::walk::changes_of;
 use crate::trace::{Tip, TraceError};
 
 impl Tombstones {
-    /// The purged commits and files in the history of `tip` that the history of `known` does not have, and those with purged content.
+    /// The purged commits and files in the history of `tip` that the history of `known` does not have, and those with purged content or a
+    /// purged subject or reason.
     /// Reads each file once.
     pub(crate) fn in_history(
         &self,
@@ -20,8 +21,10 @@ impl Tombstones {
     ) -> Result<Vec<(Oid, &Purge)>, TraceError> {
         let (mut found, mut files) = (Vec::new(), BTreeMap::new());
         for oid in repo.commits_beyond(tip, known)? {
-            found.extend(self.of_object(oid).map(|purge| (oid, purge)));
-            for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+            let tip = Tip::read(repo, oid)?;
+            let of_message = || self.clean_message(&tip).map(|(_, purge, _)| purge);
+            found.extend(self.of_object(oid).or_else(of_message).map(|purge| (oid, purge)));
+            for change in changes_of(repo, &tip)? {
                 let Some(entry) = change.sides().1 else { continue };
                 match self.of_object(entry.blob) {
                     Some(purge) => found.push((entry.blob, purge)),
