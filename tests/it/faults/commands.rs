@@ -264,6 +264,18 @@ pub(super) const COMMANDS: &[Writing] = &[
     ]]),
     plain(&["archive", "origin", "idea"]).in_order(KEPT_THERE).that_refuses(),
     plain(&["switch", "idea"]).after(&[&["trace", "archive", "origin", "idea"]]).in_order(BROUGHT_BACK),
+    plain(&[
+        "clean",
+        "claude-code/488c5296-fc78-4fdf-8cfd-f1cae9454bd0",
+        "--yes",
+        "--preset",
+        "aggressive",
+        "--keep",
+        "1",
+    ])
+    .after(&[&["trace", "import", "claude-code", "../session.jsonl"]]),
+    plain(&["purge", "#2", "--reason", "leaked", "--yes"]).in_order(&["repo refs/"]),
+    plain(&["enable"]).after(&[&["trace", "disable"]]).in_order(&["repo/.git/config"]),
 ];
 
 /// Lays out what the commands work on: `repo` and `remote.git` in the home of `at`.
