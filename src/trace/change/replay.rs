@@ -3,8 +3,6 @@
 //! Each step is a three-way merge into the newest commit; the operations differ in the trees that are the base and theirs. The
 //! trace moves once, to the last commit. An open conflict changes nothing.
 
-use std::collections::HashMap;
-
 use crate::git::{Ident, Oid, Repo, TreeStore as _};
 use crate::tokens::Counter;
 use crate::trace::change::merge::three_way::{Conflict, Placement, Sides};
@@ -111,6 +109,7 @@ impl Trace<'_> {
         let repo = self.repo();
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
+            let mut previous = None;
             for commit in commits {
                 let undone = Tip::read(repo, *commit)?;
                 let before = match undone.commit.parents.as_slice() {
@@ -119,7 +118,8 @@ impl Trace<'_> {
                     _ => return Err(TraceError::Merge { commit: *commit }),
                 };
                 let onto = newest(change)?;
-                let mut sides = Sides::compare(repo, Some(undone.commit.tree), [&onto, &undone], before)?;
+                let base = Some(undone.commit.tree);
+                let mut sides = Sides::compare_next(previous, repo, base, [&onto, &undone], before)?;
                 for changed in &mut sides.theirs {
                     renew(repo, changed, change.counter)?;
                 }
@@ -129,6 +129,7 @@ impl Trace<'_> {
                 };
                 let decide = &mut settlement.between(repo, &tip, &undone);
                 let merged = change.three_way(&onto, &sides, placement, decide)?;
+                previous = Some(sides);
                 if !merged.conflicts.is_empty() {
                     return Ok(finish(change, verb, merged.conflicts));
                 }
@@ -179,8 +180,7 @@ impl Trace<'_> {
             refuse_state(repo, onto.commit.oid, Some(tip.commit.oid))?;
             change.continue_on(onto)?;
             let mut in_line = true;
-            // An item that is deleted and restored while it is replayed returns to its position.
-            let mut positions = HashMap::new();
+            let mut previous = None;
             for commit in &own {
                 let replayed = Tip::read(repo, *commit)?;
                 let parents = &replayed.commit.parents;
@@ -188,7 +188,7 @@ impl Trace<'_> {
                 if in_line {
                     change.restart_on(replayed)?;
                 } else if parents.len() <= 1 {
-                    let conflicts = replay(change, &replayed, settlement, &mut positions)?;
+                    let conflicts = replay(change, &replayed, settlement, &mut previous)?;
                     if !conflicts.is_empty() {
                         change.abandon();
                         return Ok(Outcome::Conflicts(conflicts));
@@ -203,22 +203,23 @@ impl Trace<'_> {
     }
 }
 
-/// Replays one commit; returns the conflicts that a person must decide.
+/// Replays one commit, after those that `previous` compared; returns the conflicts that a person must decide.
 fn replay(
     change: &mut PendingChange<'_>,
     replayed: &Tip,
     settlement: &Settlement,
-    positions: &mut HashMap<ItemId, u32>,
+    previous: &mut Option<Sides>,
 ) -> Result<Vec<Conflict>, TraceError> {
     let repo = change.repo();
     let parent = replayed.commit.parents.first().map(|parent| repo.read_commit(*parent)).transpose()?;
     let onto = newest(change)?;
-    let mut sides = Sides::compare(repo, parent.map(|parent| parent.tree), [&onto, replayed], replayed.commit.tree)?;
-    sides.positions = std::mem::take(positions);
+    let base = parent.map(|parent| parent.tree);
+    let mut sides = Sides::compare_next(previous.take(), repo, base, [&onto, replayed], replayed.commit.tree)?;
     let decide = &mut settlement.between(repo, &onto, replayed);
     let merged = change.three_way(&onto, &sides, Placement::AtEnd, decide)?;
-    *positions = sides.positions;
-    positions.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
+    // An item that is deleted and restored while it is replayed returns to its position.
+    sides.positions.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
+    *previous = Some(sides);
     if merged.conflicts.is_empty() && !merged.is_unchanged() {
         let author = Ident::of(&replayed.commit.author, replayed.commit.author_time);
         let own = if replayed.is_ours() { replayed.trailers.clone() } else { Trailers::default() };

@@ -50,8 +50,10 @@ pub(crate) struct Sides {
     pub theirs: Vec<Change>,
     /// The positions of removed items, to which they return if they are added again.
     pub positions: HashMap<ItemId, u32>,
-    /// The items that we changed; `None` if we removed them.
+    /// Our versions of all items that we changed, and of some others; `None` if we do not have them.
     ours: HashMap<ItemId, Option<ItemEntry>>,
+    /// The base and our tree, unless complete lists were compared.
+    compared: Option<(Oid, Oid)>,
 }
 
 impl Sides {
@@ -63,22 +65,50 @@ impl Sides {
         [ours, theirs]: [&Tip; 2],
         after: Oid,
     ) -> Result<Self, TraceError> {
+        let by_folders = ours.is_ours() && theirs.is_ours();
         let changes = |after| -> Result<Vec<Change>, TraceError> {
-            if ours.is_ours() && theirs.is_ours() {
+            if by_folders {
                 return Ok(tree::changes(repo, base, after)?);
             }
             let before = base.map_or(Ok(Vec::new()), |base| tree::list(repo, base))?;
             Ok(tree::changes_of_lists(before, tree::list(repo, after)?))
         };
+        let compared = base.filter(|_| by_folders).map(|base| (base, ours.commit.tree));
         let ours =
             changes(ours.commit.tree)?.iter().map(|change| (change.entry().id, change.sides().1.cloned())).collect();
-        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours })
+        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours, compared })
+    }
+
+    /// As [`Self::compare`], for the next of several commits in a row, with the same positions. Reads only what differs from the trees
+    /// that were compared before, so that the cost of a commit does not grow with what both sides changed since their merge base.
+    pub(crate) fn compare_next(
+        previous: Option<Self>,
+        repo: &Repo,
+        base: Option<Oid>,
+        [ours, theirs]: [&Tip; 2],
+        after: Oid,
+    ) -> Result<Self, TraceError> {
+        let Some(mut sides) = previous else { return Self::compare(repo, base, [ours, theirs], after) };
+        let (Some((last_base, last_ours)), Some(next_base), true, true) =
+            (sides.compared, base, ours.is_ours(), theirs.is_ours())
+        else {
+            return Ok(Self { positions: sides.positions, ..Self::compare(repo, base, [ours, theirs], after)? });
+        };
+        for change in tree::changes(repo, Some(last_base), next_base)? {
+            // An item that only the base changed is still in our tree as it was before.
+            sides.ours.entry(change.entry().id).or_insert_with(|| change.sides().0.cloned());
+        }
+        for change in tree::changes(repo, Some(last_ours), ours.commit.tree)? {
+            sides.ours.insert(change.entry().id, change.sides().1.cloned());
+        }
+        let compared = Some((next_base, ours.commit.tree));
+        Ok(Self { theirs: tree::changes(repo, base, after)?, compared, ..sides })
     }
 
     /// A single change of theirs, of an item that we have as `ours`.
     pub(crate) fn of_change(change: Change, ours: Option<ItemEntry>) -> Self {
         let ours = HashMap::from([(change.entry().id, ours)]);
-        Self { theirs: vec![change], positions: HashMap::new(), ours }
+        Self { theirs: vec![change], positions: HashMap::new(), ours, compared: None }
     }
 
     /// Our version of an item, whose version in the base is `base`.
