@@ -17,6 +17,7 @@ mod session;
 pub(crate) mod stub;
 mod summarize;
 mod todo;
+mod tools;
 
 pub(crate) use apply::{Cleaned, branch_name, newest_branch};
 pub(crate) use plan::{Action, Plan, Row, WORTH};

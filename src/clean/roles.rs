@@ -1,12 +1,14 @@
-//! What the tools of each agent do: one table per agent, by tool name.
+//! The effect of a call, from its tool and arguments, as far as cleaning must know it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use super::tools::{EDITORS, role};
 use crate::base::string_enum::string_enum;
 use crate::trace::Item;
+use crate::trace::model::arguments::{COMMANDS, PATHS};
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::one_line;
 
@@ -30,69 +32,6 @@ string_enum! {
     }
 }
 
-type Tools = &'static [(&'static str, Role)];
-
-const CLAUDE_CODE: Tools = &[
-    ("Read", Role::Read),
-    ("NotebookRead", Role::Read),
-    ("Edit", Role::Edit),
-    ("MultiEdit", Role::Edit),
-    ("NotebookEdit", Role::Edit),
-    ("Write", Role::Write),
-    ("Bash", Role::Shell),
-    ("PowerShell", Role::Shell),
-    ("Agent", Role::Report),
-    ("Task", Role::Report),
-    ("AgentOutputTool", Role::Report),
-    ("TaskOutput", Role::Report),
-    ("AskUserQuestion", Role::Keep),
-    ("EnterPlanMode", Role::Keep),
-    ("ExitPlanMode", Role::Keep),
-    ("exit_plan_mode", Role::Keep),
-    ("Skill", Role::Keep),
-    ("SlashCommand", Role::Keep),
-    ("TaskCreate", Role::Keep),
-    ("TaskGet", Role::Keep),
-    ("TaskList", Role::Keep),
-    ("TaskUpdate", Role::Keep),
-    ("TodoRead", Role::Keep),
-    ("TodoWrite", Role::Keep),
-];
-
-const CODEX: Tools = &[
-    ("apply_patch", Role::Edit),
-    ("container.exec", Role::Shell),
-    ("exec_command", Role::Shell),
-    ("local_shell", Role::Shell),
-    ("local_shell_call", Role::Shell),
-    ("shell", Role::Shell),
-    ("shell_command", Role::Shell),
-    ("spawn_agent", Role::Report),
-    ("wait", Role::Report),
-    ("wait_agent", Role::Report),
-    ("request_user_input", Role::Keep),
-    ("update_plan", Role::Keep),
-];
-
-const GEMINI_CLI: Tools = &[
-    ("read_file", Role::Read),
-    ("edit", Role::Edit),
-    ("replace", Role::Edit),
-    ("write_file", Role::Write),
-    ("run_shell_command", Role::Shell),
-    ("codebase_investigator", Role::Report),
-    ("delegate_to_agent", Role::Report),
-    ("activate_skill", Role::Keep),
-    ("ask_user", Role::Keep),
-    ("save_memory", Role::Keep),
-    ("write_todos", Role::Keep),
-];
-
-const SWE_AGENT: Tools = &[("open", Role::Read), ("edit", Role::Edit), ("create", Role::Write), ("bash", Role::Shell)];
-
-const AGENTS: [(&str, Tools); 4] =
-    [("claude-code", CLAUDE_CODE), ("codex", CODEX), ("gemini-cli", GEMINI_CLI), ("swe-agent", SWE_AGENT)];
-
 /// The arguments of a call by name, not parsed further. Empty if they are not a JSON object.
 pub(super) type Arguments<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
@@ -106,6 +45,20 @@ pub(crate) struct Range {
 impl Range {
     const ALL: Self = Self { first: 1, last: None };
 
+    /// The lines that arguments ask for: the first and the last, the first and their number, or a list of two.
+    fn of(arguments: &Arguments<'_>) -> Self {
+        let number = |key: &str| serde_json::from_str::<u64>(arguments.get(key)?.get()).ok();
+        let view: Option<[i64; 2]> = arguments.get("view_range").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        if let Some([first, last]) = view {
+            return Self { first: u64::try_from(first).unwrap_or(1).max(1), last: u64::try_from(last).ok() };
+        }
+        let first = ["offset", "start_line", "startLine"].into_iter().find_map(number);
+        let first = first.map_or(1, |first| first.max(1));
+        let last = ["end_line", "endLine"].into_iter().find_map(number);
+        let last = last.or_else(|| number("limit").map(|limit| first.saturating_add(limit).saturating_sub(1)));
+        Self { first, last }
+    }
+
     pub(super) fn covers(self, other: Self) -> bool {
         let to_end = self.last.is_none_or(|last| other.last.is_some_and(|other| other <= last));
         self.first <= other.first && to_end
@@ -117,9 +70,8 @@ impl Range {
 pub(crate) struct Call {
     pub role: Role,
     pub name: String,
-    /// The files that it reads or writes.
-    pub paths: Vec<String>,
-    pub range: Range,
+    /// The files that it reads or writes, and the lines that it reads.
+    pub files: Vec<(String, Range)>,
     /// What its success or failure is about: a path, the first words of a command, or the tool.
     pub target: String,
     /// The target for people, on one line.
@@ -131,62 +83,67 @@ impl Call {
         let name = item.fields.name.clone().unwrap_or_default();
         let format = item.fields.source.as_ref().map(Source::format);
         let arguments: Arguments<'_> = serde_json::from_slice(&item.body).unwrap_or_default();
-        let text = |key: &str| -> Option<String> { serde_json::from_str(arguments.get(key)?.get()).ok() };
-        let number = |key: &str| -> Option<u64> { serde_json::from_str(arguments.get(key)?.get()).ok() };
-        let path = ["file_path", "absolute_path", "path", "notebook_path"].into_iter().find_map(text);
-        let role = match name.as_str() {
-            // The editors of Anthropic's API do everything with one tool.
-            "str_replace_editor" | "str_replace_based_edit_tool" => match text("command").as_deref() {
-                Some("view") => Role::Read,
-                Some("create") => Role::Write,
+        let text = |key: &str| text(&arguments, key);
+        let path = PATHS.into_iter().find_map(text);
+        let role = match text("command").as_deref() {
+            Some(verb) if EDITORS.contains(&&*name) => match verb {
+                "view" => Role::Read,
+                "create" => Role::Write,
                 _ => Role::Edit,
             },
-            name => role(format, name),
+            _ => role(format, &name),
         };
-        let mut paths: Vec<String> = match role {
-            Role::Read | Role::Edit | Role::Write => path.clone().into_iter().collect(),
+        let mut files = match role {
+            Role::Read | Role::Edit | Role::Write => named_files(&arguments),
             _ => Vec::new(),
         };
-        if name == "apply_patch" {
-            paths = patched(&String::from_utf8_lossy(&item.body));
+        if matches!(&*name, "apply_patch" | "ApplyPatch") {
+            files = patched(&String::from_utf8_lossy(&item.body)).into_iter().map(|path| (path, Range::ALL)).collect();
         }
-        for path in &mut paths {
+        for (path, _) in &mut files {
             *path = path.trim_start_matches("./").to_owned();
         }
-        let command = || text("command").or_else(|| text("cmd")).or_else(|| list(arguments.get("command")?.get()));
+        let words = || COMMANDS.iter().find_map(|name| list(arguments.get(*name)?.get()));
+        let command = || COMMANDS.into_iter().chain(["keystrokes"]).find_map(text).or_else(words);
         let command = if role == Role::Shell { command() } else { None };
-        let first = number("offset").map_or(1, |offset| offset.max(1));
-        let last = number("limit").map(|limit| first.saturating_add(limit).saturating_sub(1));
-        let target = match (&command, paths.first()) {
+        let target = match (&command, files.first()) {
             (Some(command), _) => program(command),
-            (None, Some(path)) => path.clone(),
+            (None, Some((path, _))) => path.clone(),
             (None, None) => name.clone(),
         };
         let shown = ["pattern", "query", "url", "description", "skill", "prompt"];
-        let lines = match (role, first, last) {
+        let lines = |range: &Range| match (role, range.first, range.last) {
             (Role::Read, first, Some(last)) => format!(" {first}-{last}"),
-            (Role::Read, 2.., None) => format!(" {first}-"),
+            (Role::Read, first @ 2.., None) => format!(" {first}-"),
             _ => String::new(),
         };
-        let path = paths.first().map(|path| path.clone() + &lines).or(path);
+        let path = files.first().map(|(path, range)| path.clone() + &lines(range)).or(path);
         let label = command.or(path).or_else(|| shown.into_iter().find_map(text));
         let label = one_line(&label.unwrap_or_default());
-        Self { role, name, range: Range { first, last }, paths, target, label }
+        Self { role, name, files, target, label }
     }
 
     /// A result without its call.
     pub(super) fn unknown(name: Option<&str>) -> Self {
         let name = name.unwrap_or_default().to_owned();
-        let (target, paths, label) = (name.clone(), Vec::new(), String::new());
-        Self { role: Role::Other, name, paths, range: Range::ALL, target, label }
+        let (target, files, label) = (name.clone(), Vec::new(), String::new());
+        Self { role: Role::Other, name, files, target, label }
     }
 }
 
-/// The role of a tool in the table of its agent, or, of unknown agents, in any table.
-fn role(format: Option<&str>, name: &str) -> Role {
-    let own = AGENTS.iter().filter(|(agent, _)| Some(*agent) == format);
-    let mut tables = own.clone().chain(AGENTS.iter().filter(|_| own.clone().next().is_none()));
-    tables.find_map(|(_, tools)| tools.iter().find(|(tool, _)| *tool == name)).map_or(Role::Other, |(_, role)| *role)
+fn text(arguments: &Arguments<'_>, key: &str) -> Option<String> {
+    serde_json::from_str(arguments.get(key)?.get()).ok()
+}
+
+/// The file that arguments name, or those of each element of a list.
+fn named_files(arguments: &Arguments<'_>) -> Vec<(String, Range)> {
+    if let Some(path) = PATHS.into_iter().find_map(|name| text(arguments, name)) {
+        return vec![(path, Range::of(arguments))];
+    }
+    let list = ["files", "changes", "replacements"].into_iter().find_map(|name| arguments.get(name));
+    let list = list.and_then(|list| serde_json::from_str::<Vec<Arguments<'_>>>(list.get()).ok());
+    let path = |one: &Arguments<'_>| PATHS.into_iter().find_map(|name| text(one, name));
+    list.into_iter().flatten().filter_map(|one| Some((path(&one)?, Range::of(&one)))).collect()
 }
 
 /// The files that a patch of Codex changes, as in `*** Update File: src/lib.rs`. The patch may be escaped in JSON.
@@ -207,7 +164,7 @@ fn list(json: &str) -> Option<String> {
 
 /// The first two words of a command, after words that do not say what it does.
 fn program(command: &str) -> String {
-    let mut rest = command.trim_start();
+    let mut rest = script(command).unwrap_or(command).trim_start();
     loop {
         let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
@@ -224,6 +181,16 @@ fn program(command: &str) -> String {
             None => return rest.split_whitespace().take(2).collect::<Vec<_>>().join(" "),
         }
     }
+}
+
+/// The script of a shell, as in `/bin/zsh -lc 'cargo test'`.
+fn script(command: &str) -> Option<&str> {
+    let (shell, rest) = command.trim().split_once(' ')?;
+    let (flag, script) = rest.trim_start().split_once(' ')?;
+    let is_script = shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c');
+    let script = script.trim_start();
+    let quoted = ['\'', '"'].into_iter().find_map(|quote| script.strip_prefix(quote)?.strip_suffix(quote));
+    is_script.then(|| quoted.unwrap_or(script))
 }
 
 #[cfg(test)]

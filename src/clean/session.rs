@@ -150,26 +150,29 @@ impl Session {
         }
         let mut files: HashMap<String, Later> = HashMap::new();
         for entry in self.entries.iter_mut().rev().filter(|entry| entry.is_success()) {
-            for path in &entry.call.paths {
+            let mut stale = Vec::new();
+            for (path, range) in &entry.call.files {
                 let later = files.entry(path.clone()).or_default();
                 match entry.call.role {
                     Role::Read => {
-                        let range = entry.call.range;
-                        entry.is_edited_later = later.edited || later.written;
-                        entry.stale = if later.written {
+                        entry.is_edited_later |= later.edited || later.written;
+                        let why = if later.written {
                             Some("file written later")
                         } else {
-                            later.read.iter().any(|later| later.covers(range)).then_some(READ_LATER)
+                            later.read.iter().any(|later| later.covers(*range)).then_some(READ_LATER)
                         };
-                        if entry.stale.is_none() {
+                        if why.is_none() {
                             later.read.retain(|later| !range.covers(*later));
-                            later.read.push(range);
+                            later.read.push(*range);
                         }
+                        stale.push(why);
                     }
                     Role::Write => later.written = true,
                     _ => later.edited = true,
                 }
             }
+            // The result has all files, so it is stale only if each of them is.
+            entry.stale = stale.into_iter().reduce(Option::and).flatten();
         }
     }
 

@@ -14,6 +14,7 @@ use super::roles::Role;
 use super::session::{Entry, READ_LATER};
 use crate::tokens::Counter;
 use crate::trace::Item;
+use crate::trace::model::arguments::PATHS;
 use crate::trace::model::trailers::one_line;
 
 /// How every stub begins.
@@ -30,9 +31,6 @@ const MAX_ARGUMENT: usize = 200;
 
 /// The tokens of the start and of the end that a trimmed text keeps.
 const KEPT: u64 = 500;
-
-/// Arguments that stay, because they say what a call is about.
-const PATHS: [&str; 4] = ["file_path", "absolute_path", "path", "notebook_path"];
 
 /// Whether an item was cut before.
 pub(super) fn is_cut(item: &Item) -> bool {

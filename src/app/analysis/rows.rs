@@ -230,7 +230,7 @@ impl Lines {
             row.ended_at = at.clone().max(row.ended_at);
             row.items += 1;
             if item.fields.is_call() {
-                let Call { role, paths, label, name, .. } = Call::of(item);
+                let Call { role, files, label, name, .. } = Call::of(item);
                 by_number.extend(place.call.map(|number| (number, calls.len())));
                 calls.push(CallRow {
                     origin: origin.clone(),
@@ -240,7 +240,7 @@ impl Lines {
                     step: place.step,
                     tool: name,
                     kind: role.as_str(),
-                    paths,
+                    paths: files.into_iter().map(|(path, _)| path).collect(),
                     target: label,
                     status: None,
                     called_at: at.clone(),

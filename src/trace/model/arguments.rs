@@ -15,7 +15,7 @@ const EDITS: [(&str, &str); 5] = [
     ("oldText", "newText"),
 ];
 const CONTENTS: [&str; 4] = ["content", "file_text", "contents", "new_source"];
-const COMMANDS: [&str; 3] = ["command", "cmd", "commands"];
+pub(crate) const COMMANDS: [&str; 3] = ["command", "cmd", "commands"];
 
 /// The arguments of a call.
 #[derive(Clone, Copy)]

@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::arguments::PATHS;
 use super::id::ItemId;
 use super::source::Source;
 use crate::base::string_enum::string_enum;
@@ -314,12 +315,11 @@ impl Item {
 
     /// Its path, or the path in the arguments of a call.
     pub(crate) fn path_or_argument(&self) -> Option<String> {
-        const ARGUMENTS: [&str; 4] = ["file_path", "path", "filename", "notebook_path"];
         if self.fields.path.is_some() || !self.fields.is_call() {
             return self.fields.path.clone();
         }
         let arguments: Value = serde_json::from_slice(&self.body).ok()?;
-        ARGUMENTS.into_iter().find_map(|name| arguments.get(name)?.as_str().map(str::to_owned))
+        PATHS.into_iter().find_map(|name| arguments.get(name)?.as_str().map(str::to_owned))
     }
 
     /// What the provider reported for the request that ended with this item. Zero is no report.
