@@ -20,6 +20,9 @@ use crate::trace::store::total::Reading;
 use crate::trace::store::view::View;
 use crate::trace::{Time, TraceError};
 
+/// The formats that have an exporter.
+pub(crate) const RESUMED: &[&str] = &["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "pi"];
+
 const UNANSWERED: &str = "(no result was recorded)";
 
 const START: &str = "(the start of this session was removed)";

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::fs;
 
-use crate::transcript::format::Format;
 use serde_json::{Value, json};
 
+use crate::app::install::agent::{AGENTS, Agent};
+use crate::transcript::export::RESUMED;
+use crate::transcript::format::Format;
 use crate::unit::incremental::{Growing, REPLAY};
 use crate::unit::repo::TestRepo;
 use crate::unit::samples::SAMPLES;
@@ -635,6 +637,13 @@ fn agent_settings_are_extended_and_restored() {
             assert_eq!(path.parent().unwrap().exists(), text.is_some());
         }
     }
+}
+
+#[test]
+fn agents_are_offered_for_what_they_can_do() {
+    let resumed = Format::all().filter(|format| format.agent().exporter.is_some());
+    assert_eq!(resumed.map(Format::as_str).collect::<Vec<_>>(), RESUMED);
+    assert_eq!(AGENTS.iter().map(|agent| agent.format.as_str()).collect::<Vec<_>>(), Agent::NAMES);
 }
 
 #[test]

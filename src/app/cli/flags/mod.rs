@@ -5,8 +5,11 @@ pub(crate) mod content;
 pub(crate) mod items;
 pub(crate) mod traces;
 
-use super::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::Context;
+use crate::base::string_enum::UnknownVariant;
+use crate::transcript::format::Format;
 
 /// Parses one of these words, which clap lists in help and errors.
 pub(crate) fn one_of<T>(words: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
@@ -16,6 +19,13 @@ where
     let names = PossibleValuesParser::new(words.iter().map(|(name, _)| *name));
     let value = |name: String| words.iter().find(|(word, _)| *word == name).map(|(_, value)| *value);
     names.try_map(move |name| value(name).ok_or("unknown word"))
+}
+
+/// Parses the name of an agent. The error lists those that can do what the flag is for; the command refuses the others.
+pub(crate) fn agent(
+    able: &'static [&'static str],
+) -> impl Fn(&str) -> Result<Format, UnknownVariant> + Clone + Send + Sync + 'static {
+    move |name| name.parse().map_err(|unknown| UnknownVariant { accepted: able, ..unknown })
 }
 
 /// A flag that scripts give to git's commands of the same names.

@@ -6,6 +6,7 @@ use crate::app::cli::flags::one_of;
 use crate::app::cli::{Context, Result, Values};
 use crate::base::when::When;
 use crate::trace::query::find::{Order, Wanted};
+use crate::transcript::format::Format;
 
 const ORDERS: &[(&str, Order)] = &[("newest", Order::Newest), ("oldest", Order::Oldest), ("name", Order::Name)];
 
@@ -19,8 +20,7 @@ pub(crate) struct TraceFilterArgs {
     #[arg(long, value_name = "TIME", alias = "after")]
     since: Option<When>,
     /// Only sessions of this agent, such as codex, and their branches
-    #[arg(long, value_name = "AGENT", add = Values::OneOf(&["claude-code", "codex", "gemini-cli", "qwen-code", "opencode",
-        "copilot-cli", "droid", "cursor", "swe-agent"]))]
+    #[arg(long, value_name = "AGENT", add = Values::OneOf(Format::VALUES))]
     agent: Option<String>,
     /// Only those whose newest commit has an author that matches this regular expression
     #[arg(long, value_name = "PATTERN", value_parser = any_case)]

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::export::{Written, full_command, new_session, quoted, write};
+use crate::app::cli::flags::agent;
 use crate::app::cli::trace::branch::pick;
-use crate::app::cli::{Context, Error, ExitStatus, Result, escaped, json};
+use crate::app::cli::{Context, Error, ExitStatus, Result, Values, escaped, json};
 use crate::app::ui::grouped;
 use crate::base::process::{Process, ProcessError};
 use crate::clean::{WORTH, newest_branch};
@@ -14,7 +15,7 @@ use crate::trace::query::size::ContextSize;
 use crate::trace::store::head;
 use crate::trace::{Op, Tip, TraceName, View};
 use crate::transcript::continuation::{folder_of_session, last_open_call, newest_source, recorded_by};
-use crate::transcript::export::{NewSession, import_command, resume_command};
+use crate::transcript::export::{NewSession, RESUMED, import_command, resume_command};
 use crate::transcript::format::Format;
 
 /// How many hours a call may run. An older one without a result was interrupted.
@@ -29,7 +30,7 @@ pub(crate) struct ResumeArgs {
     /// Trace to continue [default: chosen from a list on a terminal, else the current trace, or what a newer `clean` made of it]
     name: Option<TraceName>,
     /// Agent to start: claude-code, codex, gemini-cli, opencode, copilot-cli, or pi [default: the one that recorded the session]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = agent(RESUMED), add = Values::OneOf(RESUMED))]
     agent: Option<Format>,
     /// Folder to start the agent in [default: that of the session, if it is known and in this repository, else the root of the working
     /// tree]

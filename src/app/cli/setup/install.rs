@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::complete::Values;
 use super::{agents, man};
 use crate::app::cli::checkpoint::checkpoint_folder;
+use crate::app::cli::flags::agent;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::client::{self, Client};
@@ -58,7 +59,7 @@ struct TargetArgs {
     /// Instead, record this agent by hooks: claude-code, codex, gemini-cli, qwen-code, opencode, copilot-cli, droid or cursor;
     /// can be repeated
     #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["worktree", "private"],
-        add = Values::OneOf(&["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot-cli", "droid", "cursor"]))]
+        value_parser = agent(Agent::NAMES), add = Values::OneOf(Agent::NAMES))]
     agents: Vec<Format>,
     /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]

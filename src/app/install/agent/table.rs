@@ -120,14 +120,17 @@ pub(crate) static AGENTS: [Agent; 8] = [
 ];
 
 impl Agent {
+    /// The names of all in the table.
+    pub(crate) const NAMES: &[&str] =
+        &["claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "copilot-cli", "droid", "cursor"];
+
     pub(crate) fn find(format: Format) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| agent.format == format)
     }
 
     /// The names of all, as a sentence lists them.
     pub(crate) fn names() -> String {
-        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.format.as_str()).collect();
-        let (last, others) = names.split_last().expect("the table is not empty");
+        let (last, others) = Self::NAMES.split_last().expect("the table is not empty");
         format!("{}, and {last}", others.join(", "))
     }
 
