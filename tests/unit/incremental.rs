@@ -202,7 +202,7 @@ proptest! {
 fn the_import_cache_is_only_in_the_git_folder() {
     let growing = Growing::new();
     growing.import(Format::ClaudeCode, SAMPLES[4].1);
-    assert_eq!(fs::read_dir(growing.memory()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(growing.memory()).unwrap().count(), 2);
     assert!(Path::new(&growing.file).exists());
     assert_eq!(growing.repo.git(&["status", "--porcelain"]), "");
 }

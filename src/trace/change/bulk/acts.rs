@@ -11,7 +11,7 @@ use crate::git::{Oid, Repo};
 use crate::trace::model::trailers::{ImportPosition, Trailers};
 use crate::trace::model::tree::Change;
 use crate::trace::store::priority::{Record, SetLevel};
-use crate::trace::store::walk::{Parents, Walk, changes_of, touched_by};
+use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
 
 /// The reason with which a rewound item is restored.
@@ -65,18 +65,18 @@ impl History {
         Ok(())
     }
 
-    /// The items that the commits after `mark` touched; `None` if `mark` is not an ancestor in one line.
+    /// The items that the commits after `mark` name or change; `None` if `mark` is not an ancestor in one line.
     pub(super) fn items_since(repo: &Repo, tip: &Tip, mark: Oid) -> Result<Option<HashSet<ItemId>>, TraceError> {
-        let mut items = HashSet::new();
+        let mut history = Self::default();
         for earlier in Walk::new(repo, tip.clone(), Parents::All) {
             let earlier = earlier?;
             if earlier.commit.oid == mark {
-                return Ok(Some(items));
+                return Ok(Some(history.items));
             }
             if earlier.commit.parents.len() > 1 {
                 break;
             }
-            items.extend(touched_by(repo, &earlier)?);
+            history.add(repo, &earlier)?;
         }
         Ok(None)
     }
@@ -132,7 +132,13 @@ impl Writer<'_> {
         let Self { live, deleted, known_before, ahead, .. } = self;
         let is_there = |id: &ItemId| live.contains_key(id) || deleted.contains_key(id) || known_before.contains(id);
         let here: Vec<Rewind> = ahead.extract_if(|id, _| is_there(id)).collect();
-        let kept = self.kept_by_person(&here)?;
+        // Of a file that is read again, most are removed already.
+        let leaving: HashSet<ItemId> = here
+            .iter()
+            .filter(|(id, is_rewound)| *is_rewound && self.live.contains_key(id))
+            .map(|(id, _)| *id)
+            .collect();
+        let kept = self.kept_by_person(leaving)?;
         let (mut going, mut returning) = (HashSet::new(), HashSet::new());
         for (id, is_rewound) in here {
             let is_live = self.live.contains_key(&id);
@@ -173,9 +179,8 @@ impl Writer<'_> {
     }
 
     /// The items that a person restored, or whose priority a person set, and the other halves of their calls.
-    fn kept_by_person(&mut self, rewinds: &[Rewind]) -> Result<HashSet<ItemId>, TraceError> {
-        let ids: HashSet<ItemId> =
-            rewinds.iter().map(|(id, _)| *id).filter(|id| self.known_before.contains(id)).collect();
+    fn kept_by_person(&mut self, mut ids: HashSet<ItemId>) -> Result<HashSet<ItemId>, TraceError> {
+        ids.retain(|id| self.known_before.contains(id));
         if ids.is_empty() {
             return Ok(HashSet::new());
         }

@@ -5,6 +5,7 @@
 //! at the end. An import that fails leaves the trace unchanged.
 
 mod acts;
+mod gone;
 mod writer;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -249,7 +250,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     writer.rewind(last_rewinds, mark)?;
     let (recorded, known, replaced) = (writer.recorded, writer.known, writer.replaced);
     let removed = std::mem::take(&mut writer.removed);
-    let (left_out, types) = (writer.left_out(), writer.types_of_own.take());
+    let (left_out, types, gone) = (writer.left_out(), writer.types_of_own.take(), writer.gone());
     let (last, kept) = writer.finish()?;
     let tip = match last {
         Some(last) => Some(move_or_merge(trace, base.as_ref(), last)?),
@@ -257,6 +258,9 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     };
     drop(kept);
     let tip_as_written = last.filter(|_| tip == last);
+    if let Some((tip, gone)) = tip_as_written.or(tip.filter(|_| last.is_none())).zip(gone) {
+        gone::write(repo, name, tip, gone.into_iter());
+    }
     let left_out = left_out.filter(|_| tip_as_written.is_some());
     let summary = tip_as_written.zip(types).map(|(tip, types)| Summary { tip: tip.to_string(), types });
     Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, purged })

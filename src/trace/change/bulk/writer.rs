@@ -6,7 +6,7 @@ use crate::base::time::Time;
 use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
 use crate::tokens::Counter;
 use crate::trace::change::bulk::acts::History;
-use crate::trace::change::bulk::{Incoming, Removal, Replaced, Summary};
+use crate::trace::change::bulk::{Incoming, Removal, Replaced, Summary, gone};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::item_file;
@@ -60,6 +60,9 @@ pub(crate) struct Writer<'t> {
     pub(super) known_before: HashSet<ItemId>,
     /// Whether there are removed items that were not read yet: a gap between positions shows that there are some.
     has_unread: bool,
+    /// Whether [`Self::known_before`] has all items of the history, and whether it had to be walked for that.
+    knows_all: bool,
+    is_walked: bool,
     /// The commit that recorded the position at which reading continued.
     resumed_at: Option<Oid>,
     /// `None` until it is needed.
@@ -108,6 +111,8 @@ impl<'t> Writer<'t> {
         }
         let mut writer = Self {
             has_unread: base.is_some(),
+            knows_all: base.is_none(),
+            is_walked: false,
             types_of_own: summary.map(|summary| summary.types.clone()).or(base.is_none().then(BTreeMap::new)),
             is_listed: false,
             change,
@@ -134,6 +139,7 @@ impl<'t> Writer<'t> {
             // Many agents write a title, which is removed. It is not worth a walk.
             writer.known_before.extend(title.map(|(id, _)| id));
             writer.has_unread = writer.known_before.len() < writer.change.next_seq as usize;
+            writer.knows_all |= !writer.has_unread;
         }
         Ok(writer)
     }
@@ -182,10 +188,12 @@ impl<'t> Writer<'t> {
         if !std::mem::take(&mut self.has_unread) {
             return Ok(());
         }
-        let since = match (self.change.tip(), self.resumed_at) {
-            (Some(tip), Some(mark)) => History::items_since(self.change.repo(), tip, mark)?,
-            _ => None,
+        let (repo, Some(tip)) = (self.change.repo(), self.change.tip()) else { return Ok(()) };
+        let since = match self.resumed_at {
+            Some(mark) => History::items_since(repo, tip, mark)?,
+            None => gone::read(repo, self.change.trace.name(), tip)?,
         };
+        self.knows_all |= since.is_some() && self.resumed_at.is_none();
         match since {
             Some(items) => self.known_before.extend(items),
             None => drop(self.read_history()?),
@@ -199,6 +207,7 @@ impl<'t> Writer<'t> {
             let history = History::read(self.change.repo(), tip)?;
             self.known_before.extend(&history.items);
             self.history = Some(history);
+            (self.knows_all, self.is_walked) = (true, true);
         }
         Ok(self.history.as_ref())
     }
@@ -336,6 +345,14 @@ impl<'t> Writer<'t> {
             (None, Some(last)) => last.after(Some(last)),
             (None, None) => self.change.signature.at,
         }
+    }
+
+    /// The items that the trace had and has no more, if all are known and that is news.
+    pub(crate) fn gone(&self) -> Option<Vec<ItemId>> {
+        let is_news = self.recorded > 0 || self.is_walked;
+        let had = || self.known_before.iter().chain(self.deleted.keys());
+        let gone = || had().filter(|id| !self.live.contains_key(id)).copied().collect::<Vec<_>>();
+        (self.knows_all && is_news).then(gone).filter(|gone| !gone.is_empty())
     }
 
     /// What the items that are left out of the context cost, if that is known without reading any.
