@@ -59,6 +59,11 @@ impl<'a> Object<'a> {
         self.0.iter().map(|(name, _)| &**name)
     }
 
+    /// The names and values of all members; of repeated ones, all.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(name, value)| (&**name, *value))
+    }
+
     /// Whether there is a member, which may be `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(own, _)| own == name)

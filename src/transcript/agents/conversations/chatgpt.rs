@@ -53,7 +53,7 @@ impl Dialect for ChatGpt {
         session.next_conversation(Self::session(record), output);
         add_title(session, record.text("title"), record, output);
         let mapping = record.object("mapping");
-        let nodes: Vec<(&str, Object<'_>)> = mapping.names().map(|id| (id, mapping.object(id))).collect();
+        let nodes: Vec<(&str, Object<'_>)> = mapping.members().map(|(id, raw)| (id, Object::of(raw))).collect();
         let parents: Vec<Option<Cow<'_, str>>> = nodes.iter().map(|(_, node)| node.text("parent")).collect();
         let tree: Vec<_> = nodes.iter().zip(&parents).map(|((id, _), parent)| (*id, parent.as_deref())).collect();
         for (number, is_current) in branches(&tree, record.text("current_node").as_deref()) {

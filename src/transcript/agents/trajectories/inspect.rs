@@ -91,6 +91,8 @@ fn read_sample(session: &mut Session, sample: &Object<'_>, output: &mut Output) 
     let id = format!("{evaluation}{own}_epoch_{}", sample.count("epoch").max(1));
     session.next_conversation(Some(id.into()), output);
     let (attachments, usages) = (sample.object("attachments"), usages(sample));
+    let attachments: HashMap<&str, &RawValue> =
+        attachments.members().filter(|(_, text)| text.get() != "null").collect();
     for raw in sample.list("messages") {
         let resolved = resolve(raw, &attachments);
         let raw = resolved.as_deref().unwrap_or(raw);
@@ -141,7 +143,7 @@ fn usages<'a>(sample: &Object<'a>) -> HashMap<Cow<'a, str>, TokenUsage> {
 }
 
 /// A message with its attachments in place of their names.
-fn resolve(raw: &RawValue, attachments: &Object<'_>) -> Option<Box<RawValue>> {
+fn resolve(raw: &RawValue, attachments: &HashMap<&str, &RawValue>) -> Option<Box<RawValue>> {
     let mut rest = raw.get();
     let mut resolved = String::new();
     while let Some(at) = rest.find(ATTACHMENT) {
@@ -149,7 +151,7 @@ fn resolve(raw: &RawValue, attachments: &Object<'_>) -> Option<Box<RawValue>> {
         let end = name.find('"')?;
         resolved.push_str(&rest[..at]);
         let own = &rest[at..=(at + ATTACHMENT.len() + end)];
-        resolved.push_str(attachments.get(&name[..end]).map_or(own, RawValue::get));
+        resolved.push_str(attachments.get(&name[..end]).map_or(own, |text| text.get()));
         rest = &name[end + 1..];
     }
     (!resolved.is_empty()).then(|| RawValue::from_string(resolved + rest).ok()).flatten()
