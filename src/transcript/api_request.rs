@@ -221,7 +221,7 @@ pub(crate) fn certainty(api: Api, document: &Object<'_>) -> Certainty {
 /// The usage that a response reports; requests report none.
 fn usage_of(document: &RawValue, reader: &UsageReader) -> Result<Option<TokenUsage>, Fault> {
     const MEMBERS: [&str; 2] = ["usage", "usageMetadata"];
-    let Ok(payload @ Value::Object(_)) = serde_json::from_str::<Value>(document.get()) else { return Ok(None) };
+    let Ok(payload @ Value::Object(_)) = json::value::<Value>(document.get().as_bytes()) else { return Ok(None) };
     let fault = |path: String, error: UsageError| Fault { path, cause: error.to_string() };
     if let Some(usage) = reader.read_mapped(&payload).map_err(|error| fault("$".to_owned(), error))? {
         return Ok(Some(usage));

@@ -13,6 +13,7 @@ mod formats;
 mod forward;
 mod fuzz;
 mod hooks;
+mod hostile_transcripts;
 mod html;
 mod incremental;
 mod install;

@@ -211,6 +211,44 @@ fn the_fuzz_target_holds_on_every_sample() {
     }
 }
 
+/// The oldest commit is missing, so an import that walks the history fails.
+#[test]
+fn a_file_that_is_read_again_needs_no_history() {
+    let repo = TestRepo::new();
+    let file = repo.folder().join("session");
+    let bytes = fixture("gemini-stream-json/headless.jsonl");
+    fs::write(&file, &bytes).unwrap();
+    let import = ["import", "gemini-stream-json", "session", "--trace", "t"];
+    assert!(repo.text(&import).contains("removed from the context: 1 interface"));
+    let oldest = repo.git(&["rev-list", "--max-parents=0", "refs/traces/t"]);
+    let (folder, name) = oldest.trim().split_at(2);
+    fs::remove_file(repo.folder().join(".git/objects").join(folder).join(name)).unwrap();
+    fs::write(&file, [b"\n", &bytes[..]].concat()).unwrap();
+    assert!(repo.text(&import).starts_with("0 imported"));
+    let caches = fs::read_dir(repo.folder().join(".git/trace/transcripts")).unwrap().map(|entry| entry.unwrap().path());
+    caches
+        .filter(|path| path.extension().is_some_and(|end| end == "gone"))
+        .for_each(|path| fs::remove_file(path).unwrap());
+    assert!(repo.refused(&import).contains("is not in this repository"));
+}
+
+#[test]
+fn items_that_went_since_the_last_import_are_not_imported_again() {
+    let repo = TestRepo::new();
+    let file = repo.folder().join("session");
+    let bytes = fixture("gemini-stream-json/headless.jsonl");
+    fs::write(&file, &bytes).unwrap();
+    let import = ["import", "gemini-stream-json", "session", "--trace", "t"];
+    repo.text(&import);
+    repo.text(&["--trace", "t", "compress", "#0..#2", "-m", "short"]);
+    repo.text(&["--trace", "t", "delete", "#8"]);
+    for blank in 1..3 {
+        fs::write(&file, ["\n".repeat(blank).as_bytes(), &bytes[..]].concat()).unwrap();
+        assert!(repo.text(&import).starts_with("0 imported"));
+    }
+    repo.fsck();
+}
+
 #[test]
 fn a_stored_session_of_opencode_has_its_messages_and_parts() {
     let repo = TestRepo::new();
@@ -233,21 +271,18 @@ fn a_stored_session_of_opencode_has_its_messages_and_parts() {
 /// Every sample, and which formats are likely for it.
 #[test]
 fn no_format_takes_the_sample_of_another() {
-    let mut files: Vec<(String, Option<&str>)> =
-        SAMPLES.iter().chain(&COLLECTIONS).map(|(format, name)| ((*name).to_owned(), Some(format.as_str()))).collect();
-    for (folder, format) in [("claude-code", "claude-code"), ("codex", "codex"), ("swe-agent", "swe-agent")] {
-        let names = fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
-        let names = names.map(|name| name.into_string().unwrap()).filter(|name| name != "README.md");
-        files.extend(names.map(|name| (format!("{folder}/{name}"), Some(format))));
+    let mut files: Vec<(String, Option<&str>)> = vec![("README.md".to_owned(), None)];
+    for folder in fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        let folder_name = folder.file_name().unwrap().to_str().unwrap();
+        let format = if folder_name == "openai-chat" { "openai" } else { folder_name };
+        let expected = InputFormat::all().map(InputFormat::name).find(|name| *name == format);
+        let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let names = names.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned());
+        files.extend(names.filter(|name| name != "README.md").map(|name| (format!("{folder_name}/{name}"), expected)));
     }
-    files.push(("gemini-cli/session-chat.json".to_owned(), Some("gemini-cli")));
-    files.push(("openai-chat/toy-chat.jsonl".to_owned(), Some("openai")));
-    files.push(("cline/sdk-session.json".to_owned(), Some("cline")));
-    files.push(("README.md".to_owned(), None));
-    for entry in fs::read_dir(fixtures().join("unread")).unwrap() {
-        files.push((format!("unread/{}", entry.unwrap().file_name().to_str().unwrap()), None));
+    for format in Format::all() {
+        assert!(files.iter().any(|(_, expected)| *expected == Some(format.as_str())), "{format} has no sample");
     }
-    assert!(files.len() > 40);
     for (name, expected) in files {
         let lines = lines_of(&fixture(&name));
         let likely = InputFormat::all().filter(|format| format.score(&lines).0 >= Certainty::Likely);
@@ -296,14 +331,12 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// A few words in common make no session. The readers that a message with a role and content is enough for say so here.
+    /// A few words in common make no session. A message with a role and content is enough for the three others.
     #[test]
     fn json_of_other_programs_is_no_session(values in prop::collection::vec(any_json(), 1..4)) {
         let text: String = values.iter().map(|value| format!("{value}\n")).collect();
-        for format in [Format::ClaudeCode, Format::Codex, Format::GeminiCli, Format::Opencode, Format::CopilotCli,
-            Format::Aider, Format::QwenCode, Format::Atif, Format::Otel, Format::SweAgent, Format::VsCodeCopilot,
-            Format::Inspect, Format::LangSmith, Format::Langfuse, Format::ChatGpt, Format::ClaudeAi, Format::ShareGpt,
-            Format::CodexExec, Format::GeminiStream, Format::Cline, Format::OpenHands, Format::MiniSweAgent] {
+        let others = [Format::Cursor, Format::Pi, Format::Droid];
+        for format in Format::all().filter(|format| !others.contains(format)) {
             let detected = InputFormat::detect(text.as_bytes());
             prop_assert_ne!(detected, Ok(InputFormat::Session(format)), "{}", text);
         }
@@ -345,6 +378,35 @@ fn logs_and_source_code_are_no_sessions() {
         let detected = InputFormat::detect(text.as_bytes());
         assert!(detected.is_err(), "{detected:?} for {text:.60}");
     }
+}
+
+#[test]
+fn source_code_and_pages_are_no_sessions() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders: Vec<PathBuf> = ["src", "docs", "benches"].map(|name| top.join(name)).into();
+    let mut count = 0;
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let mut bytes = fs::read(&path).unwrap();
+            bytes.truncate(20_000);
+            let detected = InputFormat::detect(&bytes);
+            assert!(detected.is_err(), "{detected:?} for {}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 300, "{count}");
+}
+
+#[test]
+fn the_fuzzer_has_seeds_of_every_format() {
+    let script = include_str!("../../fuzz/run");
+    let list = script.split_once("FORMATS = [").and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
+    let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert_eq!(names, Format::VALUES);
 }
 
 #[test]

@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-use serde_json::Value;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, Visitor};
 use serde_json::value::RawValue;
 
 use super::header;
+use super::object::Object;
 
 /// Declares a view: a struct with one undecoded member per field. A field has the member's name unless another is given.
 macro_rules! view {
@@ -75,17 +75,59 @@ const CONTENT: [&str; 14] = [
     "resultDisplay",
 ];
 
+/// Deeper values are not searched for content. No known format has such.
+const MAX_DEPTH: usize = 64;
+
 /// Whether a record contains a message, a text, or a tool's output.
 pub(crate) fn has_content(record: &[u8]) -> bool {
-    fn is_filled(value: &Value) -> bool {
-        match value {
-            Value::String(text) => !text.trim().is_empty(),
-            Value::Array(values) => values.iter().any(is_filled),
-            Value::Object(members) => CONTENT.iter().any(|name| members.get(*name).is_some_and(is_filled)),
-            _ => false,
+    fn is_filled(value: &RawValue, depth: usize) -> bool {
+        if let Some(text) = text(value) {
+            return !text.trim().is_empty();
         }
+        if depth == MAX_DEPTH {
+            return value.get().starts_with(['[', '{']);
+        }
+        if let Some(values) = list(value) {
+            return values.iter().any(|value| is_filled(value, depth + 1));
+        }
+        let members = Object::of(value);
+        CONTENT.iter().any(|name| members.get(name).is_some_and(|value| is_filled(value, depth + 1)))
     }
-    serde_json::from_slice::<Value>(record).is_ok_and(|record| is_filled(&record))
+    serde_json::from_slice(record).is_ok_and(|record| is_filled(record, 0))
+}
+
+/// A value in which each half of a surrogate pair is U+FFFD. serde_json rejects halves.
+pub(crate) fn value<V: DeserializeOwned>(json: &[u8]) -> Result<V, serde_json::Error> {
+    serde_json::from_slice(json).or_else(|error| match replace_halves(json) {
+        Some(json) => serde_json::from_slice(&json),
+        None => Err(error),
+    })
+}
+
+/// JSON with `\ufffd` in place of each escaped half of a surrogate pair; `None` if there is none.
+fn replace_halves(json: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut replaced, mut at, mut is_changed) = (Vec::with_capacity(json.len()), 0, false);
+    while at < json.len() {
+        let length = match (json[at], unit(at)) {
+            (b'\\', Some(0xd800..0xdc00)) if unit(at + 6).is_some_and(|low| (0xdc00..0xe000).contains(&low)) => 12,
+            (b'\\', Some(0xd800..0xe000)) => {
+                replaced.extend_from_slice(b"\\ufffd");
+                is_changed = true;
+                at += 6;
+                continue;
+            }
+            (b'\\', _) => 2,
+            _ => 1,
+        };
+        let end = json.len().min(at + length);
+        replaced.extend_from_slice(&json[at..end]);
+        at = end;
+    }
+    is_changed.then_some(replaced)
 }
 
 pub(crate) fn text(value: &RawValue) -> Option<Cow<'_, str>> {

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::transcript::read::header::is_listed;
+use crate::transcript::read::json;
 
 /// Kinds that are shown to the user, or whose text consists of the agent's own instructions.
 const NOT_SENT: &str = "agent_mention already_read_file async_hook_response auto_mode auto_mode_exit budget_usd \
@@ -35,7 +36,7 @@ pub(super) enum Rendered {
 }
 
 pub(super) fn render(kind: &str, attachment: &RawValue) -> Rendered {
-    let value: Value = serde_json::from_str(attachment.get()).unwrap_or_default();
+    let value: Value = json::value(attachment.get().as_bytes()).unwrap_or_default();
     match text(kind, &value).filter(|text| !text.is_empty()) {
         Some(text) => Rendered::Sent(format!("<system-reminder>\n{text}\n</system-reminder>")),
         None if is_listed(kind, NOT_SENT) || is_known(kind) => Rendered::NotSent,

@@ -286,7 +286,7 @@ fn add_attachment(entries: &mut RecordContent<'_>, attachment: &RawValue, tally:
         count(&mut tally.unknown, &format!("attachment/{kind}"));
     }
     if let Rendered::Sent(text) = rendered {
-        let original = serde_json::from_str::<Value>(attachment.get()).ok();
+        let original = json::value::<Value>(attachment.get().as_bytes()).ok();
         entries.builder.add_meta("attachment", original);
         entries.builder.push_block(0, freeform(&kind, Some(entries.role)), text);
     } else {

@@ -187,7 +187,7 @@ impl Codex {
         let room = MAX_SETTINGS.saturating_sub(self.settings_len);
         let fits = |payload: &&RawValue| payload.get().len() <= room && self.settings.len() < MAX_RECORDS;
         let Some(payload) = payload.filter(|_| is_listed(kind, SETTINGS)).filter(fits) else { return };
-        if let Ok(parsed) = serde_json::from_str::<Value>(payload.get()) {
+        if let Ok(parsed) = json::value::<Value>(payload.get().as_bytes()) {
             self.settings_len += payload.get().len();
             self.settings.push(json!({ "type": kind, "payload": parsed }));
         }

@@ -16,6 +16,8 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::transcript::read::json;
+
 const REQUESTS: &str = "requests";
 
 /// The longest path of an edit. VS Code's have few steps, and edits at ever longer ones would nest values without a limit.
@@ -47,7 +49,7 @@ pub(super) fn replay(log: Box<dyn Read + '_>) -> io::Result<Vec<u8>> {
         if text.trim_ascii().is_empty() {
             continue;
         }
-        let is_applied = serde_json::from_slice(text).is_ok_and(|edit| chat.apply(edit).is_some());
+        let is_applied = json::value(text).is_ok_and(|edit| chat.apply(edit).is_some());
         if !is_applied {
             lines.extend_from_slice(text);
             lines.push(b'\n');

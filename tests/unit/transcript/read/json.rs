@@ -33,3 +33,14 @@ fn deep_nesting_does_not_overflow_the_stack() {
     let deep = format!("{{\"body\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(sample(&deep).body.unwrap().get().len(), 200_000);
 }
+
+#[test]
+fn values_and_content_are_found_beside_halves_of_pairs() {
+    let said = r#"{"text":"\ud83d x","other":"\\ud83d \ud83d\ude00"}"#;
+    let found: serde_json::Value = value(said.as_bytes()).unwrap();
+    assert_eq!(found, serde_json::json!({ "text": "\u{fffd} x", "other": "\\ud83d 😀" }));
+    assert!(value::<serde_json::Value>(b"{\"text\":\"\\ud83d").is_err());
+    assert!(has_content(said.as_bytes()));
+    assert!(has_content(format!("{{\"text\":{}1{}}}", "[".repeat(1000), "]".repeat(1000)).as_bytes()));
+    assert!(!has_content(br#"{"text":" ","content":[{"text":null},{"other":"x"},1],"parts":{}}"#));
+}
