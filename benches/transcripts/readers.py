@@ -3,6 +3,7 @@
 
 Each file repeats the sample of its format in tests/fixtures with other ids. It is imported, and then read again after a change at its
 start, which writes nothing: so the second figure is that of the reader. Figures are CPU time, and the most memory of the process.
+A format whose files hold many conversations gets conversations of 100 KB, each of which becomes a trace.
 """
 
 import json
@@ -15,7 +16,7 @@ import sys
 import tempfile
 
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent.parent / "tests/fixtures/transcripts"
-# The sample, and the list of records if it is a document.
+# The sample, and the list of records if it is a document. That of COLLECTIONS is in each conversation.
 SAMPLES = {
     "claude-code": ("claude-code/large-compacted.jsonl", None),
     "codex": ("codex/rollout-record-matrix.jsonl", None),
@@ -35,23 +36,62 @@ SAMPLES = {
     "cline": ("cline/sdk-session.messages.json", "messages"),
     "openhands": ("openhands/events-v1.jsonl", None),
     "mini-swe-agent": ("mini-swe-agent/trajectory.json", "messages"),
+    "vscode-copilot": ("vscode-copilot/chat-session.json", "requests"),
+    "langsmith": ("langsmith/batch-openai-python.json", None),
+    "langfuse": ("langfuse/langgraph-trace.json", "observations"),
+    "inspect": ("inspect/security-guide.json", "messages"),
+    "chatgpt": ("chatgpt/conversations.json", "mapping"),
+    "claude-export": ("claude-export/bakery-chat.json", "chat_messages"),
+    "sharegpt": ("sharegpt/reason-tool-use.jsonl", "messages"),
 }
+COLLECTIONS = {"inspect", "chatgpt", "claude-export", "sharegpt"}
+CONVERSATION = 100_000
 ID = re.compile(r"(?i)(?:^|_)(?:id|uuid)$|(?:Id|ID|Uuid)$")
 SESSION = re.compile(r"(?i)session|trace|project|model|provider|hash")
 HEADS = {"session", "session_meta", "session.start", "session_start", "system"}
 
 
-def renamed(value, number):
-    """The value with other ids."""
+def renamed(value, number, is_text=False):
+    """The value with other ids, and other texts if the format has no ids of messages."""
     if isinstance(value, list):
-        return [renamed(each, number) for each in value]
+        return [renamed(each, number, is_text) for each in value]
     if not isinstance(value, dict):
         return value
     changed = {}
     for name, each in value.items():
         is_id = isinstance(each, str) and each and ID.search(name) and not SESSION.search(name)
-        changed[name] = f"{each[:-6]}{number:06x}" if is_id else renamed(each, number)
+        if is_text and name == "content" and isinstance(each, str):
+            each = f"{each} {number}"
+        changed[name] = f"{each[:-6]}{number:06x}" if is_id else renamed(each, number, is_text)
     return changed
+
+
+def conversations(document, member, size):
+    """As many conversations as fill a file, each with its messages repeated."""
+    samples = document if isinstance(document, list) else [document]
+    length, number = 0, 0
+    while length < size:
+        for sample in samples:
+            messages = sample[member]
+            count = max(1, CONVERSATION // len(json.dumps(messages)))
+            if isinstance(messages, dict):
+                more = {}
+                for round in range(count):
+                    # Each round continues below the node before it.
+                    for node in messages.values():
+                        parent = f"{node['parent']}-{round}" if node.get("parent") else next(reversed(more), None)
+                        id = f"{node['id']}-{round}"
+                        more[id] = {**node, "id": id, "parent": parent, "children": []}
+                        if node["message"]:
+                            more[id]["message"] = {**node["message"], "id": id}
+            else:
+                more = [renamed(message, round) for round in range(count) for message in messages]
+            own = f"{number:06x}"
+            ids = {name: own for name in ("id", "uuid", "conversation_id") if name in sample}
+            conversation = {**sample, **ids, member: more}
+            yield conversation
+            length += len(json.dumps(conversation))
+            number += 1
 
 
 def write(path, format, size):
@@ -62,6 +102,18 @@ def write(path, format, size):
             while file.tell() < size:
                 file.write(text)
             return
+        if format == "sharegpt":
+            records = [json.loads(line) for line in text.splitlines()]
+            file.writelines(json.dumps(record) + "\n" for record in conversations(records, member, size))
+            return
+        if format == "inspect":
+            document = json.loads(text)
+            document["samples"] = list(conversations(document["samples"], member, size))
+            json.dump(document, file)
+            return
+        if format in COLLECTIONS:
+            json.dump(list(conversations(json.loads(text), member, size)), file)
+            return
         if member:
             document = json.loads(text)
             records = document[member]
@@ -69,12 +121,13 @@ def write(path, format, size):
             document[member] = [renamed(record, number) for number in range(count) for record in records]
             json.dump(document, file)
             return
-        records = [json.loads(line) for line in text.splitlines() if line.strip()]
+        is_batch = format == "langsmith"
+        records = [json.loads(text)] if is_batch else [json.loads(line) for line in text.splitlines() if line.strip()]
         number = 0
         while file.tell() < size:
             for record in records:
                 if number == 0 or record.get("type") not in HEADS:
-                    file.write(json.dumps(renamed(record, number)) + "\n")
+                    file.write(json.dumps(renamed(record, number, is_batch)) + "\n")
             number += 1
 
 
@@ -96,7 +149,8 @@ def in_child(function, *arguments):
 
 
 def measure(program, format, path):
-    process = subprocess.Popen([program, "import", format, path, "--trace", "t", "--json"], stdout=subprocess.PIPE,
+    split = ["--split"] if format in COLLECTIONS else []
+    process = subprocess.Popen([program, "import", format, path, "--trace", "t", "--json", *split], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
     answer = json.loads(process.stdout.read() or b"{}")
     said = process.stderr.read().decode()
