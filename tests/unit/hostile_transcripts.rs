@@ -84,7 +84,9 @@ fn change(value: &mut Value, act: &mut dyn FnMut(Option<&str>, &mut Value)) {
 
 fn changed(values: &[Value], mut act: impl FnMut(Option<&str>, &mut Value)) -> String {
     let mut values = values.to_vec();
-    values.iter_mut().for_each(|value| change(value, &mut act));
+    for value in &mut values {
+        change(value, &mut act);
+    }
     lines(&values)
 }
 
@@ -183,7 +185,7 @@ fn ids_that_repeat_and_parents_in_cycles_end() {
         });
         let mut ids = Vec::new();
         changed(&plain, |name, value| {
-            ids.extend(value.as_str().filter(|_| name.is_some_and(is_id)).map(str::to_owned))
+            ids.extend(value.as_str().filter(|_| name.is_some_and(is_id)).map(str::to_owned));
         });
         let mut next = ids.iter().cycle().skip(1);
         let cycle = changed(&plain, |name, value| {

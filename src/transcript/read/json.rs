@@ -96,7 +96,7 @@ pub(crate) fn has_content(record: &[u8]) -> bool {
     serde_json::from_slice(record).is_ok_and(|record| is_filled(record, 0))
 }
 
-/// A value in which each half of a surrogate pair is U+FFFD. serde_json rejects halves.
+/// A value in which each half of a surrogate pair is U+FFFD. `serde_json` rejects halves.
 pub(crate) fn value<V: DeserializeOwned>(json: &[u8]) -> Result<V, serde_json::Error> {
     serde_json::from_slice(json).or_else(|error| match replace_halves(json) {
         Some(json) => serde_json::from_slice(&json),

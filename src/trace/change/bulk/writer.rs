@@ -48,6 +48,7 @@ impl KnownItem {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Writer<'t> {
     pub(super) change: PendingChange<'t>,
     base: Option<Oid>,
@@ -60,9 +61,8 @@ pub(crate) struct Writer<'t> {
     pub(super) known_before: HashSet<ItemId>,
     /// Whether there are removed items that were not read yet: a gap between positions shows that there are some.
     has_unread: bool,
-    /// Whether [`Self::known_before`] has all items of the history, and whether it had to be walked for that.
+    /// Whether [`Self::known_before`] has all items of the history.
     knows_all: bool,
-    is_walked: bool,
     /// The commit that recorded the position at which reading continued.
     resumed_at: Option<Oid>,
     /// `None` until it is needed.
@@ -112,7 +112,6 @@ impl<'t> Writer<'t> {
         let mut writer = Self {
             has_unread: base.is_some(),
             knows_all: base.is_none(),
-            is_walked: false,
             types_of_own: summary.map(|summary| summary.types.clone()).or(base.is_none().then(BTreeMap::new)),
             is_listed: false,
             change,
@@ -207,7 +206,7 @@ impl<'t> Writer<'t> {
             let history = History::read(self.change.repo(), tip)?;
             self.known_before.extend(&history.items);
             self.history = Some(history);
-            (self.knows_all, self.is_walked) = (true, true);
+            self.knows_all = true;
         }
         Ok(self.history.as_ref())
     }
@@ -349,7 +348,7 @@ impl<'t> Writer<'t> {
 
     /// The items that the trace had and has no more, if all are known and that is news.
     pub(crate) fn gone(&self) -> Option<Vec<ItemId>> {
-        let is_news = self.recorded > 0 || self.is_walked;
+        let is_news = self.recorded > 0 || self.history.is_some();
         let had = || self.known_before.iter().chain(self.deleted.keys());
         let gone = || had().filter(|id| !self.live.contains_key(id)).copied().collect::<Vec<_>>();
         (self.knows_all && is_news).then(gone).filter(|gone| !gone.is_empty())
