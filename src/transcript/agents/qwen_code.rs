@@ -21,6 +21,7 @@ use crate::transcript::read::object::Object;
 use crate::transcript::read::reader::{Certainty, Outcome, Output};
 
 pub(crate) const AGENT: AgentFormat = AgentFormat {
+    writes_late: true,
     home: |env| home_folder(env, "QWEN_HOME", ".qwen"),
     ..AgentFormat::of_dialect::<QwenCode>("Qwen Code")
 };
