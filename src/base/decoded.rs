@@ -10,6 +10,7 @@ pub(crate) struct Decoded {
 }
 
 /// The content of an escape, which is never longer than the escape.
+#[derive(Clone, Copy)]
 pub(crate) enum Meaning {
     Nothing,
     Byte(u8),
@@ -50,6 +51,11 @@ impl Decoded {
         }
         decoded.text.extend_from_slice(&source[rest..]);
         (!decoded.places.is_empty()).then_some(decoded)
+    }
+
+    /// The places in the text where an escape without content was.
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = usize> {
+        self.places.chunks_exact(2).filter(|escape| escape[0].0 == escape[1].0).map(|escape| escape[0].0)
     }
 
     /// The span in the source. An escape belongs to it completely or not at all, and one without content at its ends does not.

@@ -25,7 +25,9 @@ use std::str::FromStr;
 use thiserror::Error;
 
 pub(crate) use allow::{Allowed, Fingerprint};
-use plain::plain;
+use plain::{plain, separated};
+
+use crate::base::decoded::Decoded;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Secret {
@@ -129,12 +131,8 @@ struct Window<'t> {
 impl Window<'_> {
     /// Those that start in the piece, behind the `known` bytes of the last secret.
     fn secrets(&self, mut known: usize) -> Vec<Secret> {
-        let plain = plain(self.text);
-        let mut secrets = rules::find(plain.as_ref().map_or(self.text, |plain| &plain.text));
-        secrets.retain_mut(|secret| {
-            if let Some(plain) = &plain {
-                secret.span = plain.in_source(&secret.span);
-            }
+        let mut secrets = find_escaped(self.text);
+        secrets.retain(|secret| {
             let is_new = known <= secret.span.start && (secret.span.start < self.piece + REACH || self.is_last);
             known = if is_new { secret.span.end } else { known };
             is_new
@@ -154,6 +152,26 @@ impl Window<'_> {
         let character = || (self.piece - 3..=self.piece).rev().find(starts).unwrap_or(self.piece);
         end_of_line.map_or_else(character, |end| end + 1)
     }
+}
+
+/// Finds the secrets of a text with escapes, in order and without overlaps.
+fn find_escaped(text: &[u8]) -> Vec<Secret> {
+    let Some(plain) = plain(text) else { return rules::find(text) };
+    let find = |plain: &Decoded| {
+        let in_text = |Secret { what, span }| Secret { what, span: plain.in_source(&span) };
+        rules::find(&plain.text).into_iter().map(in_text).collect()
+    };
+    let mut secrets: Vec<_> = find(&plain);
+    if let Some(separated) = separated(text, &plain) {
+        secrets.extend(find(&separated));
+        secrets.sort_by_key(|secret| secret.span.start);
+        secrets.dedup_by(|next, last| {
+            let overlaps = next.span.start < last.span.end;
+            last.span.end = if overlaps { last.span.end.max(next.span.end) } else { last.span.end };
+            overlaps
+        });
+    }
+    secrets
 }
 
 /// Replaces each of `secrets` by a note without a quote, backslash, or line end, so that JSON remains valid.

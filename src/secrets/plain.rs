@@ -3,20 +3,36 @@
 //! The rules read the plain text, and a [`Secret`](super::Secret) has the place in the source. An escape belongs to a place
 //! completely or not at all, so JSON stays JSON if its secrets are replaced.
 
+use super::runs::is_word;
 use crate::base::decoded::{Decoded, Meaning};
 
 /// The longest control sequence, and the most backslashes of one escape.
 const MAX_SEQUENCE: usize = 32;
 
+/// A byte that belongs to no word.
+const SEPARATOR: u8 = 0xff;
+
 /// `None` if the source is plain.
 pub(super) fn plain(source: &[u8]) -> Option<Decoded> {
-    Decoded::new(source, [b'\x1b', b'\\', b'%'], escape)
+    decode(source, Meaning::Nothing)
+}
+
+/// The plain text with a byte that belongs to no word in place of each color code: a color may change within a word, or between two.
+/// `None` if it has no color code between two characters of words.
+pub(super) fn separated(source: &[u8], plain: &Decoded) -> Option<Decoded> {
+    let is_in_words =
+        |gap: usize| gap > 0 && plain.text.get(gap - 1..=gap).is_some_and(|ends| ends.iter().all(|b| is_word(*b)));
+    plain.gaps().any(is_in_words).then(|| decode(source, Meaning::Byte(SEPARATOR)))?
+}
+
+fn decode(source: &[u8], color_code: Meaning) -> Option<Decoded> {
+    Decoded::new(source, [b'\x1b', b'\\', b'%'], |rest| escape(rest, color_code))
 }
 
 /// The escape at the start of `rest`, with its length.
-fn escape(rest: &[u8]) -> Option<(usize, Meaning)> {
+fn escape(rest: &[u8], color_code: Meaning) -> Option<(usize, Meaning)> {
     match rest[0] {
-        b'\x1b' => Some((1 + sequence(&rest[1..])?, Meaning::Nothing)),
+        b'\x1b' => Some((1 + sequence(&rest[1..])?, color_code)),
         b'%' => {
             let byte = hex(rest.get(1..3)?)?;
             matches!(byte, b' '..=b'~' | b'\n' | b'\r').then_some((3, Meaning::Byte(byte)))
@@ -37,7 +53,7 @@ fn escape(rest: &[u8]) -> Option<(usize, Meaning)> {
             };
             let len = slashes + len;
             if byte == b'\x1b' {
-                return Some((len + sequence(&rest[len..])?, Meaning::Nothing));
+                return Some((len + sequence(&rest[len..])?, color_code));
             }
             Some((len, Meaning::Byte(byte)))
         }
@@ -53,10 +69,10 @@ fn sequence(rest: &[u8]) -> Option<usize> {
     matches!(rest[end], b'@'..=b'~').then_some(end + 1)
 }
 
-/// A character outside ASCII becomes a byte that belongs to no word.
+/// A character outside ASCII separates words.
 fn code_unit(digits: &[u8]) -> Option<u8> {
     let (high, low) = (hex(&digits[..2])?, hex(&digits[2..])?);
-    Some(if high == 0 && low < 0x80 { low } else { 0xff })
+    Some(if high == 0 && low < 0x80 { low } else { SEPARATOR })
 }
 
 fn hex(digits: &[u8]) -> Option<u8> {

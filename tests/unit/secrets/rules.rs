@@ -79,6 +79,7 @@ fn the_time_of_a_scan_grows_with_the_length_of_the_text() {
         "Z2hw=",
         "12345678:AA",
         "\x1b[1m",
+        "a\x1b[1m",
         "\\\"%3D",
     ];
     for start in starts {
@@ -96,6 +97,22 @@ fn the_time_of_a_scan_grows_with_the_length_of_the_text() {
         println!("{start:?}: {short:?} for eight times 10 kB, {long:?} for 80 kB");
         // Equal if the time grows with the length, eight times as long if with its square.
         assert!(long < short * 3 + std::time::Duration::from_millis(20), "{start}: {short:?}, {long:?}");
+    }
+}
+
+#[test]
+fn a_color_may_change_within_a_token_and_between_words() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let (start, end) = key.split_at(9);
+    for text in [
+        format!("ok\x1b[32m{key}\x1b[0mok"),
+        format!("\x1b[32m{start}\x1b[1m{end}\x1b[0m ok"),
+        format!(r#"{{"text":"ok\u001b[32m{key}\u001b[0mok"}}"#),
+    ] {
+        let found = find(text.as_bytes());
+        assert_eq!(found.len(), 1, "{text}");
+        let plain = text[found[0].span.clone()].replace("\x1b[1m", "");
+        assert_eq!((found[0].what, plain), ("a GitHub token", key.clone()), "{text}");
     }
 }
 
