@@ -20,6 +20,7 @@ mod fsync;
 mod function_lines;
 mod history;
 mod ident;
+mod index;
 mod integrity;
 mod lock;
 mod loose;

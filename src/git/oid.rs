@@ -16,6 +16,11 @@ impl Oid {
         (digits.len() == 2 * oid.as_bytes().len()).then_some(Self(oid))
     }
 
+    /// From its bytes, 20 or 32.
+    pub(super) fn from_raw(bytes: &[u8]) -> Option<Self> {
+        git2::Oid::from_bytes(bytes).ok().map(Self)
+    }
+
     /// Its bytes, 20 or 32.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()

@@ -1,15 +1,13 @@
 //! The files that differ between `HEAD` and the index, read in this process.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::PathBuf;
 
-use git2::{Delta, DiffOptions, IndexEntryExtendedFlag, IndexEntryFlag};
-
+use super::index::{CachedTree, Index, IndexFile};
 use super::oid::Oid;
 use super::open::Repo;
-
-/// The largest index that is read here, in bytes. Git skips the trees of unchanged folders, and libgit2 reads every tree and hashes
-/// the index: for more than a few thousand files, that takes longer than starting git.
-const MAX_INDEX: u64 = 256 * 1024;
+use super::tree::{EntryRef, Mode, TreeStore as _};
 
 pub(crate) struct StagedFile {
     pub(crate) path: Vec<u8>,
@@ -19,35 +17,58 @@ pub(crate) struct StagedFile {
 }
 
 impl Repo {
-    /// The files that differ between `HEAD` and the index, without deleted ones, ordered by path. `None` if git must be asked: the index
-    /// is large, sparse, or split, has conflicts or files that `update-index --assume-unchanged` marked, or cannot be read by libgit2.
+    /// The files that differ between `HEAD` and the index, without deleted ones, ordered by path. Reads the trees of changed folders
+    /// only. `None` if git must be asked: the index is sparse or split, has conflicts, or cannot be read.
     pub(crate) fn staged_files(&self) -> Option<Vec<StagedFile>> {
-        let index = self.env.os("GIT_INDEX_FILE").filter(|_| self.place.is_none()).map(PathBuf::from);
-        let index = index.unwrap_or_else(|| self.git_dir().join("index"));
-        if index.metadata().ok()?.len() > MAX_INDEX {
-            return None;
-        }
-        let index = self.inner.index().ok().filter(|index| !index.has_conflicts())?;
-        // libgit2 leaves these out, and git commits them.
-        if index.iter().any(|entry| IndexEntryFlag::from_bits_truncate(entry.flags).is_valid()) {
-            return None;
-        }
+        let path = self.env.os("GIT_INDEX_FILE").filter(|_| self.place.is_none()).map(PathBuf::from);
+        let path = path.unwrap_or_else(|| self.git_dir().join("index"));
+        let index = Index::parse(&fs::read(path).ok()?, self.object_format())?;
         let tree = match self.find_ref("HEAD").ok()? {
-            Some(head) => Some(self.inner.find_tree(self.read_commit(head).ok()?.tree.0).ok()?),
+            Some(head) => Some(self.read_commit(head).ok()?.tree),
             None => None,
         };
-        let mut options = DiffOptions::new();
-        let diff = self.inner.diff_tree_to_index(tree.as_ref(), Some(&index), Some(&mut options)).ok()?;
-        let mut files = Vec::new();
-        for delta in diff.deltas().filter(|delta| delta.status() != Delta::Deleted) {
-            let file = delta.new_file();
-            let entry = index.get_path(file.path()?, 0)?;
-            // `git add --intent-to-add` stages a name only, which is not committed.
-            if !IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended).is_intent_to_add() {
-                files.push(StagedFile { path: entry.path, mode: format!("{:o}", entry.mode), oid: Oid(entry.id) });
-            }
+        let mut staged = Vec::new();
+        self.compare(&index, &index.files, 0, Some(&index.root), tree, &mut staged)?;
+        Some(staged)
+    }
+
+    /// Adds the `files` that differ from the files of `tree`. They are in one folder, whose name takes the first `prefix` bytes of
+    /// their paths.
+    fn compare(
+        &self,
+        index: &Index,
+        mut files: &[IndexFile],
+        prefix: usize,
+        cached: Option<&CachedTree>,
+        tree: Option<Oid>,
+        staged: &mut Vec<StagedFile>,
+    ) -> Option<()> {
+        if tree.is_some() && cached.and_then(|cached| cached.oid) == tree {
+            return Some(());
         }
-        files.sort_by(|one, other| one.path.cmp(&other.path));
-        Some(files)
+        let tree = tree.map(|oid| self.tree(oid)).transpose().ok()?;
+        let committed: HashMap<_, _> =
+            tree.iter().flat_map(|tree| tree.entries()).map(|entry| (entry.name, entry)).collect();
+        let folders: HashMap<&[u8], _> =
+            cached.into_iter().flat_map(|cached| &cached.folders).map(|(name, tree)| (&**name, tree)).collect();
+        while let Some(file) = files.first() {
+            let path = index.path(file);
+            let name = &path[prefix..];
+            let Some(len) = memchr::memchr(b'/', name) else {
+                let is_same = |entry: &EntryRef<'_>| entry.bits == file.mode && entry.oid() == file.oid;
+                if !file.is_intended && !committed.get(name).is_some_and(is_same) {
+                    staged.push(StagedFile { path: path.to_vec(), mode: format!("{:o}", file.mode), oid: file.oid });
+                }
+                files = &files[1..];
+                continue;
+            };
+            let folder = &path[..=prefix + len];
+            let inside;
+            (inside, files) = files.split_at(files.partition_point(|file| index.path(file).starts_with(folder)));
+            let committed = committed.get(&name[..len]).filter(|entry| entry.mode() == Mode::Folder);
+            let tree = committed.map(EntryRef::oid);
+            self.compare(index, inside, folder.len(), folders.get(&name[..len]).copied(), tree, staged)?;
+        }
+        Some(())
     }
 }

@@ -69,7 +69,8 @@ struct Raw {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EntryRef<'t> {
-    bits: u32,
+    /// As in the index: `100644`, `120000`.
+    pub(super) bits: u32,
     pub(crate) name: &'t [u8],
     raw_oid: &'t [u8],
 }
