@@ -40,6 +40,15 @@ fn codes(text: &str) -> Vec<&'static str> {
 }
 
 #[test]
+fn artifacts_of_deltas_count() {
+    let without = sound("", "").replace("| a | created | b |\n", "");
+    assert_eq!(codes(&without), ["no-artifacts"]);
+    let delta = "## Delta: 2026-02-10T08:00:00Z\n\n### What Changed\n\nx\n\n### Artifacts\n\n\
+        | File | Action | Description |\n|---|---|---|\n| a | created | b |\n";
+    assert_eq!(codes(&format!("{without}\n---\n\n{delta}")), [""; 0]);
+}
+
+#[test]
 fn each_rule_reports_its_violation() {
     assert_eq!(codes(&sound("", "")), [""; 0]);
     let front = |line: &str, with: &str| sound("", "").replace(line, with);

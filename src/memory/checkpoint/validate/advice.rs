@@ -37,7 +37,11 @@ pub(crate) fn advise(findings: &mut Findings<'_>, document: &Document<'_>, now: 
     ];
     for (title, code, min, remedy) in points {
         let Some(section) = document.essential(title) else { continue };
-        let count = document.point_count(&section);
+        let mut count = document.point_count(&section);
+        if title == "Artifact Trail" {
+            let deltas = document.deltas().filter_map(|delta| document.part(&delta.section, "Artifacts"));
+            count += deltas.map(|artifacts| document.point_count(&artifacts)).sum::<usize>();
+        }
         if count < min {
             advise(code, section.head, format!("{title} lists {count}, fewer than {min}"), remedy);
         }
