@@ -299,6 +299,23 @@ fn the_store_is_found_from_subfolders_and_worktrees_and_refused_in_bare_reposito
 }
 
 #[test]
+fn a_value_that_a_merge_kept_is_committed() {
+    let place = Playground::new();
+    place.ok(&["install", "--no-hooks"]);
+    place.write(STORE, line("auth.method", "JWT", 0));
+    place.commit("one");
+    for (branch, other) in [("side", "db.x"), ("third", "db.y")] {
+        place.git(&["checkout", "-q", "-b", branch, "main"]);
+        place.write(STORE, line("auth.method", branch, if branch == "side" { 5 } else { 1 }) + &line(other, "1", 0));
+        place.commit(branch);
+    }
+    place.git(&["merge", "-q", "side", "-m", "both"]);
+    assert!(place.read(STORE).contains("\"side\""));
+    let history = place.ok(&["breadcrumb", "history", "auth.method"]);
+    assert!(!history.contains("not committed") && history.lines().count() == 3, "{history}");
+}
+
+#[test]
 fn history_shows_earlier_values_of_a_breadcrumb() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "auth.method"]), @"

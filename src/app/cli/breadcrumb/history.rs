@@ -3,7 +3,7 @@
 use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Error, ExitStatus, Result, Ui, Values, json};
-use crate::memory::breadcrumb::query::history::{KeyChange, history};
+use crate::memory::breadcrumb::query::history::{History, KeyChange, history};
 use crate::memory::breadcrumb::{Record, StoreFile};
 use crate::trace::Time;
 
@@ -28,14 +28,14 @@ impl HistoryArgs {
         self.nul.apply(context);
         let path = context.store.path(StoreFile::Shared);
         let path = path.strip_prefix(&context.root).unwrap_or(&path);
-        let mut changes = history(&context.git, &context.root, path, &self.key)?;
+        let History { mut changes, committed } = history(&context.git, &context.root, path, &self.key)?;
         let record = context.store.lookup(&self.key, context.now())?.record;
         let value = record.as_ref().map_or("", |record| &record.value);
         if StoreFile::of_record(&self.key, value) == StoreFile::Secret && changes.is_empty() {
             let message = format!("`{}` has no history: secrets are not committed", self.key);
             return Err(Error::with_hint(message, "`git trace breadcrumb get` prints its value".to_owned()));
         }
-        let uncommitted = self.uncommitted(context, changes.first().and_then(|change| change.record.as_ref()))?;
+        let uncommitted = self.uncommitted(context, committed.as_ref())?;
         changes.truncate(self.limit.unwrap_or(usize::MAX));
         if let Some(record) = &uncommitted {
             self.print(&context.ui, None, record.as_ref())?;
@@ -50,7 +50,7 @@ impl HistoryArgs {
         Ok(ExitStatus::Success)
     }
 
-    /// The breadcrumb in the working tree if it differs from the last commit.
+    /// The breadcrumb in the working tree if it differs from that in `HEAD`.
     #[expect(clippy::option_option, reason = "the inner option is `None` if the breadcrumb was deleted")]
     fn uncommitted(
         &self,

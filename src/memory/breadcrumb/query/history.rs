@@ -19,13 +19,20 @@ pub(crate) struct KeyChange {
     pub record: Option<Record<'static>>,
 }
 
+#[derive(Default, Debug)]
+pub(crate) struct History {
+    pub changes: Vec<KeyChange>,
+    /// As it is in `HEAD`, which may not be the newest change if branches were merged.
+    pub committed: Option<Record<'static>>,
+}
+
 /// Lists the commits up to `HEAD` that changed the breadcrumb `key` in the file at `path`, newest first.
 ///
 /// `path` is relative to the worktree root `root`. A merge is listed if its breadcrumb differs from that of each parent. Reads
 /// the file once per commit that changed it.
-pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<Vec<KeyChange>, GitError> {
+pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<History, GitError> {
     if git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?.code != Some(0) {
-        return Ok(Vec::new());
+        return Ok(History::default());
     }
     let absolute = root.join(path).to_string_lossy().into_owned();
     let format = "--format=%aI%x1f%an%x1f%s";
@@ -33,10 +40,16 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
     let list = String::from_utf8_lossy(&list);
     let commits = parse_list(&list);
     let in_tree = path.to_string_lossy();
-    let names: Vec<_> = commits.iter().map(|(oids, _)| format!("{}:{in_tree}", oids[0])).collect();
+    let revs = commits.iter().map(|(oids, _)| oids[0]).chain(["HEAD"]);
+    let names: Vec<_> = revs.map(|rev| format!("{rev}:{in_tree}")).collect();
+    let mut committed = None;
     let mut states: HashMap<&str, Option<Record<'static>>> = HashMap::with_capacity(commits.len());
     git.blobs::<GitError>(&names, |index, blob| {
-        states.insert(commits[index].0[0], blob.and_then(|blob| winning_record(&blob, key)));
+        let record = blob.and_then(|blob| winning_record(&blob, key));
+        match commits.get(index) {
+            Some((oids, _)) => _ = states.insert(oids[0], record),
+            None => committed = record,
+        }
         Ok(())
     })?;
     let state = |oid: &str| states.get(oid).and_then(Option::as_ref);
@@ -53,7 +66,7 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
             changes.push(KeyChange { record: now.cloned(), ..change });
         }
     }
-    Ok(changes)
+    Ok(History { changes, committed })
 }
 
 /// Parses the line pairs of `git rev-list`. Returns each commit with its parents among the commits that changed the file, and
