@@ -20,7 +20,7 @@ pub(crate) struct SetArgs {
     /// Key: letters, digits, dots and underscores, such as `auth.method`
     key: Key,
     /// Value, of at most 10 KiB
-    #[arg(required_unless_present = "file", allow_hyphen_values = true)]
+    #[arg(required_unless_present = "file", allow_hyphen_values = true, value_parser = not_stdin)]
     value: Option<String>,
     /// Read the value from a file, without its last line ending (`-` is stdin)
     #[arg(short = 'F', long, value_name = "FILE", conflicts_with = "value")]
@@ -37,6 +37,11 @@ pub(crate) struct SetArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Somebody who pipes a secret to `set KEY -` expects that it is read.
+fn not_stdin(text: &str) -> Result<String, String> {
+    if text == "-" { Err("`-` does not mean stdin here; use `-F -`".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn member(text: &str) -> Result<(String, String), String> {
