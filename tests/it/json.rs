@@ -291,6 +291,60 @@ fn json_of_commands_that_change_memories_is_what_the_schemas_say() {
     check_all(&repo, &[("check", &["check", "--staged"]), ("crumb-validate", &["crumb", "validate", "b.crumb"])]);
 }
 
+/// Conflicts, findings, and errors.
+#[test]
+fn json_of_problems_is_what_the_schemas_say() {
+    let repo = full();
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "origin", "../vault.git"]);
+    repo.text(&["push", "origin"]);
+    let before = repo.git(&["rev-parse", "refs/traces/main"]);
+    repo.text(&["edit", "#1", "-m", "Which limit is set?"]);
+    repo.text(&["push", "origin"]);
+    repo.git(&["update-ref", "refs/traces/main", before.trim()]);
+    repo.text(&["edit", "#1", "-m", "Whose limit is set?"]);
+    check("pull", &values(&repo, &["pull", "origin"]));
+    let batch = repo.run(&["commit", "--batch", "--json"], b"{\"text\":\"a\"}\n{\"type\":\"nope\"}\nno JSON\n");
+    let answers = String::from_utf8(batch.stdout).unwrap();
+    let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.iter().filter(|answer| answer["error"].is_string()).count(), 2, "{answers:?}");
+    check("commit", &answers);
+    let tree = repo.git(&["rev-parse", "refs/traces/main:"]);
+    repo.git(&["update-ref", "refs/traces/tree", tree.trim()]);
+    let findings = values(&repo, &["fsck"]);
+    assert_ne!(findings[0]["findings"][0], Value::Null);
+    check("fsck", &findings);
+    check("import", &values(&repo, &["import", "--all-folders"]));
+}
+
+#[test]
+fn json_of_conversions_is_what_the_schemas_say() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.agent", "ada"]);
+    let write = |name: &str, text: &str| fs::write(repo.folder().join(name), text).unwrap();
+    write("facts.jsonl", r#"{"key":"auth.a","value":"1","created_at":"2026-01-01T00:00:00Z"}"#);
+    write("note.md", "Session summary: it works.\n\nUnfinished:\n- look at the clock\n- [x]\n");
+    write("none.md", "# Title\n");
+    check_all(
+        &repo,
+        &[
+            ("breadcrumb-change", &["breadcrumb", "import", "facts.jsonl"]),
+            ("forward-rows", &["forward", "migrate", "note.md", "none.md"]),
+        ],
+    );
+    write("crumbs.json", &repo.text(&["forward", "export"]));
+    let notes: String = (1..=30).map(|n| format!("n @{n} did {n}\n")).collect();
+    write("a.crumb", &format!("∴CRUMB2 AGENT s30\n\n§volatile\n{notes}"));
+    check_all(
+        &repo,
+        &[
+            ("forward-import", &["forward", "import", "crumbs.json"]),
+            ("crumb-change", &["crumb", "compress", "a.crumb"]),
+            ("crumb-change", &["crumb", "expand", "a.crumb", "--list"]),
+        ],
+    );
+}
+
 /// The names of all members of a schema, as the page writes them.
 fn members(prefix: &str, schema: &Value, found: &mut BTreeSet<String>) {
     for (name, member) in schema["properties"].as_object().unwrap_or(&Map::new()) {
