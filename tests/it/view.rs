@@ -348,6 +348,16 @@ fn neighbors_that_were_deleted_for_the_same_reason_are_one_card() {
 }
 
 #[test]
+fn what_an_agent_wrote_between_tags_is_folded_without_them() {
+    let repo = TestRepo::new();
+    repo.say("<div> is not closed");
+    repo.say("<command-name>/init</command-name>\n  <command-args>src <T></command-args>");
+    let page = page(&repo, &[]);
+    assert!(page.contains("<summary><bdi>/init src &lt;T&gt;</bdi></summary>"));
+    assert!(page.contains("&lt;div&gt; is not closed"));
+}
+
+#[test]
 fn the_index_lists_prompts_with_tokens_and_the_window() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.window", "1000"]);
@@ -466,8 +476,8 @@ fn invalid_view_arguments_are_refused() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.refused(&["view", "-o", "-"]), @"
     --- stderr
-    error: no trace is named `main`
-    hint: `git trace branch` lists traces; `git trace import` or `git trace commit` creates one
+    error: trace `main` has no items yet
+    hint: `git trace import` imports a session, `git trace commit -m TEXT` records an item; `git trace branch` lists other traces
     [exit 2]
     ");
     repo.say("hello");

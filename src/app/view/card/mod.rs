@@ -5,11 +5,14 @@ mod change;
 mod details;
 mod result;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use maud::{Markup, html};
+use regex::Regex;
 
 use self::call::{Call, Shape};
 use super::data::{Data, Text};
@@ -27,6 +30,8 @@ pub(crate) use self::details::setting_line;
 /// The state of an item that nothing was done to.
 const NORMAL: &str = "normal";
 const PREVIEW: usize = 100;
+/// Tags that a preview leaves out; an agent writes fewer before the first words.
+const MAX_TAGS: usize = 16;
 /// Lines of a result that are shown before the fold.
 const SHOWN: usize = 12;
 /// Bytes of an image that is shown, and of all images on a page.
@@ -241,6 +246,7 @@ fn image(data: &Data<'_>, item: &Item, images: &mut usize) -> Markup {
 pub(crate) fn preview(item: &Item) -> String {
     match std::str::from_utf8(&item.body) {
         Ok(text) => {
+            let text = if is_prompt(item) { text.into() } else { untagged(text.trim_start()) };
             let end = text.char_indices().nth(PREVIEW * 2).map_or(text.len(), |(end, _)| end);
             let line = one_line(&text[..end]);
             let is_cut = end < text.len() || line.chars().count() > PREVIEW;
@@ -248,6 +254,12 @@ pub(crate) fn preview(item: &Item) -> String {
         }
         Err(_) => format!("{}, {} bytes", item.fields.media_type.as_deref().unwrap_or("binary"), item.body.len()),
     }
+}
+
+/// A text that an agent wrote between tags, such as `<command-name>/init</command-name>`, without the tags at its start.
+fn untagged(text: &str) -> Cow<'_, str> {
+    static TAG: LazyLock<Regex> = LazyLock::new(|| Regex::new("</?[a-z][a-z-]*>").expect("it is valid"));
+    if text.starts_with('<') { TAG.replacen(text, MAX_TAGS, " ") } else { Cow::Borrowed(text) }
 }
 
 /// The text of an item in one line, for a list.
