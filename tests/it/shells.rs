@@ -27,7 +27,7 @@ fn every_command_has_a_manual_page_and_uninstall_removes_only_ours() {
     fs::create_dir_all(&man1).unwrap();
     fs::write(man1.join("other.1"), "theirs").unwrap();
     fs::write(man1.join("git-trace-log.1"), "theirs").unwrap();
-    assert!(place.trace(&["install", "--man", "--dry-run"]).contains("would have added"));
+    assert!(place.trace(&["install", "--man", "--dry-run"]).contains("would add"));
     assert_eq!(pages(&man1), ["git-trace-log.1", "other.1"]);
     let first = place.trace(&["install", "--man"]);
     assert!(first.contains("left alone [ROOT]/.local/share/man/man1/git-trace-log.1\n"), "{first}");
@@ -290,7 +290,7 @@ fn completions_come_from_the_repository() {
 fn completion_scripts_exist_for_supported_shells() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["install", "--completions", "zsh", "--dry-run"]), @"
-    would have added [ROOT]/.local/share/zsh/site-functions/_git-trace
+    would add [ROOT]/.local/share/zsh/site-functions/_git-trace
     --- stderr
     hint: add `fpath=('[ROOT]/.local/share/zsh/site-functions' $fpath)` to ~/.zshrc, before compinit
     ");

@@ -9,13 +9,13 @@ fn install_reports_its_changes_and_is_idempotent() {
     let place = Playground::new();
     let (config, attributes) = (place.read(".git/config"), place.at.join(".gitattributes"));
     insta::assert_snapshot!(place.trace(&["install", "--dry-run"]), @"
-    would have added merge.trace.name
-    would have added merge.trace.driver
-    would have added merge.trace.recursive
-    would have added diff.trace-crumb.textconv
-    would have added [ROOT]/repo/.gitattributes
-    would have added [ROOT]/repo/.git/hooks/pre-commit
-    would have added [ROOT]/repo/.git/hooks/pre-merge-commit
+    would add merge.trace.name
+    would add merge.trace.driver
+    would add merge.trace.recursive
+    would add diff.trace-crumb.textconv
+    would add [ROOT]/repo/.gitattributes
+    would add [ROOT]/repo/.git/hooks/pre-commit
+    would add [ROOT]/repo/.git/hooks/pre-merge-commit
     ");
     assert_eq!((place.read(".git/config"), attributes.exists()), (config.clone(), false));
     insta::assert_snapshot!(place.trace(&["install"]), @"
@@ -53,6 +53,25 @@ fn install_reports_its_changes_and_is_idempotent() {
     --- stderr
     nothing to uninstall
     ");
+}
+
+/// Somebody else may have added them, and others merge by them.
+#[test]
+fn committed_attributes_are_kept() {
+    let place = Playground::new();
+    place.ok(&["install", "--no-hooks"]);
+    place.commit("attributes");
+    let attributes = place.read(".gitattributes");
+    insta::assert_snapshot!(place.trace(&["uninstall"]), @"
+    removed merge.trace.name
+    removed merge.trace.driver
+    removed merge.trace.recursive
+    removed diff.trace-crumb.textconv
+    kept [ROOT]/repo/.gitattributes
+    --- stderr
+    hint: the attributes are committed, so others merge by them too; without git-trace, git merges these files as text
+    ");
+    assert_eq!(place.read(".gitattributes"), attributes);
 }
 
 #[test]

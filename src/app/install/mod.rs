@@ -80,6 +80,16 @@ impl Action {
             Self::Removed => "removed",
         }
     }
+
+    /// In a dry run.
+    pub(crate) fn as_intended(self) -> &'static str {
+        match self {
+            Self::Added => "would add",
+            Self::Updated => "would update",
+            Self::Removed => "would remove",
+            Self::Kept | Self::LeftAlone => self.as_str(),
+        }
+    }
 }
 
 #[derive(Debug, Error)]
@@ -134,10 +144,29 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     }
     let old = read_attributes(&setup.attributes)?;
     if let Some(rest) = old.and_then(|old| attributes::without_block(&old)) {
-        put_file(&setup.attributes, rest.as_deref(), setup.mode)?;
-        steps.push(Step::on(Action::Removed, &setup.attributes));
+        let is_shared = is_committed(setup)?;
+        let action = match &rest {
+            _ if is_shared => Action::Kept,
+            Some(_) => Action::Updated,
+            None => Action::Removed,
+        };
+        if !is_shared {
+            put_file(&setup.attributes, rest.as_deref(), setup.mode)?;
+        }
+        let hint = "the attributes are committed, so others merge by them too; without git-trace, git merges these files as text";
+        let hint = is_shared.then(|| hint.to_owned());
+        steps.push(Step { hint, ..Step::on(action, &setup.attributes) });
     }
     Ok(steps)
+}
+
+/// Whether the attributes are those of the project, not only of this clone.
+fn is_committed(setup: &Setup) -> Result<bool, InstallError> {
+    if setup.attributes.file_name().is_none_or(|name| name != ".gitattributes") {
+        return Ok(false);
+    }
+    let committed = setup.git.ask(&["cat-file", "blob", "HEAD:.gitattributes"])?;
+    Ok(committed.code == Some(0) && attributes::has_block(&committed.stdout))
 }
 
 fn read_attributes(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {

@@ -44,36 +44,36 @@ pub(crate) struct UninstallArgs {
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 struct TargetArgs {
-    /// Configure this repository (the default)
+    /// For this repository (the default)
     #[arg(long, conflicts_with_all = ["global", "worktree"])]
     local: bool,
-    /// Configure all repositories of this user, or with --agent, the agent's settings of this user
+    /// For all repositories of this user; with --agent, in the user's settings of the agent
     #[arg(long, conflicts_with_all = ["worktree", "private"])]
     global: bool,
-    /// Configure only this working tree; needs `extensions.worktreeConfig` if there are several
+    /// For this working tree only; needs `extensions.worktreeConfig` if there are several
     #[arg(long)]
     worktree: bool,
     /// Use `.git/info/attributes`, which is not committed, instead of `.gitattributes`
     #[arg(long)]
     private: bool,
-    /// Instead, record this agent by hooks: claude-code, codex, gemini-cli, qwen-code, opencode, copilot-cli, droid or cursor;
+    /// Only the hooks that record this agent: claude-code, codex, gemini-cli, qwen-code, opencode, copilot-cli, droid or cursor;
     /// can be repeated
     #[arg(long = "agent", value_name = "NAME", conflicts_with_all = ["worktree", "private"],
         value_parser = agent(Agent::NAMES), add = Values::OneOf(Agent::NAMES))]
     agents: Vec<Format>,
-    /// Do not install git hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
+    /// Without git's hooks, because pre-commit, lefthook, husky or your own script calls `git trace hook pre-commit`
     #[arg(long)]
     no_hooks: bool,
-    /// Instead, configure a client to start `git trace mcp`: claude-code, cursor, vscode, codex or gemini
+    /// Only the entry of a client that starts `git trace mcp`: claude-code, cursor, vscode, codex or gemini
     #[arg(long, value_name = "CLIENT", conflicts_with_all = ["local", "global", "worktree", "private", "agents", "no_hooks"])]
     mcp: Option<Client>,
-    /// Instead, install a manual page for every command in a folder for MANPATH [default:
+    /// Only the manual pages, one for each command, in a folder for MANPATH [default:
     /// share/man next to the bin folder of git-trace in your home, such as ~/.cargo, else ~/.local/share/man]
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["local", "global", "worktree", "private",
         "agents", "no_hooks", "mcp"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
     man: Option<Option<PathBuf>>,
-    /// Instead, install shell completions: bash, zsh or fish [default: your shell]
+    /// Only the shell completions: bash, zsh or fish [default: your shell]
     #[arg(long, value_name = "SHELL", num_args = 0..=1, conflicts_with_all = ["local", "global",
         "worktree", "private", "agents", "no_hooks", "mcp", "man"])]
     #[expect(clippy::option_option, reason = "the flag may stand without a value")]
@@ -133,21 +133,24 @@ impl TargetArgs {
             let (scope, steps) = (&scope.flag()[2..], steps.collect::<Vec<_>>());
             return ui.json(&json!({ "scope": scope, "dry_run": self.dry_run, "steps": steps }));
         }
-        let mut pages: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
+        let mut pages: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
         for step in steps {
             let is_done = !self.dry_run || matches!(step.action, Action::Kept | Action::LeftAlone);
-            let prefix = if is_done { "" } else { "would have " };
+            let action = if is_done { step.action.as_str() } else { step.action.as_intended() };
             let folder = Path::new(&step.what).parent().and_then(Path::to_str);
             match folder.filter(|_| self.man.is_some() && step.action != Action::LeftAlone) {
-                Some(folder) => pages.entry((prefix, step.action.as_str(), folder)).or_default().push(&step.what),
-                None => writeln!(ui, "{prefix}{} {}", step.action.as_str(), escaped(&step.what))?,
+                Some(folder) => pages.entry((action, folder)).or_default().push(&step.what),
+                None => writeln!(ui, "{action} {}", escaped(&step.what))?,
             }
         }
-        for ((prefix, action, folder), pages) in pages {
+        for ((action, folder), pages) in pages {
             match *pages {
-                [page] => writeln!(ui, "{prefix}{action} {}", escaped(page))?,
-                _ => writeln!(ui, "{prefix}{action} {} manual pages in {}", pages.len(), escaped(folder))?,
+                [page] => writeln!(ui, "{action} {}", escaped(page))?,
+                _ => writeln!(ui, "{action} {} manual pages in {}", pages.len(), escaped(folder))?,
             }
+        }
+        for hint in steps.iter().filter_map(|step| step.hint.as_ref()) {
+            ui.note(format!("hint: {hint}"));
         }
         Ok(())
     }
@@ -200,9 +203,6 @@ impl InstallArgs {
             (setup.scope, install::install(&setup)?)
         };
         target.report(scope, &steps, ui)?;
-        for hint in steps.iter().filter_map(|step| step.hint.as_ref()) {
-            ui.note(format!("hint: {hint}"));
-        }
         let mut foreign = steps.iter().filter(|step| step.action == Action::LeftAlone).peekable();
         let is_complete = foreign.peek().is_none();
         if foreign.any(|step| step.hint.is_none()) {
@@ -237,6 +237,13 @@ impl UninstallArgs {
         }
         if steps.is_empty() {
             ui.note("nothing to uninstall");
+            let is_installed = |agent: &'static Agent| {
+                let setup = |owner| AgentSetup { agent, brief: false, owner, program: String::new(), mode };
+                of_user(env, agent).is_ok_and(|owner| setup(owner).is_installed())
+            };
+            if scope != Scope::Global && AGENTS.iter().any(is_installed) {
+                ui.note("hint: `git trace uninstall --global` removes the hooks in your own settings of agents");
+            }
         }
         Ok(())
     }
