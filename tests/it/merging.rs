@@ -15,6 +15,21 @@ fn apart() -> TestRepo {
 }
 
 #[test]
+fn a_log_has_the_positions_that_items_have_after_a_merge() {
+    let repo = apart();
+    repo.text(&["merge", "idea"]);
+    for args in [&["log", "--oneline"][..], &["log", "--oneline", "--reverse"]] {
+        let log = repo.text(args);
+        let positions: Vec<&str> = log.split_whitespace().filter(|word| word.starts_with('#')).collect();
+        let unique: std::collections::BTreeSet<&str> = positions.iter().copied().collect();
+        assert_eq!(unique.len(), 5, "{log}");
+        let line = log.lines().rfind(|line| line.contains("By the reader.")).unwrap();
+        assert!(line.contains(" #3 "), "{line}");
+    }
+    assert_eq!(repo.bodies("main")[3], "By the reader.");
+}
+
+#[test]
 fn a_merge_appends_their_items_and_merges_edits_by_line() {
     let repo = apart();
     repo.text(&["edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use regex::Regex;
 
 use self::graph::Graph;
-use self::print::{Style, print};
+use self::print::{Positions, Style, print};
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::FieldArgs;
 use crate::app::cli::{Context, Error, Result, Values, bail};
@@ -111,6 +111,7 @@ impl LogArgs {
             is_short: self.oneline,
             has_patch: self.patch,
             has_revisions: self.item.is_some(),
+            positions: Positions::of(Some(&range.tips).filter(|tips| tips.len() == 1).map(|tips| tips[0].clone())),
             names: if self.all || self.graph { names(context)? } else { HashMap::new() },
         };
         let count = self.max_count.unwrap_or(usize::MAX);
@@ -139,6 +140,7 @@ impl LogArgs {
         }
         if self.reverse {
             let entries = entries.collect::<Result<Vec<_>, _>>()?;
+            entries.iter().for_each(|entry| style.positions.see(entry));
             return entries.into_iter().rev().enumerate().try_for_each(write);
         }
         entries.enumerate().try_for_each(|(number, entry)| write((number, entry?)))
