@@ -73,6 +73,19 @@ fn a_terminal_has_its_own_width() {
 }
 
 #[test]
+fn an_editor_that_leaves_no_text_records_nothing() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = TestRepo::new();
+    repo.say("one");
+    let before = repo.refs();
+    let shown = repo.on_a_terminal("git-trace commit; echo status $?", "");
+    assert!(shown.contains("the text is empty, so nothing was recorded") && shown.contains("status 2"), "{shown}");
+    assert_eq!(repo.refs(), before);
+}
+
+#[test]
 fn an_import_shows_its_progress_on_a_terminal_without_a_size() {
     if !has_terminal() {
         return;

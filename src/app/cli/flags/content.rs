@@ -63,7 +63,11 @@ impl ContentArgs {
         if !io::stdin().is_terminal() {
             return Err(Error::with_hint("no content was given", "-m TEXT, -F FILE, or `-` for stdin"));
         }
-        edit(context.repo()?, Editor::Message, before)
+        let edited = edit(context.repo()?, Editor::Message, before)?;
+        if edited.trim_ascii().is_empty() {
+            return Err(Error::with_hint("the text is empty, so nothing was recorded", "`-m ''` makes an empty item"));
+        }
+        Ok(edited)
     }
 }
 
