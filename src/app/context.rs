@@ -212,7 +212,7 @@ impl Context {
         let repo = self.repo()?;
         match View::open(repo, name, as_of) {
             Err(TraceError::BeforeTheFirst { .. }) => Ok(None),
-            Err(TraceError::NoSuchTrace { .. })
+            Err(TraceError::NoSuchTrace { .. } | TraceError::Unborn { .. })
                 if head::current(repo)? == *name && as_of.is_none_or(|spec| spec.parse::<When>().is_ok()) =>
             {
                 Ok(None)

@@ -36,6 +36,11 @@ impl OwnedFolder<'_> {
     pub(crate) fn open<M: DeserializeOwned + Serialize + Default>(&self) -> Result<M> {
         let Self { folder, version, what, .. } = *self;
         check_outside_git(folder).with_context(|| format!("cannot write `{}`", folder.display()))?;
+        let refused =
+            |why: &str| Error::with_hint(format!("`{}` {why}", folder.display()), "name a new or empty folder");
+        if folder.exists() && !folder.is_dir() {
+            return Err(refused("is not a folder"));
+        }
         fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
         let path = folder.join(self.name);
         let text = match resolve(folder, &path).and_then(fs::read) {
@@ -47,8 +52,7 @@ impl OwnedFolder<'_> {
                 };
                 let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_left));
                 if !is_empty {
-                    let message = format!("`{}` has other files and no earlier {what}", folder.display());
-                    return Err(Error::with_hint(message, "name a new or empty folder"));
+                    return Err(refused(&format!("has other files and no earlier {what}")));
                 }
                 let new = M::default();
                 self.write(&new)?;

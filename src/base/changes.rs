@@ -23,11 +23,24 @@ pub(crate) fn likeness(one: &str, other: &str) -> f32 {
     // As texts of one character, as lines are compared: the algorithm is large, and is compiled for each type.
     let (one, other): (Vec<&str>, Vec<&str>) =
         (one.split_inclusive(|_| true).collect(), other.split_inclusive(|_| true).collect());
+    if is_swap(&one, &other) {
+        return SWAPPED;
+    }
     diff_ratio(&capture_diff_slices(Algorithm::Myers, &one, &other), one.len(), other.len())
+}
+
+fn is_swap(one: &[&str], other: &[&str]) -> bool {
+    let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    match (one.get(same..), other.get(same..)) {
+        (Some([a, b, rest @ ..]), Some([c, d, other @ ..])) => (a, b, rest) == (d, c, other),
+        _ => false,
+    }
 }
 
 /// How alike a suggestion is at least.
 const ALIKE: f32 = 0.7;
+/// How alike words are that differ by two neighbors in the other order, as `lgo` and `log` do.
+const SWAPPED: f32 = 0.9;
 
 /// The word that may be meant by one that is not among these.
 pub(crate) fn most_alike<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {

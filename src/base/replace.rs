@@ -37,8 +37,11 @@ pub(crate) enum FileError {
 
 impl Diagnostic for FileError {
     fn hint(&self) -> Option<String> {
-        let may_end = matches!(self, Self::Busy { .. } | Self::Changing { .. });
-        may_end.then(|| "try again when the other process has ended".to_owned())
+        match self {
+            Self::Busy { .. } | Self::Changing { .. } => Some("try again when the other process has ended".to_owned()),
+            Self::ReadOnly { .. } => Some("make the file writable, and try again".to_owned()),
+            Self::Read { .. } | Self::Write { .. } => None,
+        }
     }
 }
 

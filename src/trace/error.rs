@@ -54,6 +54,9 @@ pub enum TraceError {
     Field(#[from] BadField),
     #[error("no trace is named `{name}`")]
     NoSuchTrace { name: TraceName },
+    /// The current trace has no commit.
+    #[error("trace `{name}` has no items yet")]
+    Unborn { name: TraceName },
     #[error("no trace is named `{name}`")]
     Misspelled { name: TraceName, meant: TraceName },
     #[error("trace `{name}` is not here, but was fetched as `{fetched}`")]
@@ -64,6 +67,8 @@ pub enum TraceError {
     Vanished { name: TraceName },
     #[error("no item of trace `{trace}` is named `{}`", spec.escape_debug())]
     UnknownItem { spec: String, trace: TraceName },
+    #[error("`{name}` is a trace, not an item")]
+    NotAnItem { name: TraceName },
     #[error("item {item} was removed from trace `{trace}`")]
     NotLive { item: ItemId, trace: TraceName },
     #[error("item {item} was never in trace `{trace}`")]
@@ -92,8 +97,9 @@ pub enum TraceError {
     UnknownState { spec: String, meant: Option<TraceName> },
     #[error("trace `{name}` already exists")]
     TraceExists { name: TraceName },
-    #[error("trace `{name}` is checked out in `{}`", git_dir.display())]
-    IsCurrent { name: TraceName, git_dir: PathBuf },
+    /// In another worktree, if its git directory is given.
+    #[error("trace `{name}` is the current one{}", git_dir.as_ref().map(|at| format!(" in `{}`", at.display())).unwrap_or_default())]
+    IsCurrent { name: TraceName, git_dir: Option<PathBuf> },
     #[error("trace `{name}` has commits that are neither in trace `{current}` nor on a remote")]
     Unmerged { name: TraceName, current: TraceName },
     #[error("`TRACE_HEAD` points to {}, which is not a trace", target.escape_debug())]
@@ -261,9 +267,13 @@ impl Diagnostic for TraceError {
                 return Some(format!("`git ls-remote {remote} {}` shows what it has", name.refname()));
             }
             Self::ArchiveHere { .. } => "use a separate repository as the remote, such as `git init --bare` makes",
+            Self::NotAnItem { name } => return Some(format!("`--trace {name}` works on that trace")),
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
                 "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"
+            }
+            Self::Unborn { .. } => {
+                "`git trace import` imports a session, `git trace commit -m TEXT` records an item; `git trace branch` lists other traces"
             }
             Self::MovedMeanwhile { .. } => "run the command again",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
@@ -277,7 +287,8 @@ impl Diagnostic for TraceError {
                 "`git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`"
             }
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
-            Self::IsCurrent { .. } => "switch that worktree to another trace first: git trace switch <name>",
+            Self::IsCurrent { git_dir: None, .. } => "`git trace switch NAME` makes another trace the current one",
+            Self::IsCurrent { .. } => "run `git trace switch NAME` in that worktree first",
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
             Self::NotASummary { .. } => {
                 "`git trace expand` works in the trace that was compressed, and where it was merged"

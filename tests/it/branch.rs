@@ -145,8 +145,8 @@ fn a_deleted_trace_keeps_a_backup_ref_that_survives_gc() {
     repo.say("four");
     insta::assert_snapshot!(repo.refused(&["branch", "-D", "x/idea"]), @"
     --- stderr
-    error: trace `x/idea` is checked out in `[HOME]/repo/.git/`
-    hint: switch that worktree to another trace first: git trace switch <name>
+    error: trace `x/idea` is the current one
+    hint: `git trace switch NAME` makes another trace the current one
     [exit 2]
     ");
     repo.text(&["switch", "main"]);

@@ -8,6 +8,8 @@ use crate::repo::TestRepo;
 const MISTAKES: &str = "\
 comit -m hello
 tarce
+lgo
+foo
 st
 ls
 list
@@ -40,6 +42,7 @@ prime
 setup
 squash
 crumb nwe
+crumb list
 breadcrumb add auth JWT
 checkpoint show auth
 bisect start
@@ -77,6 +80,7 @@ switch -f idea
 branch idea
 branch -d nope
 branch -a
+branch --list idea*
 branch --show-current
 branch --merged
 branch -u origin/main
@@ -139,6 +143,7 @@ install --agent
 crumb show
 breadcrumb set auth
 breadcrumb set auth-method JWT
+breadcrumb set auth.token -
 checkpoint new
 forward leave
 redo
@@ -146,6 +151,16 @@ count missing.txt
 log -C folder
 why nope.rs:3
 branch -z idea
+export idea claude-code
+import -
+cherry-pick #0
+pin idea #0
+merge -X ours idea
+forward list
+checkpoint edit
+push ../hub.git
+purge hunter2
+view --all -o notes.md
 undo -z
 purge
 ";
@@ -155,6 +170,7 @@ fn the_answer_to_a_mistake_is_one_line_and_a_hint() {
     let repo = TestRepo::new();
     repo.say("Where is the limit set?");
     repo.text(&["branch", "idea"]);
+    std::fs::write(repo.folder().join("notes.md"), "a note").unwrap();
     let before = repo.refs();
     let mut table = String::new();
     for line in MISTAKES.lines() {

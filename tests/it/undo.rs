@@ -269,7 +269,7 @@ fn a_worktree_and_a_named_trace_undo_their_own_commands() {
     let branch = repo.lines(&["op", "log", "--json"])[2]["op"].as_str().unwrap().to_owned();
     assert!(repo.refused(&["undo", &branch]).contains("has moved since"));
     repo.within(&other, |repo| repo.text(&["undo"]));
-    assert!(repo.refused(&["undo", &branch]).contains("is checked out in"));
+    assert!(repo.refused(&["undo", &branch]).contains("is the current one in"));
     assert_eq!(repo.bodies("idea"), ["one", "two", "three"]);
     // A rename moves the heads of both, and so does its undo.
     repo.text(&["branch", "-m", "idea", "plan"]);

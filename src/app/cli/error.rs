@@ -57,10 +57,15 @@ fn command_of(args: &[OsString]) -> String {
     command.get_bin_name().unwrap_or_default().to_owned()
 }
 
+/// A command as help describes it.
+fn described(command: &str) -> Option<clap::Command> {
+    let root = help::described(&[]);
+    command.split(' ').skip(2).try_fold(&root, |command, word| command.find_subcommand(word)).cloned()
+}
+
 /// The short form of a long option of a command.
 fn short_of(command: &str, option: &str) -> Option<String> {
-    let root = help::described(&[]);
-    let command = command.split(' ').skip(2).try_fold(&root, |command, word| command.find_subcommand(word))?;
+    let command = described(command)?;
     let arg = command.get_arguments().find(|arg| arg.get_long() == Some(option.trim_start_matches('-')))?;
     Some(format!("-{}", arg.get_short()?))
 }
@@ -87,7 +92,10 @@ impl Usage<'_> {
     }
 
     fn quoted(&self, kind: ContextKind) -> String {
-        let quoted: Vec<String> = self.texts(kind).iter().map(|text| format!("`{text}`")).collect();
+        // Clap adds dots to an option that may be repeated.
+        let word =
+            |text: &String| text.strip_suffix("...").filter(|word| word.starts_with('-')).unwrap_or(text).to_owned();
+        let quoted: Vec<String> = self.texts(kind).iter().map(|text| format!("`{}`", word(text))).collect();
         quoted.join(", ")
     }
 
@@ -152,15 +160,18 @@ impl Usage<'_> {
         if let Some((_, _, hint)) = OTHER_OPTIONS.iter().find(|(commands, options, _)| is_meant(commands, options)) {
             return hint.replace("OPTION", &arg);
         }
-        let suggested = [
-            (ContextKind::SuggestedSubcommand, format!("{} ", self.command)),
-            (ContextKind::SuggestedArg, String::new()),
-            (ContextKind::SuggestedValue, String::new()),
-        ];
-        for (kind, before) in suggested {
+        // Clap also suggests words that share little with the one that was typed.
+        if let Some(meant) = described(&self.command).and_then(|command| {
+            let names: Vec<_> =
+                command.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name).collect();
+            most_alike(&subcommand, names).map(str::to_owned)
+        }) {
+            return format!("did you mean `{} {meant}`?", self.command);
+        }
+        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
             // The last is the most similar.
             if let Some(word) = self.texts(kind).last() {
-                return format!("did you mean `{before}{word}`?");
+                return format!("did you mean `{word}`?");
             }
         }
         let unknown = std::error::Error::source(self.error).and_then(|source| source.downcast_ref::<UnknownVariant>());

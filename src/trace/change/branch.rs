@@ -142,7 +142,7 @@ fn names_its_session(repo: &Repo, name: &TraceName, tip: Oid) -> bool {
 
 /// The tip of a trace, which may be damaged.
 fn tip_oid(repo: &Repo, name: &TraceName) -> Result<Oid, TraceError> {
-    Tip::note(repo, name)?.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })
+    Tip::note(repo, name)?.ok_or_else(|| Tip::missing(repo, name))
 }
 
 /// Whether to delete a trace with commits that no other trace has.
@@ -161,6 +161,7 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
     let mut holders = head::of_worktrees(repo)?;
     holders.insert(0, (repo.git_dir().to_path_buf(), Some(current.clone())));
     if let Some((git_dir, _)) = holders.into_iter().find(|(_, chosen)| chosen.as_ref() == Some(name)) {
+        let git_dir = Some(git_dir).filter(|git_dir| git_dir != repo.git_dir());
         return Err(TraceError::IsCurrent { name: name.clone(), git_dir });
     }
     if unmerged == Unmerged::Refuse && !is_elsewhere(repo, name, tip, &current)? {

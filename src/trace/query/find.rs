@@ -134,16 +134,20 @@ pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, Trac
 }
 
 /// The error for a name that no trace has, with the trace that may be meant.
-pub(crate) fn unknown(repo: &Repo, name: &TraceName) -> Result<TraceError, TraceError> {
-    if let Some(archived) = archived::find(repo, name)? {
+pub(crate) fn unknown(repo: &Repo, typed: &TraceName) -> Result<TraceError, TraceError> {
+    if let Some(archived) = archived::find(repo, typed)? {
         return Ok(TraceError::Archived { name: archived.name, remote: archived.remote });
     }
-    if let Some((fetched, name)) = fetched(repo, name)? {
-        return Ok(TraceError::OnlyFetched { name, fetched });
+    if let Some((fetched, name)) = fetched(repo, typed)? {
+        return Ok(match repo.find_ref(&name.refname())? {
+            Some(_) => TraceError::Misspelled { name: typed.clone(), meant: name },
+            None => TraceError::OnlyFetched { name, fetched },
+        });
     }
-    let part = by_part(repo, name.as_str()).ok().flatten();
-    Ok(match part.map_or_else(|| closest(repo, name.as_str()), |part| Ok(Some(part)))? {
-        Some(meant) => TraceError::Misspelled { name: name.clone(), meant },
-        None => TraceError::NoSuchTrace { name: name.clone() },
+    let part = by_part(repo, typed.as_str()).ok().flatten();
+    let name = typed.clone();
+    Ok(match part.map_or_else(|| closest(repo, typed.as_str()), |part| Ok(Some(part)))? {
+        Some(meant) => TraceError::Misspelled { name, meant },
+        None => TraceError::NoSuchTrace { name },
     })
 }

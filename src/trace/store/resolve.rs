@@ -62,7 +62,10 @@ impl<'r> Resolver<'r> {
 
     /// As [`Self::item`], or all items that a commit touched, at least one.
     pub(crate) fn items(&self, spec: &str) -> Result<Vec<ItemId>, TraceError> {
-        let unknown = || TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() };
+        let unknown = || match spec.parse::<TraceName>() {
+            Ok(name) if matches!(self.repo.find_ref(&name.refname()), Ok(Some(_))) => TraceError::NotAnItem { name },
+            _ => TraceError::UnknownItem { spec: spec.to_owned(), trace: self.name.clone() },
+        };
         if let Some(digits) = spec.strip_prefix('#') {
             let seq: u32 = digits.parse().map_err(|_| unknown())?;
             let at_seq = |slot: &ItemEntry| slot.seq == seq;
@@ -354,6 +357,7 @@ pub(crate) fn item_by_name(repo: &Repo, name: &TraceName, tip: &Tip, spec: &str)
         Ok(id) => Ok(Some(id)),
         Err(
             TraceError::UnknownItem { .. }
+            | TraceError::NotAnItem { .. }
             | TraceError::NotOneItem { .. }
             | TraceError::NotInTrace { .. }
             | TraceError::TooShort { .. },

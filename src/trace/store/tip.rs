@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::head;
 use super::priority::RECORD;
 use super::total;
 use crate::base::time::Time;
@@ -74,9 +75,18 @@ impl Tip {
     ///
     /// # Errors
     ///
-    /// [`TraceError::NoSuchTrace`] if the trace has no commit yet.
+    /// [`TraceError::NoSuchTrace`], or [`TraceError::Unborn`] for the current trace, if it has no commit yet.
     pub fn of_trace(repo: &Repo, name: &TraceName) -> Result<Self, TraceError> {
-        Self::find(repo, name)?.ok_or_else(|| TraceError::NoSuchTrace { name: name.clone() })
+        Self::find(repo, name)?.ok_or_else(|| Self::missing(repo, name))
+    }
+
+    /// The error for a trace without a commit.
+    pub(crate) fn missing(repo: &Repo, name: &TraceName) -> TraceError {
+        let name = name.clone();
+        match head::current(repo) {
+            Ok(current) if current == name => TraceError::Unborn { name },
+            _ => TraceError::NoSuchTrace { name },
+        }
     }
 
     /// Whether the trailers belong to this commit's tree. A cherry-pick by plain git copies those of another tree.

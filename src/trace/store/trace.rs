@@ -165,7 +165,7 @@ impl<'r> Trace<'r> {
     }
 
     pub(crate) fn missing(&self) -> TraceError {
-        TraceError::NoSuchTrace { name: self.name.clone() }
+        Tip::missing(self.repo, &self.name)
     }
 }
 

@@ -96,6 +96,10 @@ impl FilterArgs {
 }
 
 impl ItemsArgs {
+    pub(crate) fn are_named(&self) -> bool {
+        !self.names.is_empty()
+    }
+
     /// Selects items. Without a name and a filter it fails.
     pub(crate) fn select(&self, context: &Context, name: &TraceName, tip: &Tip, among: Among) -> Result<Vec<ItemId>> {
         self.select_named(context, name, tip, &self.names, among)

@@ -88,6 +88,12 @@ impl ExportArgs {
             (_, Some(Ok(format))) => session_of(context, self, format),
             (Some(name), _) if self.name.is_none() => lines(context, self, Some(&name.parse()?)),
             (Some(name), _) => {
+                if let Some(format) = self.name.as_ref().map(TraceName::as_str)
+                    && (format.parse::<Format>().is_ok() || format.parse::<Document>().is_ok())
+                {
+                    let hint = format!("the format comes first: `git trace export {format} {name}`");
+                    return Err(Error::with_hint(format!("unknown format `{name}`"), hint));
+                }
                 bail!(
                     "unknown format `{name}`: expected claude-code, codex, gemini-cli, opencode, copilot-cli, pi, markdown, atif, sharegpt, or chatml"
                 )

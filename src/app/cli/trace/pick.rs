@@ -3,7 +3,7 @@
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
-use crate::app::cli::{Context, ExitStatus, Result, Value, Values, escaped, json};
+use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, escaped, json};
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
 use crate::trace::query::select::Among;
@@ -68,6 +68,10 @@ pub(crate) struct RebaseArgs {
 impl CherryPickArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
+        if self.from.starts_with(['#', '@']) && !self.items.are_named() {
+            let hint = format!("name it first: `git trace cherry-pick TRACE '{}'`", self.from);
+            return Err(Error::with_hint("no trace was named to pick from", hint));
+        }
         let outcome = bring_in(context, &name, &self.from, &self.conflicts, self.reason.as_deref(), |name, tip| {
             self.items.select(context, name, tip, Among::Live)
         })?;
@@ -153,7 +157,7 @@ pub(crate) fn print(
         writeln!(context.ui, "[{name}] {} {}", escaped(&made.subject), context.ui.oid(made.commit))?;
     }
     if made.is_empty() {
-        writeln!(context.ui, "[{name}] moved on, with nothing to replay")?;
+        writeln!(context.ui, "[{name}] fast-forwarded, with nothing to replay")?;
     }
     Ok(ExitStatus::Success)
 }

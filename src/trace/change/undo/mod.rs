@@ -4,8 +4,8 @@
 //! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines.
 //!
 //! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. A reversed operation is out of
-//! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo. What an undo that failed or was
-//! killed reversed only in part stays in effect, so that another one completes it.
+//! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo. If an undo fails or is
+//! killed, the operation that it reversed in part stays in effect, so that another undo completes it.
 
 mod priority;
 
@@ -375,7 +375,7 @@ fn refuse_to_delete_elsewhere(repo: &Repo, plan: &Plan) -> Result<(), TraceError
         let refname = chosen.as_ref().map(TraceName::refname);
         let leaves = plan.heads.iter().any(|(_, from, _)| *from == refname);
         if let Some(name) = chosen.filter(|name| deleted.contains(name) && git_dir != repo.git_dir() && !leaves) {
-            return Err(TraceError::IsCurrent { name, git_dir });
+            return Err(TraceError::IsCurrent { name, git_dir: Some(git_dir) });
         }
     }
     Ok(())

@@ -104,6 +104,10 @@ impl ImportArgs {
         let formats: Vec<&str> = InputFormat::all().map(InputFormat::name).collect();
         let unknown =
             |message: String| Error::with_hint(message, format!("name its format, one of {}", formats.join(", ")));
+        if first.as_os_str() == "-" {
+            let hint = "for example `git trace import claude-code -`";
+            return Err(Error::with_hint("the format of stdin must be named", hint));
+        }
         if !first.is_file() {
             let is_path = self.file.is_none()
                 && (first.exists() || first.extension().is_some() || first.components().count() > 1);
