@@ -159,7 +159,7 @@ impl Plan {
             Some(count) => format!("pays off after {count} requests"),
             None => "never pays off".to_owned(),
         };
-        format!("note: this{little} drops the provider's prompt cache from turn {turn} on, which {pays}")
+        format!("note: this{little} drops the provider's prompt cache from turn {turn} on; the cut {pays}")
     }
 
     /// The size of the context afterwards, as `status` computes it for the result.

@@ -83,7 +83,7 @@ impl Diagnostic for GitError {
         let hint = match self {
             Self::NotARepository => "run `git init` first, or change into a repository",
             Self::NoIdentity { .. } => {
-                "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` say it"
+                "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` set it"
             }
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",

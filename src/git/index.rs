@@ -27,7 +27,7 @@ pub(crate) struct IndexFile {
     pub(crate) is_intended: bool,
 }
 
-/// What git knows of a folder.
+/// A folder, as far as git knows its tree.
 #[derive(Default, Debug)]
 pub(crate) struct CachedTree {
     /// `None` if git does not know it: a file in it may have changed.

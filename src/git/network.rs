@@ -183,7 +183,7 @@ fn batches(outgoing: &[Outgoing], limit: usize) -> Vec<&[Outgoing]> {
 }
 
 fn above(command: &str) -> GitError {
-    GitError::Command { command: command.to_owned(), stderr: "git said why, above".to_owned() }
+    GitError::Command { command: command.to_owned(), stderr: "see git's message above".to_owned() }
 }
 
 fn pushed_refs(answer: Answer, failed: impl FnOnce(Answer) -> GitError) -> Result<Vec<PushedRef>, GitError> {

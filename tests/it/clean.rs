@@ -289,7 +289,7 @@ fn each_preset_leaves_its_stub() {
      old-reads          1      303      265
      before 5,349  after 1,869  saved 3,480 (65%)
     --- stderr
-    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 6 requests
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 6 requests
     dry run; nothing was changed
     [exit 0]
     ");
@@ -326,7 +326,7 @@ fn each_preset_leaves_its_stub() {
      old-results        1    2,403    2,368
      before 5,349  after 2,134  saved 3,215 (60%)
     --- stderr
-    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 7 requests
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 7 requests
     dry run, because there is no terminal: --yes writes; nothing was changed
     [exit 0]
     ");
@@ -345,7 +345,7 @@ fn each_preset_leaves_its_stub() {
     `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
-    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 6 requests
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 6 requests
     [exit 0]
     ");
     let cut = repo.text(&["materialize", "main.clean", "--format", "text"]);
@@ -469,7 +469,7 @@ fn the_list_in_the_editor_decides() {
     `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
-    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 3 requests
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 3 requests
     [exit 0]
     ");
     let (_, pairs, _) = said(&repo, "main.clean");
@@ -504,7 +504,7 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
      before 5,349  after 2,134  saved 3,215 (60%)   undo: git trace undo
     [main] c4ebddc
     --- stderr
-    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on, which pays off after 7 requests
+    note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 7 requests
     [exit 0]
     ");
     assert_eq!(repo.git(&["rev-parse", "refs/traces/main~1"]), first);

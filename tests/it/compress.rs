@@ -51,7 +51,7 @@ fn compress_replaces_items_and_expand_restores_them() {
     ]);
     insta::assert_snapshot!(said, @r"
     [main #1] 4 items became one: dialogue user: The build failed: headers were missing; advised to insta… [ID]
-      85 → [N] tokens; `git trace expand [ID]` brings them back
+      85 → [N] tokens; `git trace undo` reverses this, `git trace expand [ID]` later
     [exit 0]
     ");
     let now = repo.bodies("main");
@@ -381,7 +381,7 @@ fn impossible_compressions_and_expansions_are_refused() {
     let repo = session();
     insta::assert_snapshot!(repo.trace(&["compress", "#0", "-m", "x"]), @"
     --- stderr
-    Nothing to compress: what was named is pinned, skipped, or bound to a call that is
+    Nothing to compress: these items are pinned or skipped, or belong to a call that is
     [exit 1]
     ");
     insta::assert_snapshot!(repo.refused(&["expand", "#1"]), @r"

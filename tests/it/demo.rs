@@ -27,7 +27,7 @@ fn the_demo_cleans_a_session() {
 
     # Cut what the session no longer needs, on a new trace.
     $ git trace clean work --yes
-    note: this drops the provider's prompt cache from turn 1 on, which pays off after 8 requests
+    note: this drops the provider's prompt cache from turn 1 on; the cut pays off after 8 requests
      preset         items   tokens    saves
      thinking           8      832      832
      old-results        5    5,425    5,215

@@ -373,7 +373,7 @@ fn a_session_is_cleaned_on_a_new_trace_if_that_is_asked_for() {
     expected["items"] = expected["items"].as_array().unwrap().len().into();
     expected["trace"] = Value::Null;
     expected["warnings"] =
-        json!(["note: this drops the provider's prompt cache from turn 1 on, which pays off after 6 requests"]);
+        json!(["note: this drops the provider's prompt cache from turn 1 on; the cut pays off after 6 requests"]);
     assert_eq!((&planned, traces()), (&expected, before.clone()), "it changes nothing by default");
 
     let arguments = json!({ "presets": ["aggressive"], "keep": 2, "apply": true });

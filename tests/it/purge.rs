@@ -346,7 +346,7 @@ fn an_item_is_removed_with_its_revisions_reasons_and_subjects() {
     refs/traces/idea  reflog removed
     refs/traces/main  reflog removed
     revisions of items: 2
-    commits with another subject or reason: 6
+    commit messages rewritten: 6
     files of the priority record: 2
     objects removed: 20
     --- stderr
@@ -391,7 +391,7 @@ fn the_history_of_the_code_stays_and_is_reported() {
     refs/traces/main  [SHORT] -> [SHORT]
     refs/traces/main  reflog removed
     revisions of items: 1
-    commits with another subject or reason: 1
+    commit messages rewritten: 1
     objects removed: 5
     stays in the code's history: [SHORT] config
     stays in a file: [HOME]/repo/config
@@ -486,10 +486,10 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     refs/traces/main  [SHORT] -> [SHORT]
     refs/traces/main  reflog removed
     revisions of items: 1
-    commits with another subject or reason: 1
+    commit messages rewritten: 1
     objects to remove: 5
     --- stderr
-    this was a dry run, because nobody can be asked: --yes purges
+    dry run, because there is no terminal to ask on: --yes purges
     [exit 1]
     ");
     assert_eq!(repo.refs(), before);
@@ -973,9 +973,9 @@ fn a_pull_applies_a_purge_to_what_was_not_pushed() {
         let priorities = repo.text(&["priority", "--list", "pinned"]);
         insta::assert_snapshot!(repo.trace(&["pull"]), @"
         idea: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked
-        idea: rewrote items: #1; commits of yours on top: 3; now at [SHORT]
+        idea: rewrote items: #1; local commits after it: 3; now at [SHORT]
         main: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked
-        main: rewrote items: #1; commits of yours on top: 1; now at [SHORT]
+        main: rewrote items: #1; local commits after it: 1; now at [SHORT]
         priorities: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked; reasons rewritten: 1
         main: up to date
         --- stderr
@@ -1036,7 +1036,7 @@ fn a_pull_takes_over_replacements_of_every_form_of_the_text() {
     purge(&repo, &["--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
         let said = repo.text(&["pull"]);
-        assert!(said.contains("main: rewrote items: ") && said.contains("commits of yours on top: 1;"), "{said}");
+        assert!(said.contains("main: rewrote items: ") && said.contains("local commits after it: 1;"), "{said}");
         let live = repo.git(&["log", "-p", "--text", "--format=%B", "refs/traces/main", "refs/traces/idea"]);
         assert!(forms().iter().all(|form| !contains(live.as_bytes(), form)), "{live}");
         assert_eq!(repo.bodies("main").last().unwrap(), "mine");
@@ -1194,7 +1194,11 @@ fn tombstones_in_a_circle_change_nothing() {
     let oid = |rev: &str| repo.git(&["rev-parse", rev]).trim().to_owned();
     let (one, two) = (oid("refs/traces/main~1"), oid("refs/traces/main"));
     forge_tombstones(&repo, "\\n", &[(&one, &two), (&two, &one)]);
-    insta::assert_snapshot!(repo.trace(&["pull"]), @"[exit 0]");
+    insta::assert_snapshot!(repo.trace(&["pull"]), @"
+    --- stderr
+    `origin` has no traces
+    [exit 0]
+    ");
     assert_eq!(oid("refs/traces/main"), two);
     repo.fsck();
 }

@@ -78,7 +78,7 @@ fn a_pull_removes_purged_content_that_was_written_again() {
     purge(&repo, &["--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
         let said = repo.text(&["pull"]);
-        assert!(said.contains("again: rewrote items: #1; commits of yours on top: 2"), "{said}");
+        assert!(said.contains("again: rewrote items: #1; local commits after it: 2"), "{said}");
         assert_eq!(repo.bodies("again"), ["one", "[purged: leaked]", "mine"]);
         assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
         repo.text(&["push", "origin", "again"]);

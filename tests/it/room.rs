@@ -147,7 +147,7 @@ fn compress_cuts_by_presets_before_it_asks_a_model() {
     [main] [SHORT] cut 4 items: N → [N] tokens
       `git trace revert [SHORT]` restores them
     [main #1] N items became one: dialogue user: All is built. [ID]
-      N → [N] tokens; `git trace expand [ID]` brings them back
+      N → [N] tokens; `git trace undo` reverses this, `git trace expand [ID]` later
     --- stderr
     asked
     [exit 0]

@@ -277,9 +277,9 @@ fn a_pull_names_forward_crumbs_that_somebody_edited_or_deleted() {
     team.ok("bob", &["--trace", "x", "delete", "#1"]);
     team.git("bob", &["push", "-q", "origin", "refs/traces/x:refs/crumbs/ada"]);
     insta::assert_snapshot!(redact(&pull("ada")), @"
-    refs/crumbs/ada: moved on, at [SHORT]
+    refs/crumbs/ada: fast-forwarded to [SHORT]
     refs/crumbs/ada: edited by the pull: [ID]
-    refs/crumbs/ada: taken out by the pull: [ID]
+    refs/crumbs/ada: removed by the pull: [ID]
     ");
 }
 
@@ -361,7 +361,12 @@ fn a_rejected_trace_stops_no_other_and_none_of_its_priorities_is_published() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("idea → origin: [new reference]\n"), "{said}");
     let hints: Vec<&str> = said.lines().filter(|line| line.starts_with("hint:")).collect();
-    assert_eq!(hints, ["hint: the remote has commits that you do not have: `git trace pull` first"]);
+    assert_eq!(
+        hints,
+        [
+            "hint: the remote has commits that this trace lacks: `git trace pull` merges them, `git trace push --force` drops them"
+        ]
+    );
     assert!(said.contains("with the priorities of 1 item\n"), "{said}");
     let levels = team.ok("bob", &["priority", "--json"]);
     let skipped = serde_json::from_str::<serde_json::Value>(levels.lines().nth(1).unwrap()).unwrap();
@@ -435,7 +440,7 @@ fn bad_refs_of_a_remote_are_reported_and_skipped() {
     let (code, said) = team.run("bob", &["pull"]);
     assert_eq!(code, Some(1));
     insta::assert_snapshot!(redact(&said), @"
-    main: moved on, at [SHORT]
+    main: fast-forwarded to [SHORT]
     warning: skipped origin/HEAD: a trace cannot have this name
     warning: skipped origin/TRACE_HEAD: a trace cannot have this name
     warning: skipped origin/blob: object [OID] is not a commit
@@ -504,7 +509,7 @@ fn published_items_come_first_when_both_sides_advanced() {
     team.ok("ada", &["push"]);
     let (code, said) = team.run("bob", &["push"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("`git trace pull` first"), "{said}");
+    assert!(said.contains("`git trace pull` merges them"), "{said}");
     team.ok("bob", &["pull"]);
     team.ok("bob", &["push"]);
     team.ok("ada", &["pull"]);
@@ -636,7 +641,7 @@ fn forward_crumbs_are_fetched_apart_and_pulled_by_name() {
     team.ok("ada", &["push", "origin", "refs/crumbs/azoth"]);
     leave("bob", "three");
     let pulled = redact(&team.ok("bob", &["pull", "origin", "refs/crumbs/azoth"]));
-    insta::assert_snapshot!(pulled, @"refs/crumbs/azoth: merged, 1 of yours between theirs, at [SHORT]");
+    insta::assert_snapshot!(pulled, @"refs/crumbs/azoth: merged at [SHORT]; local forward crumbs between theirs: 1");
 }
 
 #[test]
@@ -764,8 +769,8 @@ fn a_pull_names_the_items_that_others_edited_and_took_out() {
     );
     repo.text(&["undo"]);
     let pulled = repo.text(&["pull"]);
-    let listed = "main: edited by the pull: #0\nmain: taken out by the pull: #1\n";
-    assert!(pulled.starts_with("main: moved on, at ") && pulled.ends_with(listed), "{pulled}");
+    let listed = "main: edited by the pull: #0\nmain: removed by the pull: #1\n";
+    assert!(pulled.starts_with("main: fast-forwarded to ") && pulled.ends_with(listed), "{pulled}");
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     repo.text(&["pin", "#0"]);
     repo.text(&["push"]);
     insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
-    main: moved on, at [SHORT]
+    main: fast-forwarded to [SHORT]
     main: 1 priority changed by A U Thor: pinned #0
     main: #0 was changed concurrently: pinned by A U Thor, normal by A U Thor; pinned applies until someone sets it again
     [exit 0]

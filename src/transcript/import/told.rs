@@ -15,6 +15,8 @@ pub(crate) enum Message<'n> {
     Recording,
     /// Traces go to a host of public repositories.
     Public,
+    /// Traces go to a remote that nobody named.
+    DefaultRemote,
     /// Sessions of this repository are not recorded unless the user says so.
     Asking,
 }
@@ -25,6 +27,7 @@ fn path(repo: &Repo, message: Message<'_>) -> PathBuf {
         Message::Recording => "recording".to_owned(),
         Message::Asking => "asking".to_owned(),
         Message::Public => "public".to_owned(),
+        Message::DefaultRemote => "default-remote".to_owned(),
     };
     repo.common_dir().join("trace").join("transcripts").join(format!("{name}.told"))
 }

@@ -340,15 +340,19 @@ fn sent_entries_are_received_once() {
     *S run preflight.sh before committing — it catches all of the above automatically
     ");
     let answer = place.trace_with(&["crumb", "receive", "echo.crumb"], &sent);
-    assert!(answer.contains("7 added, 0 counted, 0 known"), "{answer}");
+    assert!(answer.contains("7 added, 0 counts raised, 0 already there"), "{answer}");
     let once = place.read("echo.crumb");
-    assert!(place.trace_with(&["crumb", "receive", "echo.crumb"], &sent).contains("0 added, 0 counted, 7 known"));
+    assert!(
+        place
+            .trace_with(&["crumb", "receive", "echo.crumb"], &sent)
+            .contains("0 added, 0 counts raised, 7 already there")
+    );
     assert_eq!(place.read("echo.crumb"), once);
     let counted = sent.replace("3x @121", "4x @130");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "echo.crumb"], &counted), @"
     counted ~S ts:useRef-nullcheck closures need assert! not narrowing — 4x @15 [PREFLIGHT: auto-detected] [FROM: @130]
     --- stderr
-    0 added, 1 counted, 6 known
+    0 added, 1 counts raised, 6 already there
     ");
     // An entry that returns to its author is recognized.
     let back = place.ok(&["crumb", "send", "echo.crumb", "--section", "failures"]);
@@ -360,7 +364,7 @@ fn sent_entries_are_received_once() {
     added .E wrote API documentation
     added .D designed the UI
     --- stderr
-    3 added, 0 counted, 0 known
+    3 added, 0 counts raised, 0 already there
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "echo.crumb"], "§core\n. whose\n"), @"
     --- stderr

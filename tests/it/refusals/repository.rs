@@ -17,7 +17,7 @@ fn an_author_without_an_identity() {
     insta::assert_snapshot!(repo.snapshot(&output), @r#"
     --- stderr
     error: git does not know who you are: no email was given and auto-detection is disabled
-    hint: `git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` say it
+    hint: `git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` set it
     [exit 2]
     "#);
     assert_eq!(repo.refs(), before);

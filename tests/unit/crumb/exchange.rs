@@ -17,7 +17,7 @@ fn received_entries_are_valid_and_recognized_again() {
     let sent = "∴CRUMB2 SPARK s222\n\n§failures\n~ ts:nullcheck — 3x @121 [PREFLIGHT: auto]\n\n§volatile\n\
         n @3 began\nn  @200 twice\nn @201 twice\nc @10-130 much\n~ @8 a:b both — 2x @s99\n";
     let answer = place.trace_with(&["crumb", "receive", "echo.crumb"], sent);
-    assert!(answer.contains("6 added, 0 counted, 0 known"), "{answer}");
+    assert!(answer.contains("6 added, 0 counts raised, 0 already there"), "{answer}");
     insta::assert_snapshot!(place.read("echo.crumb"), @"
     ∴CRUMB2 ECHO s15
 
@@ -38,19 +38,19 @@ fn received_entries_are_valid_and_recognized_again() {
     place.write("echo.crumb", aged);
     let once = place.read("echo.crumb");
     let answer = place.trace_with(&["crumb", "receive", "echo.crumb"], sent);
-    assert!(answer.contains("0 added, 0 counted, 6 known"), "{answer}");
+    assert!(answer.contains("0 added, 0 counts raised, 6 already there"), "{answer}");
     assert_eq!(place.read("echo.crumb"), once);
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "echo.crumb"], &sent.replace("3x @121", "4x @122")), @"
     counted ~S ts:nullcheck — 4x @122 [PREFLIGHT: auto]
     --- stderr
-    0 added, 1 counted, 5 known
+    0 added, 1 counts raised, 5 already there
     ");
     // By way of a third agent it is the same.
     place.write("drift.crumb", "∴CRUMB2 DRIFT s5\n\n§core\n");
     place.trace_with(&["crumb", "receive", "drift.crumb"], sent);
     let passed_on = place.ok(&["crumb", "send", "echo.crumb", "--section", "volatile"]);
     let answer = place.trace_with(&["crumb", "receive", "drift.crumb"], &passed_on);
-    assert!(answer.contains("1 added, 0 counted, 5 known"), "{answer}");
+    assert!(answer.contains("1 added, 0 counts raised, 5 already there"), "{answer}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn agents_with_the_same_letter_are_distinguished() {
     added .G theirs
     added .E another's
     --- stderr
-    2 added, 0 counted, 0 known
+    2 added, 0 counts raised, 0 already there
     ");
     insta::assert_snapshot!(place.trace_with(&["crumb", "receive", "spark.crumb"], "∴CRUMB2 ECHO s5\n§core\nn @x bad\n"), @"
     --- stderr

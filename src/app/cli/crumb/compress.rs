@@ -121,7 +121,7 @@ fn report(plan: &CompressionPlan, args: &CompressArgs, is_unasked: bool, ui: &Ui
     let entries: usize = plan.groups.iter().map(|group| group.members.len()).sum();
     let would = if args.dry_run { "would become " } else { "became " };
     ui.note(&match plan.groups.len() {
-        0 => "no note is to be compressed".to_owned(),
+        0 => "no notes need compressing".to_owned(),
         lines => format!("{entries} entries {would}{lines} lines"),
     });
     if is_unasked && !plan.groups.is_empty() {

@@ -67,7 +67,7 @@ impl ReceiveArgs {
         received.added.iter().try_for_each(|(_, line)| ui.write_content(format!("added {line}\n")))?;
         received.counted.iter().try_for_each(|line| ui.write_content(format!("counted {line}\n")))?;
         let (added, counted, known) = (received.added.len(), received.counted.len(), received.known);
-        ui.note(format!("{added} added, {counted} counted, {known} known"));
+        ui.note(format!("{added} added, {counted} counts raised, {known} already there"));
         Ok(())
     }
 }

@@ -45,7 +45,7 @@ impl PreCommitArgs {
         }
         if is_refused {
             let strict = if errors == 0 { "; `trace.hookStrict` refuses warnings too" } else { "" };
-            ui.note(format!("git-trace: not committed: errors: {errors}, warnings: {warnings}{strict}"));
+            ui.note(format!("git-trace: commit refused: errors: {errors}, warnings: {warnings}{strict}"));
             if !self.fix && !fixable.is_empty() {
                 ui.note(
                     "hint: `git trace hook pre-commit --fix` fixes line order, duplicates, and line endings in the working tree",

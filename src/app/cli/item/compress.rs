@@ -129,7 +129,7 @@ impl CompressArgs {
             return Ok(ExitStatus::Success);
         }
         if selection.items.is_empty() {
-            context.ui.note("Nothing to compress: what was named is pinned, skipped, or bound to a call that is");
+            context.ui.note("Nothing to compress: these items are pinned or skipped, or belong to a call that is");
             return Ok(ExitStatus::No);
         }
         if self.print_prompt {
@@ -207,7 +207,11 @@ fn print_done(context: &Context, name: &TraceName, selection: &Selection, done: 
     let id = context.ui.id(summary.id);
     let out = &context.ui;
     writeln!(out, "[{name} #{seq}] {items} items became one: {} {id}", escaped(&preview(summary)))?;
-    writeln!(out, "  {before} → {after} tokens; `git trace expand {}` brings them back", summary.id)?;
+    writeln!(
+        out,
+        "  {before} → {after} tokens; `git trace undo` reverses this, `git trace expand {}` later",
+        summary.id
+    )?;
     Ok(())
 }
 

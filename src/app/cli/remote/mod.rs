@@ -103,6 +103,8 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
         let is_trace = remote.parse().is_ok_and(|name| matches!(Tip::find(repo, &name), Ok(Some(_))));
         let hint = if is_trace {
             format!("that is a trace; name the remote before it: `origin {remote}`")
+        } else if remote.contains(['/', ':']) {
+            "give the address a name: `git remote add NAME ADDRESS`".to_owned()
         } else {
             format!("`git remote add {} URL` adds it", escaped(&remote))
         };
@@ -146,8 +148,8 @@ impl PushArgs {
             warn_if_public(context, &remote)?;
         }
         let delivery = push(repo, &context.signature()?, &request)?;
-        let status = print_delivery(context, &remote, &delivery, self.json)?;
-        if is_unsaid {
+        let status = print_delivery(context, &remote, &delivery, self.force, self.json)?;
+        if is_unsaid && !self.quiet.quiet && told::remember(repo, Message::DefaultRemote)? {
             let hint = "`git config trace.contextRemote NAME` sets another default for traces";
             context.ui.note(format!("the default remote is `{}`; {hint}", escaped(&remote)));
         }
@@ -170,7 +172,7 @@ fn warn_if_public(context: &Context, remote: &str) -> Result<()> {
     Ok(())
 }
 
-fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bool) -> Result<ExitStatus> {
+fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: bool, json: bool) -> Result<ExitStatus> {
     let word = |fate| match fate {
         PushFate::Moved => "pushed",
         PushFate::UpToDate => "up_to_date",
@@ -210,8 +212,12 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, json: bo
             Some(_) => format!("; what you purged here, `git trace purge --push {remote}` replaces there"),
             None => String::new(),
         };
-        let hint = "hint: the remote has commits that you do not have: `git trace pull` first";
-        context.ui.note(format!("{hint}{after_purge}"));
+        let hint = if force {
+            "the remote has commits that were not fetched: look at them first with `git trace fetch` and `git trace diff`"
+        } else {
+            "the remote has commits that this trace lacks: `git trace pull` merges them, `git trace push --force` drops them"
+        };
+        context.ui.note(format!("hint: {hint}{after_purge}"));
     }
     Ok(ExitStatus::of(delivery.is_complete()))
 }
@@ -245,6 +251,9 @@ impl FetchArgs {
         } else {
             for one in &traces {
                 writeln!(context.ui, "{remote}/{} {}", one.name, short_oid(one.tip))?;
+            }
+            if traces.is_empty() && bad.is_empty() && !self.quiet.quiet {
+                context.ui.note(format!("`{}` has no traces", escaped(&remote)));
             }
         }
         Ok(ExitStatus::of(bad.is_empty()))

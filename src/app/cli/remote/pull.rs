@@ -138,6 +138,9 @@ impl PullArgs {
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
+            if merged.is_empty() && complete && failed.is_none() && !self.quiet.quiet {
+                context.ui.note(format!("`{}` has no traces", escaped(&remote)));
+            }
         }
         failed.map_or(Ok(ExitStatus::of(complete)), Err)
     }
@@ -178,7 +181,7 @@ pub(crate) fn print_received(context: &Context, all: &[Received]) -> Result<()> 
         let items = if items.is_empty() { "none".to_owned() } else { items.join(", ") };
         let name = refname.strip_prefix(TRACES).unwrap_or(refname);
         writeln!(ui, "{name}: {}", escaped(purge))?;
-        writeln!(ui, "{name}: rewrote items: {items}; commits of yours on top: {own}; now at {}", short_oid(*new))?;
+        writeln!(ui, "{name}: rewrote items: {items}; local commits after it: {own}; now at {}", short_oid(*new))?;
     }
     if !all.is_empty() {
         ui.note("the earlier states are kept for `git trace undo`; to remove them, purge the text here too");
@@ -209,18 +212,18 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
     match &pulled.outcome {
         Outcome::UpToDate => writeln!(context.ui, "{name}: up to date")?,
         Outcome::FastForward(oid) => {
-            let what = if pulled.before.is_none() { "new" } else { "moved on" };
-            writeln!(context.ui, "{name}: {what}, at {}", short_oid(*oid))?;
+            let what = if pulled.before.is_none() { "new, at" } else { "fast-forwarded to" };
+            writeln!(context.ui, "{name}: {what} {}", short_oid(*oid))?;
         }
         Outcome::Merged(oid, merged) => {
             let (added, edited, removed) = (merged.added.len(), merged.edited.len(), merged.removed.len());
             // Forward crumbs are sorted by time, and their positions are nowhere shown.
             let counts = if is_private(&name.refname()) {
-                format!("{added} of yours between theirs")
+                format!("local forward crumbs between theirs: {added}")
             } else {
-                format!("{added} items of yours behind theirs, {edited} edited, {removed} taken out")
+                format!("local items after theirs: {added}, edited: {edited}, removed: {removed}")
             };
-            writeln!(context.ui, "{name}: merged, {counts}, at {}", short_oid(*oid))?;
+            writeln!(context.ui, "{name}: merged at {}; {counts}", short_oid(*oid))?;
         }
         Outcome::Conflicts(conflicts) => {
             writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;
@@ -263,7 +266,7 @@ fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
 }
 
 fn print_changed(context: &Context, name: &TraceName, Changed { edited, removed }: Changed) -> Result<()> {
-    for (what, places) in [("edited", edited), ("taken out", removed)] {
+    for (what, places) in [("edited", edited), ("removed", removed)] {
         if !places.is_empty() {
             let shown = places.iter().take(MAX_CHANGED);
             let shown: Vec<_> = shown.map(|place| place.as_str().map_or(format!("#{place}"), str::to_owned)).collect();

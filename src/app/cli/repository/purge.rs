@@ -7,14 +7,14 @@ use regex::bytes::Regex;
 
 use crate::app::cli::flags::items::ReasonArgs;
 use crate::app::cli::remote::{print_received, remote_of};
-use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::app::ui::confirmed;
 use crate::base::bounded;
 use crate::check::purge::{self, Missing, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
 use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::sync::{NO_REPLACEMENT, fetch, replace_purged};
-use crate::trace::{ItemId, Tip};
+use crate::trace::{ItemId, Tip, TraceError};
 
 /// Remove a text or items from everything that is stored
 ///
@@ -88,7 +88,7 @@ impl PurgeArgs {
             return Ok(ExitStatus::of(!plan.is_empty()));
         }
         if !io::stdin().is_terminal() {
-            context.ui.note("this was a dry run, because nobody can be asked: --yes purges");
+            context.ui.note("dry run, because there is no terminal to ask on: --yes purges");
             return Ok(ExitStatus::No);
         }
         if !confirmed("Purge this? It cannot be undone.")? {
@@ -136,7 +136,13 @@ impl PurgeArgs {
                 Ok(id) => id,
                 Err(_) => {
                     let (repo, name) = (context.repo()?, context.trace_name(None)?);
-                    Resolver::new(repo, &name, &Tip::of_trace(repo, &name)?)?.item(spec)?
+                    match Resolver::new(repo, &name, &Tip::of_trace(repo, &name)?)?.item(spec) {
+                        Err(unknown @ TraceError::UnknownItem { .. }) if !spec.starts_with('#') => {
+                            let hint = "`git trace purge --text -` removes a text that it reads from stdin";
+                            return Err(Error::with_hint(unknown.to_string(), hint));
+                        }
+                        found => found?,
+                    }
                 }
             };
             ids.insert(id);
@@ -180,7 +186,7 @@ impl PurgeArgs {
         }
         for (count, what) in [
             (counts.items, "revisions of items"),
-            (counts.messages, "commits with another subject or reason"),
+            (counts.messages, "commit messages rewritten"),
             (counts.record_files, "files of the priority record"),
             (counts.archive_files, "files of archives"),
             (counts.signatures, "signed commits"),
@@ -225,7 +231,11 @@ impl PurgeArgs {
         if counts.signatures > 0 {
             ui.note("rewritten commits lost their signatures, unless `trace.sign` is set");
         }
-        ui.note("not reached: the agent's own session file, exports, other clones, remotes, and backups");
+        let remotes = match &self.push {
+            Some(remote) => format!("other remotes, objects that `{}` keeps until its next `git gc`", escaped(remote)),
+            None => "remotes".to_owned(),
+        };
+        ui.note(format!("not reached: the agent's own session file, exports, other clones, {remotes}, and backups"));
         Ok(())
     }
 }

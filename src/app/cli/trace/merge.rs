@@ -86,7 +86,7 @@ impl MergeArgs {
             outcome if self.json => context.ui.json(&outcome_to_json(repo, &name, outcome)?)?,
             Outcome::UpToDate => writeln!(context.ui, "Already up to date")?,
             Outcome::FastForward(commit) => {
-                writeln!(context.ui, "[{name}] moved on to {} {}", self.other, context.ui.oid(*commit))?;
+                writeln!(context.ui, "[{name}] fast-forwarded to {} {}", self.other, context.ui.oid(*commit))?;
             }
             Outcome::Merged(commit, merged) => {
                 let oid = context.ui.oid(*commit);

@@ -37,7 +37,9 @@ impl ResetArgs {
         let subject = escaped(to.commit.subject());
         let line = match moved {
             Some(_) => {
-                context.ui.note(format!("it was at {}: `git trace undo` goes back there", short_oid(from)));
+                if !self.quiet.quiet {
+                    context.ui.note(format!("it was at {}: `git trace undo` goes back there", short_oid(from)));
+                }
                 format!("[{name}] is now at {subject} {oid}")
             }
             None => format!("[{name}] is there already: {subject} {oid}"),

@@ -101,8 +101,13 @@ impl StatusArgs {
         }
         if self.short {
             let of_budget = status.budget.map(|budget| format!(" of {budget}")).unwrap_or_default();
-            let (items, tokens) = (view.slots.len(), status.size.size.tokens);
-            return writeln!(context.ui, "{name}: {items} items, {tokens}{of_budget} tokens");
+            let (items, counted, size) = (view.slots.len(), status.size.counted, status.size.size.tokens);
+            return match status.size.overhead() {
+                None => writeln!(context.ui, "{name}: {items} items, {counted}{of_budget} tokens"),
+                Some(_) => {
+                    writeln!(context.ui, "{name}: {items} items, {counted} tokens, size: {size}{of_budget} tokens")
+                }
+            };
         }
         if context.ui.is_terminal() {
             add_tokens(context, &mut status, counter)?;

@@ -9,14 +9,14 @@ use crate::trace::model::name::PREVIOUS;
 use crate::trace::store::session::SESSIONS;
 use crate::trace::{Tip, TraceName};
 
-/// Undo the last command that changed something
+/// Undo the last command that changed traces
 ///
 /// Moves traces, the current trace, and remote-tracking refs back to where they were before the command, and gives items the
 /// priorities they had. The next `undo` undoes the command before that one, and `redo` takes an undo back.
 ///
 /// Without an operation, undoes what was done in this worktree, and with `--trace`, what changed that trace. What hooks did is undone
 /// by its id only, as is an earlier command, and an export. If something has moved since, nothing is undone, except that a
-/// remote-tracking ref which moved since stays.
+/// remote-tracking ref which moved since stays. Breadcrumbs, crumb files, and checkpoints are files: `git restore` brings them back.
 #[derive(clap::Args, Debug)]
 pub(crate) struct UndoArgs {
     /// Id of an operation, or its first digits: `git trace op log` lists them
