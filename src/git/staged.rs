@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::index::{CachedTree, Index, IndexFile};
 use super::oid::Oid;
 use super::open::Repo;
-use super::tree::{EntryRef, Mode, TreeStore as _};
+use super::tree::{EntryRef, Mode, Tree, TreeStore as _};
 
 pub(crate) struct StagedFile {
     pub(crate) path: Vec<u8>,
@@ -47,8 +47,7 @@ impl Repo {
             return Some(());
         }
         let tree = tree.map(|oid| self.tree(oid)).transpose().ok()?;
-        let committed: HashMap<_, _> =
-            tree.iter().flat_map(|tree| tree.entries()).map(|entry| (entry.name, entry)).collect();
+        let committed: HashMap<_, _> = tree.iter().flat_map(Tree::entries).map(|entry| (entry.name, entry)).collect();
         let folders: HashMap<&[u8], _> =
             cached.into_iter().flat_map(|cached| &cached.folders).map(|(name, tree)| (&**name, tree)).collect();
         while let Some(file) = files.first() {

@@ -222,6 +222,7 @@ impl TraceError {
             Self::Misspelled { meant: name, .. } | Self::UnknownState { meant: Some(name), .. } => {
                 Some(format!("did you mean `{name}`?"))
             }
+            Self::NotAnItem { name } => Some(format!("`--trace {name}` works on that trace")),
             Self::UnknownItem { spec, .. }
             | Self::TooShort { spec }
             | Self::UnknownMoment { spec, .. }
@@ -267,7 +268,6 @@ impl Diagnostic for TraceError {
                 return Some(format!("`git ls-remote {remote} {}` shows what it has", name.refname()));
             }
             Self::ArchiveHere { .. } => "use a separate repository as the remote, such as `git init --bare` makes",
-            Self::NotAnItem { name } => return Some(format!("`--trace {name}` works on that trace")),
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
                 "`git trace branch` lists traces; `git trace import` or `git trace commit` creates one"

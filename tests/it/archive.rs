@@ -74,7 +74,7 @@ fn old_sessions_are_archived_and_come_back() {
     assert!(!repo.command("git").args(["cat-file", "-e", tip.trim()]).status().unwrap().success());
     insta::assert_snapshot!(later(&repo, &["archive", "vault", "--older-than", "90 days"]), @r"
     --- stderr
-    no trace is old enough to archive
+    no recorded session that you left unchanged is old enough to archive
     [exit 0]
     ");
     let listed = repo.lines(&["sessions", "--archived", "--json"]);
@@ -235,6 +235,42 @@ fn a_network_may_lead_to_this_repository() {
     assert!(refused.contains("it keeps its objects in this repository"), "{refused}");
     assert_eq!(traces(&repo), before);
     assert!(!refs(&repo).iter().any(|line| line.contains("trace-archiving")));
+}
+
+#[test]
+fn a_purge_keeps_the_list_without_the_text() {
+    let repo = repo_with(&[]);
+    hook(&repo, &session(&repo, "first", &["hunter2secret is the password", "two"]));
+    repo.text(&["archive", "vault", "claude-code/first"]);
+    repo.say("another secret: swordfish99");
+    repo.text(&["purge", "#1", "--yes"]);
+    let listed = |repo: &TestRepo| repo.lines(&["sessions", "--archived", "--json"])[0]["title"].clone();
+    assert_eq!(listed(&repo), "hunter2secret is the password");
+    assert_eq!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2secret").status.code(), Some(0));
+    assert_eq!(listed(&repo), "[purged: secret] is the password");
+    assert!(!fs::read_to_string(repo.git_dir().join("trace/archived")).unwrap().contains("hunter2"));
+}
+
+#[test]
+fn an_archived_trace_is_said_to_be_one_and_pulled_with_its_session() {
+    let repo = repo_with(&[]);
+    let file = session(&repo, "first", &["one", "two"]);
+    let path = file.to_str().unwrap();
+    repo.text(&["--trace", "old", "import", "claude-code", path]);
+    repo.git(&["update-ref", "refs/trace-sessions/claude-code/first", "refs/traces/old"]);
+    repo.git(&["symbolic-ref", "refs/trace-sessions/claude-code/first", "refs/traces/old"]);
+    repo.text(&["archive", "vault", "old"]);
+    for args in [&["merge", "old"][..], &["diff", "main", "old"], &["log", "old"], &["branch", "-d", "old"]] {
+        assert!(repo.refused(args).contains("trace `old` is archived on `vault`"), "{args:?}: {}", repo.refused(args));
+    }
+    repo.git(&["symbolic-ref", "TRACE_HEAD", "refs/traces/old"]);
+    for args in [&["status"][..], &["log"], &["show"], &["push", "vault"]] {
+        assert!(repo.refused(args).contains("trace `old` is archived on `vault`"), "{args:?}: {}", repo.refused(args));
+    }
+    let pulled = repo.text(&["pull", "vault", "old"]);
+    assert!(pulled.starts_with("old: was archived, and is here again\n"), "{pulled}");
+    repo.text(&["import", "claude-code", path]);
+    assert_eq!(traces(&repo), ["traces/main", "traces/old"]);
 }
 
 #[test]

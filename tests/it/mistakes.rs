@@ -160,6 +160,8 @@ forward list
 checkpoint edit
 push ../hub.git
 purge hunter2
+purge --text hunter2
+archive idea
 view --all -o notes.md
 undo -z
 purge

@@ -98,7 +98,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     if !plan.is_empty() {
-        places::remove_derived(repo)?;
+        places::remove_derived(repo, target)?;
         repo.drop_commit_graph()?;
     }
     let lent = repo.remove_objects(&plan.removed)?;

@@ -8,9 +8,12 @@ use super::world::World;
 use crate::base::bounded;
 use crate::base::worktree_path::resolve;
 use crate::git::{GitError, Reflog, Repo, remove_derived as remove_file_or_folder};
+use crate::trace::TraceError;
+use crate::trace::store::archived;
 
-/// What stays in `<git dir>/trace`: locks that are held, and the settings that `uninstall` restores.
-const KEPT: [&str; 2] = ["locks", "installed"];
+/// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores, and the list of archived traces, in
+/// which a purge replaces the text.
+const KEPT: [&str; 3] = ["locks", "installed", "archived"];
 
 /// The reflogs of our refs, of all worktrees.
 pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> {
@@ -32,13 +35,15 @@ fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
     Ok(derived)
 }
 
-pub(super) fn remove_derived(repo: &Repo) -> Result<(), GitError> {
-    derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))
+pub(super) fn remove_derived(repo: &Repo, target: &Target) -> Result<(), TraceError> {
+    archived::rewrite(repo, |text| target.needle.replace_cut(text, &target.marker))?;
+    Ok(derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))?)
 }
 
 /// Whether a derived file contains the text or is named by it.
 pub(super) fn is_in_derived(repo: &Repo, target: &Target) -> Result<bool, GitError> {
     let mut waiting = derived(repo)?;
+    waiting.push(archived::path(repo));
     while let Some(path) = waiting.pop() {
         let is_named = path.file_name().is_some_and(|name| target.needle.is_in(name.as_encoded_bytes()));
         if is_named || (path.is_file() && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))) {
@@ -58,7 +63,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
     }
     let world = World::of(repo).ok();
     let mut folders = vec![repo.common_dir().to_owned()];
-    let derived = derived(repo)?;
+    let (derived, archived) = (derived(repo)?, archived::path(repo));
     let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -67,7 +72,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
                 let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
                 name.zip(world.as_ref()).is_some_and(|(name, world)| world.is_ours(name))
             });
-            if path == repo.common_dir().join("objects") || derived.contains(&path) || is_our_log {
+            if path == repo.common_dir().join("objects") || derived.contains(&path) || path == archived || is_our_log {
                 continue;
             }
             if kind.as_ref().is_ok_and(fs::FileType::is_dir) {

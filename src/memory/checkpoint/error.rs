@@ -36,6 +36,8 @@ pub(crate) enum CheckpointError {
     BadName { name: String },
     #[error("the checkpoint `{path}` exists already")]
     Exists { path: String },
+    #[error("`{path}` has conflict markers")]
+    Conflict { path: String },
     #[error("`{path}` is archived already")]
     Archived { path: String },
     #[error("the section Completion of `{path}` lacks {missing}")]
@@ -60,6 +62,7 @@ impl Diagnostic for CheckpointError {
             Self::NotUtf8 { .. } | Self::Frontmatter { .. } | Self::BadTable { .. } => {
                 "find the problem with `git trace checkpoint validate`"
             }
+            Self::Conflict { .. } => "resolve the conflict; `git trace checkpoint validate` lists the lines",
             Self::Exists { .. } => "choose another name",
             Self::NoCompletion { .. } => "add it with `--outcome TEXT --learnings TEXT`",
             Self::Completed { .. } => "edit it, and archive without --outcome and --learnings",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::document::Document;
 use super::error::{CheckpointError, read_error};
 use super::pathspec::{Pathspec, is_archived};
+use super::validate::conflict_markers;
 use crate::base::bounded;
 use crate::base::merge::FileKind;
 use crate::base::worktree_path::{check_regular_or_open, resolve};
@@ -68,6 +69,11 @@ impl Checkpoint<'_> {
     /// The id, or else the file name without `.md`.
     pub(crate) fn id(&self) -> &str {
         self.document.id().unwrap_or_else(|| self.file.stem())
+    }
+
+    /// Whether a merge left conflict markers.
+    pub(crate) fn has_conflict(&self) -> bool {
+        conflict_markers(self.document.text, &self.document.markdown).next().is_some()
     }
 }
 

@@ -22,6 +22,8 @@ use crate::git::{GitError, Oid, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::{Time, TraceError, TraceName};
 
+const LOCK: &str = "the list of archived traces";
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Archived {
     pub name: TraceName,
@@ -89,7 +91,7 @@ impl Archived {
     }
 }
 
-fn path(repo: &Repo) -> PathBuf {
+pub(crate) fn path(repo: &Repo) -> PathBuf {
     repo.common_dir().join("trace").join("archived")
 }
 
@@ -151,17 +153,41 @@ pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
     if naming(repo, name)?.is_empty() { Ok(()) } else { remove(repo, std::slice::from_ref(name)) }
 }
 
+/// Replaces the titles for which `replace` returns another text, and what of a line cannot be read.
+pub(crate) fn rewrite(repo: &Repo, replace: impl Fn(&str) -> Option<String>) -> Result<(), TraceError> {
+    let _lock = repo.lock(LOCK)?;
+    let listed = lines(repo)?;
+    let rewritten: Vec<String> = listed
+        .iter()
+        .map(|line| match Archived::parse(repo, line) {
+            Some(mut one) => match one.title.as_deref().and_then(&replace) {
+                Some(title) => {
+                    one.title = Some(title);
+                    one.render()
+                }
+                None => line.clone(),
+            },
+            None => replace(line).unwrap_or_else(|| line.clone()),
+        })
+        .collect();
+    if rewritten == listed { Ok(()) } else { write(repo, &rewritten) }
+}
+
 /// Removes the lines of some traces, and adds others.
 fn change(repo: &Repo, is_old: impl Fn(&TraceName) -> bool, new: &[Archived]) -> Result<(), TraceError> {
-    let _lock = repo.lock("the list of archived traces")?;
+    let _lock = repo.lock(LOCK)?;
     let listed = lines(repo)?;
     let is_kept = |line: &&String| Archived::parse(repo, line).is_none_or(|one| !is_old(&one.name));
-    let kept: Vec<String> = listed.iter().filter(is_kept).cloned().collect();
+    let mut kept: Vec<String> = listed.iter().filter(is_kept).cloned().collect();
     if kept.len() == listed.len() && new.is_empty() {
         return Ok(());
     }
-    let lines = kept.into_iter().chain(new.iter().map(Archived::render));
-    let text: String = lines.map(|line| line + "\n").collect();
+    kept.extend(new.iter().map(Archived::render));
+    write(repo, &kept)
+}
+
+fn write(repo: &Repo, lines: &[String]) -> Result<(), TraceError> {
+    let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
     let path = path(repo);
     Ok(put(&path, Access::Usual, text.as_bytes()).map_err(|source| GitError::io("write", path, source))?)
 }

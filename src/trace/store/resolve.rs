@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::archived;
 use super::priority::tags::introduction;
 use super::turns::Turns;
 use super::walk::{Parents, Walk, changes_of, touched_by};
@@ -216,7 +217,13 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
             }
             error => Err(error),
         });
-    found.map_err(|error| if let TraceError::UnknownMoment { .. } = error { unknown() } else { error })
+    found.map_err(|error| match (error, spec.parse().ok().map(|name| archived::find(repo, &name))) {
+        (TraceError::UnknownMoment { .. } | TraceError::UnknownState { .. }, Some(Ok(Some(archived)))) => {
+            TraceError::Archived { name: archived.name, remote: archived.remote }
+        }
+        (TraceError::UnknownMoment { .. }, _) => unknown(),
+        (error, _) => error,
+    })
 }
 
 /// The commit that `work~3` or `origin/work^2` names. git knows it only by the full name of the ref.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::archived;
 use super::head;
 use super::priority::RECORD;
 use super::total;
@@ -83,6 +84,9 @@ impl Tip {
     /// The error for a trace without a commit.
     pub(crate) fn missing(repo: &Repo, name: &TraceName) -> TraceError {
         let name = name.clone();
+        if let Ok(Some(archived)) = archived::find(repo, &name) {
+            return TraceError::Archived { name: archived.name, remote: archived.remote };
+        }
         match head::current(repo) {
             Ok(current) if current == name => TraceError::Unborn { name },
             _ => TraceError::NoSuchTrace { name },

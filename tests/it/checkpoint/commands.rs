@@ -170,6 +170,27 @@ fn an_archive_takes_learnings_as_written_and_parents_by_force() {
 }
 
 #[test]
+fn a_checkpoint_with_conflict_markers_is_not_changed() {
+    let place = place();
+    let path = format!("{ACTIVE}chk-b.md");
+    let text = place.read(&path).replace("## Problem\n", "## Problem\n\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> side\n");
+    place.write(&path, &text);
+    for args in [
+        &["current", "b"][..],
+        &["delta", "b", "-m", "more"],
+        &["archive", "b", "--outcome", "o", "--learnings", "l"],
+        &["add-breadcrumb", "file", "a", "b"],
+    ] {
+        let answer = place.trace(&[&["checkpoint"], args].concat());
+        assert!(answer.contains("`checkpoints/active/chk-b.md` has conflict markers"), "{args:?}: {answer}");
+    }
+    assert_eq!(place.read(&path), text);
+    assert!(
+        place.trace(&["checkpoint", "prime"]).contains("warning: `checkpoints/active/chk-b.md` has conflict markers")
+    );
+}
+
+#[test]
 fn a_delta_cannot_add_sections() {
     let place = Playground::new();
     assert_eq!(place.ok(&["checkpoint", "new", "chk-auth.md"]), "checkpoints/active/chk-auth.md\n");

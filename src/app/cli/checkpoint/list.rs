@@ -202,7 +202,12 @@ impl PrimeArgs {
                 context.ui.json(&value)?;
             }
             // A model reads it, also through a pipe.
-            Ok(one) => context.ui.write_content(&*escaped(&String::from_utf8_lossy(&one.file.bytes)))?,
+            Ok(one) => {
+                context.ui.write_content(&*escaped(&String::from_utf8_lossy(&one.file.bytes)))?;
+                if one.has_conflict() {
+                    context.ui.note(format!("warning: `{}` has conflict markers", one.file.path));
+                }
+            }
             Err(CheckpointError::NoCurrent) if self.json => context.ui.json(&Value::Null)?,
             Err(CheckpointError::NoCurrent) => {}
             Err(error) => return Err(error.into()),

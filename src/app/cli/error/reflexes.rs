@@ -97,6 +97,7 @@ pub(super) const OTHER_NAMES: &[(&str, &str)] = &[
 /// `OPTION` in an answer is the argument.
 pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
     ("", "-v", "`git trace --version` prints the version"),
+    ("archive", "--older-than", "to archive a trace, name the remote before it: `git trace archive origin NAME`"),
     ("blame", "-L", "`git trace blame ITEM` shows all lines of an item"),
     ("branch", "-a", "`git trace branch` lists the local traces, `git trace remote` those of remotes"),
     ("branch", "-c|-C|--copy", "`git trace branch NAME START` copies a trace"),
@@ -176,6 +177,11 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
         "`git trace cherry-pick TRACE ITEM` copies items; `git trace compress` makes one item of several",
     ),
     ("pull", "--rebase", "after `git trace fetch`, `git trace rebase REMOTE/NAME` replays the trace"),
+    (
+        "purge",
+        "--text",
+        "a secret must not be an argument: `printf %s TEXT | git trace purge --text -` reads it from stdin",
+    ),
     ("push", "-d|--delete", "`git push REMOTE --delete refs/traces/NAME` deletes a trace there"),
     ("push", "-n|--dry-run", "`git trace fetch`, then `git trace diff REMOTE/NAME`, shows what a push would send"),
     ("push", "--all|--mirror", "`git trace push REMOTE '*'` pushes all traces"),

@@ -50,6 +50,9 @@ impl ArchiveArgs {
         let wanted = found.into_iter().map(|(name, tip)| describe(repo, &remote, name, tip));
         let wanted = wanted.collect::<Result<Vec<Archived>, TraceError>>()?;
         let shown = escaped(&remote);
+        if wanted.is_empty() && kept.is_empty() && !self.json {
+            context.ui.note("no recorded session that you left unchanged is old enough to archive");
+        }
         if self.dry_run {
             if self.json {
                 print_json(context, &remote, &wanted, &kept)?;
@@ -61,9 +64,6 @@ impl ArchiveArgs {
                 print_kept(context, &kept)?;
             }
             return Ok(ExitStatus::Success);
-        }
-        if wanted.is_empty() && kept.is_empty() {
-            context.ui.note("no trace is old enough to archive");
         }
         let archival = if wanted.is_empty() {
             Archival { archived: Vec::new(), kept: Vec::new(), record: None }

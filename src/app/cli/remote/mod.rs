@@ -209,7 +209,7 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
     }
     if delivery.refs.iter().any(|pushed| pushed.fate == PushFate::Behind) {
         let after_purge = match context.repo()?.find_ref(tombstone::HISTORY.refname)? {
-            Some(_) => format!("; what you purged here, `git trace purge --push {remote}` replaces there"),
+            Some(_) => format!("`git trace purge --push {remote}` replaces there what you purged here; otherwise, "),
             None => String::new(),
         };
         let hint = if force {
@@ -217,7 +217,7 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
         } else {
             "the remote has commits that this trace lacks: `git trace pull` merges them, `git trace push --force` drops them"
         };
-        context.ui.note(format!("hint: {hint}{after_purge}"));
+        context.ui.note(format!("hint: {after_purge}{hint}"));
     }
     Ok(ExitStatus::of(delivery.is_complete()))
 }

@@ -17,8 +17,8 @@ use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{InForce, Level, RECORD};
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, is_private, pull, pull_priorities,
-    refuse_fetched,
+    Arrival, Arrivals, Pulled, PulledPriority, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
+    pull, pull_priorities, refuse_fetched,
 };
 use crate::trace::{AgentName, ItemEntry, Tip, TraceName};
 
@@ -62,6 +62,11 @@ impl PullArgs {
         self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
+        for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
+            if bring_back_if_archived(repo, &context.signature()?, &name)?.is_some() && !self.json {
+                writeln!(context.ui, "{name}: was archived, and is here again")?;
+            }
+        }
         fetch(repo, &remote, &self.traces, &["--quiet"])?;
         let rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
         let refused = refuse_fetched(repo, &remote)?;

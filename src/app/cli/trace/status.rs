@@ -9,9 +9,9 @@ use crate::trace::model::item::ItemType;
 use crate::trace::model::level::Level;
 use crate::trace::query::size::{ContextSize, Report};
 use crate::trace::query::status::{nothing_yet_json, to_json};
-use crate::trace::store::settings;
 use crate::trace::store::total::item_cost;
 use crate::trace::store::view::View;
+use crate::trace::store::{archived, settings};
 use crate::trace::{Tip, TraceName};
 use crate::transcript::title::title;
 
@@ -64,7 +64,7 @@ impl StatusArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(self.name.as_ref())?;
-        if self.name.is_none() && Tip::find(repo, &name)?.is_none() {
+        if self.name.is_none() && Tip::find(repo, &name)?.is_none() && archived::find(repo, &name)?.is_none() {
             if self.json {
                 return context.ui.json(&nothing_yet_json(&name));
             }

@@ -57,7 +57,11 @@ fn change<T>(
     let _lock = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
-    apply(find(&known, name)?, &known)
+    let one = find(&known, name)?;
+    if one.has_conflict() {
+        return Err(CheckpointError::Conflict { path: one.file.path.clone() });
+    }
+    apply(one, &known)
 }
 
 fn bad_frontmatter(file: &File, problem: String) -> CheckpointError {

@@ -144,13 +144,16 @@ fn no_zone(findings: &mut Findings<'_>, span: Range<usize>, what: &str) {
 
 /// Reports conflict markers that a merge left, outside of code.
 fn check_conflict_markers(findings: &mut Findings<'_>, text: &str, markdown: &Markdown) {
-    for (start, line) in lines(text, 0..text.len()) {
-        let is_marker = matches!(conflict::marker(line.as_bytes()), Some((b'<', 7..)));
-        if is_marker && !markdown.is_code(start) {
-            let message = "the line is a conflict marker";
-            findings.error("conflict-marker", start..start + line.len(), message, "resolve the conflict");
-        }
+    for marker in conflict_markers(text, markdown) {
+        findings.error("conflict-marker", marker, "the line is a conflict marker", "resolve the conflict");
     }
+}
+
+/// The lines that start a conflict.
+pub(super) fn conflict_markers<'t>(text: &'t str, markdown: &'t Markdown) -> impl Iterator<Item = Range<usize>> + 't {
+    let is_marker = |line: &str| matches!(conflict::marker(line.as_bytes()), Some((b'<', 7..)));
+    let found = lines(text, 0..text.len()).filter(move |(start, line)| is_marker(line) && !markdown.is_code(*start));
+    found.map(|(start, line)| start..start + line.len())
 }
 
 fn check_headings(findings: &mut Findings<'_>, document: &Document<'_>) {

@@ -97,7 +97,7 @@ fn split(target: &str) -> (&str, Option<RangeInclusive<usize>>) {
         let (file, lines) = target.rsplit_once(':')?;
         let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
         let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        (0 < first && first <= last && last < usize::MAX / 2).then_some((file, Some(first..=last)))
+        (first <= last && last < usize::MAX / 2).then_some((file, Some(first..=last)))
     };
     split().unwrap_or((target, None))
 }

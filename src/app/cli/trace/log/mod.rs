@@ -140,7 +140,9 @@ impl LogArgs {
         }
         if self.reverse {
             let entries = entries.collect::<Result<Vec<_>, _>>()?;
-            entries.iter().for_each(|entry| style.positions.see(entry));
+            for entry in &entries {
+                style.positions.see(entry);
+            }
             return entries.into_iter().rev().enumerate().try_for_each(write);
         }
         entries.enumerate().try_for_each(|(number, entry)| write((number, entry?)))
