@@ -186,7 +186,7 @@ fn a_sub_agent_comes_and_goes_with_its_session() {
     repo.git(&["update-ref", sub, "refs/traces/claude-code/first"]);
     repo.text(&["--trace", "claude-code/first", "commit", "-m", "a note of my own"]);
     // The session stays because it was changed.
-    assert!(later(&repo, &["archive", "vault", "--older-than", "90 days"]).contains("no trace is old enough"));
+    assert!(later(&repo, &["archive", "vault", "--older-than", "90 days"]).contains("is old enough to archive"));
     repo.text(&["archive", "vault", "claude-code/*"]);
     assert_eq!(refs(&repo), ["traces/main"]);
     let list = repo.folder().join(".git/trace/archived");

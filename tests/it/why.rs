@@ -164,7 +164,7 @@ fn what_is_no_line_of_the_code_is_refused() {
     for (target, problem) in [
         ("src/limit.rs:9", "error: `git blame` failed: fatal: file src/limit.rs has only 3 lines"),
         ("src/none.rs:1", "error: `src/none.rs:1` is neither a file nor a commit of the code"),
-        ("src/limit.rs:0", "error: `src/limit.rs:0` is neither a file nor a commit of the code"),
+        ("src/limit.rs:0", "error: `src/limit.rs` has no line 0"),
         ("HEAD~9..HEAD", "error: `HEAD~9..HEAD` is neither a file nor a commit of the code"),
     ] {
         let refusal = repo.refused(&["why", target]);

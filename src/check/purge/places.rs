@@ -36,7 +36,10 @@ fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
 }
 
 pub(super) fn remove_derived(repo: &Repo, target: &Target) -> Result<(), TraceError> {
-    archived::rewrite(repo, |text| target.needle.replace_cut(text, &target.marker))?;
+    archived::rewrite(repo, |text| {
+        let (needle, marker) = (&target.needle, &target.marker);
+        needle.replace_text(text, marker).or_else(|| needle.replace_cut(text, marker))
+    })?;
     Ok(derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))?)
 }
 

@@ -38,10 +38,9 @@ use super::line_history::{LineFormat, LineHistory, NewState, change, find_file, 
 use super::signature::Signature;
 use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
-use crate::trace::{Fields, Item, ItemEntry, ItemId, Tip, TraceError};
+use crate::trace::{Fields, Item, ItemEntry, ItemId, TraceError};
 
 const PURGED: &str = "refs/trace-purged";
-const REASON: &str = "Trace-Reason: ";
 
 /// Items with a shorter text are no copies of each other: it may be an answer that many give.
 pub(crate) const SHORTEST_COPY: usize = 32;
@@ -303,30 +302,6 @@ impl Tombstones {
 
     pub(crate) fn of_line(&self, line: &str) -> Option<&Purge> {
         self.find_digest("line", line.as_bytes())
-    }
-
-    /// The message of a commit with markers in place of purged subjects and reasons, and whether one was purged with the item of the
-    /// commit; `None` if there is nothing purged in it.
-    pub(crate) fn clean_message(&self, tip: &Tip) -> Option<(String, &Purge, bool)> {
-        let (item, mut is_named) = (tip.item(), false);
-        let mut of_text = |text: &str| {
-            let of_item = item.and_then(|item| self.of_line(&line_of(item, text)));
-            is_named |= of_item.is_some();
-            of_item.or_else(|| self.of_line(text).filter(|_| text.len() >= SHORTEST_COPY))
-        };
-        let (mut clean, mut found) = (String::new(), None);
-        for (index, line) in tip.commit.message.split_inclusive('\n').enumerate() {
-            let text = line.trim_end_matches('\n');
-            let key = if index == 0 { Some("") } else { text.starts_with(REASON).then_some(REASON) };
-            match key.and_then(|key| Some((key, of_text(&text[key.len()..])?))) {
-                Some((key, purge)) => {
-                    clean.extend([key, "[purged: ", &purge.reason, "]", &line[text.len()..]]);
-                    found.get_or_insert(purge);
-                }
-                None => clean += line,
-            }
-        }
-        Some((clean, found?, is_named))
     }
 
     /// The purge that removed an item, or text from it. `None` for the item as a purge left it.

@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::writer::{KnownItem, Writer};
+use super::known::KnownItem;
+use super::writer::Writer;
 use super::{Removal, Rewind};
 use crate::git::{Oid, Repo};
 use crate::trace::model::trailers::{ImportPosition, Trailers};

@@ -6,6 +6,7 @@
 
 mod acts;
 mod gone;
+mod known;
 mod writer;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::base::time::Time;
-use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter, Repo};
-use crate::tokens::Counter;
+use crate::git::{Ident, KeptPack, ObjectsLock, Oid, PackWriter};
 use crate::trace::change::bulk::acts::History;
+use crate::trace::change::bulk::known::KnownItem;
 use crate::trace::change::bulk::{Incoming, Removal, Replaced, Summary, gone};
 use crate::trace::change::compress::set_replaced_ids;
 use crate::trace::change::pending::PendingChange;
@@ -16,37 +16,8 @@ use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
 use crate::trace::store::priority::{Level, RECORD, SetLevel, Setting};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::total::{self, item_cost, read_item};
+use crate::trace::store::total;
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
-
-pub(super) struct KnownItem {
-    pub(super) seq: u32,
-    pub(super) path: String,
-    pub(super) blob: Oid,
-    /// 0 if it was not added since the base, because the item has not been read.
-    pub(super) cost: u64,
-    pub(super) revision: u32,
-    pub(super) is_skipped: bool,
-    /// Empty if the item has not been read.
-    pub(super) preview: String,
-    /// Why this import removed it.
-    pub(super) removal: Option<Removal>,
-}
-
-impl KnownItem {
-    pub(super) fn of(entry: &ItemEntry) -> Self {
-        let (seq, path, blob) = (entry.seq, entry.path.clone(), entry.blob);
-        Self { seq, path, blob, cost: 0, revision: 0, is_skipped: false, preview: String::new(), removal: None }
-    }
-
-    /// Reads its cost, revision, and preview.
-    pub(super) fn read(&mut self, repo: &Repo, id: ItemId, counter: Counter) -> Result<(), TraceError> {
-        let (seq, path, blob) = (self.seq, self.path.clone(), self.blob);
-        let item = read_item(repo, &ItemEntry { seq, id, item_type: ItemType::freeform(), blob, path })?;
-        (self.cost, self.revision, self.preview) = (item_cost(&item, counter), item.revision, preview(&item));
-        Ok(())
-    }
-}
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Writer<'t> {

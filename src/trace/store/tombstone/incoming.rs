@@ -1,15 +1,41 @@
-//! Whether a history contains what was purged.
+//! What a history contains of what was purged.
 
 use std::collections::BTreeMap;
 
-use super::{Purge, Tombstones};
+use super::{Purge, SHORTEST_COPY, Tombstones, line_of};
 use crate::git::{Oid, Repo};
 use crate::trace::store::line_history::list_files;
 use crate::trace::store::total::Reading;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Tip, TraceError};
 
+const REASON: &str = "Trace-Reason: ";
+
 impl Tombstones {
+    /// The message of a commit with markers in place of purged subjects and reasons, and whether one was purged with the item of the
+    /// commit; `None` if there is nothing purged in it.
+    pub(crate) fn clean_message(&self, tip: &Tip) -> Option<(String, &Purge, bool)> {
+        let (item, mut is_named) = (tip.item(), false);
+        let mut of_text = |text: &str| {
+            let of_item = item.and_then(|item| self.of_line(&line_of(item, text)));
+            is_named |= of_item.is_some();
+            of_item.or_else(|| self.of_line(text).filter(|_| text.len() >= SHORTEST_COPY))
+        };
+        let (mut clean, mut found) = (String::new(), None);
+        for (index, line) in tip.commit.message.split_inclusive('\n').enumerate() {
+            let text = line.trim_end_matches('\n');
+            let key = if index == 0 { Some("") } else { text.starts_with(REASON).then_some(REASON) };
+            match key.and_then(|key| Some((key, of_text(&text[key.len()..])?))) {
+                Some((key, purge)) => {
+                    clean.extend([key, "[purged: ", &purge.reason, "]", &line[text.len()..]]);
+                    found.get_or_insert(purge);
+                }
+                None => clean += line,
+            }
+        }
+        Some((clean, found?, is_named))
+    }
+
     /// The purged commits and files in the history of `tip` that the history of `known` does not have, and those with purged content or a
     /// purged subject or reason.
     /// Reads each file once.
