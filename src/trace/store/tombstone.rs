@@ -40,6 +40,8 @@ use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Fields, Item, ItemEntry, ItemId, TraceError};
 
+pub(crate) use incoming::line_of;
+
 const PURGED: &str = "refs/trace-purged";
 
 /// Items with a shorter text are no copies of each other: it may be an answer that many give.
@@ -162,11 +164,6 @@ fn content(item: &Item) -> Vec<u8> {
 
 pub(crate) fn is_same_content(one: &Item, other: &Item) -> bool {
     content(one) == content(other)
-}
-
-/// A subject or reason with the item that its commit names: nobody can guess it without knowing the trace.
-pub(crate) fn line_of(item: ItemId, text: &str) -> String {
-    format!("{item} {text}")
 }
 
 /// What became of an object.

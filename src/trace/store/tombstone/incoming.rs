@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::{Purge, SHORTEST_COPY, Tombstones, line_of};
+use super::{Purge, SHORTEST_COPY, Tombstones};
 use crate::git::{Oid, Repo};
 use crate::trace::store::line_history::list_files;
 use crate::trace::store::total::Reading;
 use crate::trace::store::walk::changes_of;
-use crate::trace::{Tip, TraceError};
+use crate::trace::{ItemId, Tip, TraceError};
 
 const REASON: &str = "Trace-Reason: ";
+
+/// A subject or reason with the item that its commit names: nobody can guess it without knowing the trace.
+pub(crate) fn line_of(item: ItemId, text: &str) -> String {
+    format!("{item} {text}")
+}
 
 impl Tombstones {
     /// The message of a commit with markers in place of purged subjects and reasons, and whether one was purged with the item of the
