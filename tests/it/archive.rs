@@ -249,6 +249,11 @@ fn a_purge_keeps_the_list_without_the_text() {
     assert_eq!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2secret").status.code(), Some(0));
     assert_eq!(listed(&repo), "[purged: secret] is the password");
     assert!(!fs::read_to_string(repo.git_dir().join("trace/archived")).unwrap().contains("hunter2"));
+    // A name stays, and each purge reports it.
+    let purge = || repo.exact(&repo.run(&["purge", "--text", "-", "--yes"], b"claude-code/first"));
+    let said = [purge(), purge()];
+    assert!(said.iter().all(|said| said.contains("stays in a file: [HOME]/repo/.git/trace/archived")), "{said:?}");
+    assert!(said[1].starts_with("nothing to purge\n"), "{said:?}");
 }
 
 #[test]
@@ -257,7 +262,6 @@ fn an_archived_trace_is_said_to_be_one_and_pulled_with_its_session() {
     let file = session(&repo, "first", &["one", "two"]);
     let path = file.to_str().unwrap();
     repo.text(&["--trace", "old", "import", "claude-code", path]);
-    repo.git(&["update-ref", "refs/trace-sessions/claude-code/first", "refs/traces/old"]);
     repo.git(&["symbolic-ref", "refs/trace-sessions/claude-code/first", "refs/traces/old"]);
     repo.text(&["archive", "vault", "old"]);
     for args in [&["merge", "old"][..], &["diff", "main", "old"], &["log", "old"], &["branch", "-d", "old"]] {

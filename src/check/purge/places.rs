@@ -36,17 +36,22 @@ fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
 }
 
 pub(super) fn remove_derived(repo: &Repo, target: &Target) -> Result<(), TraceError> {
-    archived::rewrite(repo, |text| {
-        let (needle, marker) = (&target.needle, &target.marker);
-        needle.replace_text(text, marker).or_else(|| needle.replace_cut(text, marker))
-    })?;
+    archived::replace(repo, |text| replaced(target, text))?;
     Ok(derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))?)
 }
 
-/// Whether a derived file contains the text or is named by it.
-pub(super) fn is_in_derived(repo: &Repo, target: &Target) -> Result<bool, GitError> {
+/// A title without the text.
+fn replaced(target: &Target, title: &str) -> Option<String> {
+    let (needle, marker) = (&target.needle, &target.marker);
+    needle.replace_text(title, marker).or_else(|| needle.replace_cut(title, marker))
+}
+
+/// Whether a derived file contains the text or is named by it, or a title of an archived trace contains it.
+pub(super) fn is_in_derived(repo: &Repo, target: &Target) -> Result<bool, TraceError> {
+    if archived::replaced(repo, |text| replaced(target, text))?.1 {
+        return Ok(true);
+    }
     let mut waiting = derived(repo)?;
-    waiting.push(archived::path(repo));
     while let Some(path) = waiting.pop() {
         let is_named = path.file_name().is_some_and(|name| target.needle.is_in(name.as_encoded_bytes()));
         if is_named || (path.is_file() && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))) {
@@ -75,11 +80,15 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
                 let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
                 name.zip(world.as_ref()).is_some_and(|(name, world)| world.is_ours(name))
             });
-            if path == repo.common_dir().join("objects") || derived.contains(&path) || path == archived || is_our_log {
+            if path == repo.common_dir().join("objects") || derived.contains(&path) || is_our_log {
                 continue;
             }
             if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
                 folders.push(path);
+            } else if path == archived {
+                // A purge replaces titles, but not names.
+                let (lines, _) = archived::replaced(repo, |text| replaced(target, text)).unwrap_or_default();
+                found.extend(lines.iter().any(|line| target.needle.is_in(line.as_bytes())).then_some(path));
             } else if kind.is_ok_and(|kind| kind.is_file())
                 && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))
             {

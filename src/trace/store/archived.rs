@@ -95,6 +95,12 @@ pub(crate) fn path(repo: &Repo) -> PathBuf {
     repo.common_dir().join("trace").join("archived")
 }
 
+impl From<Archived> for TraceError {
+    fn from(archived: Archived) -> Self {
+        Self::Archived { name: archived.name, remote: archived.remote }
+    }
+}
+
 fn lines(repo: &Repo) -> Result<Vec<String>, TraceError> {
     let path = path(repo);
     let text = bounded::read_if_exists(&path).map_err(|source| GitError::io("read", path, source))?;
@@ -136,7 +142,7 @@ pub(crate) fn refuse_name(repo: &Repo, name: &TraceName, start: Option<Oid>) -> 
         Some(start) => repo.read_commit(archived.tip).is_ok() && repo.is_ancestor(archived.tip, start)?,
         None => false,
     };
-    if comes_back { Ok(()) } else { Err(TraceError::Archived { name: archived.name, remote: archived.remote }) }
+    if comes_back { Ok(()) } else { Err(archived.into()) }
 }
 
 pub(crate) fn add(repo: &Repo, new: &[Archived]) -> Result<(), TraceError> {
@@ -153,24 +159,31 @@ pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
     if naming(repo, name)?.is_empty() { Ok(()) } else { remove(repo, std::slice::from_ref(name)) }
 }
 
-/// Replaces the titles for which `replace` returns another text, and what of a line cannot be read.
-pub(crate) fn rewrite(repo: &Repo, replace: impl Fn(&str) -> Option<String>) -> Result<(), TraceError> {
+/// The lines with other titles where `replace` returns one, and whether there is one. Of a line that cannot be read, all is replaced.
+pub(crate) fn replaced(
+    repo: &Repo,
+    replace: impl Fn(&str) -> Option<String>,
+) -> Result<(Vec<String>, bool), TraceError> {
+    let mut is_changed = false;
+    let replaced = |line: String| {
+        let new = match Archived::parse(repo, &line) {
+            Some(one) => {
+                one.title.as_deref().and_then(&replace).map(|title| Archived { title: Some(title), ..one }.render())
+            }
+            None => replace(&line),
+        };
+        is_changed |= new.is_some();
+        new.unwrap_or(line)
+    };
+    let lines = lines(repo)?.into_iter().map(replaced).collect();
+    Ok((lines, is_changed))
+}
+
+/// Writes the lines as [`replaced`] returns them.
+pub(crate) fn replace(repo: &Repo, replace: impl Fn(&str) -> Option<String>) -> Result<(), TraceError> {
     let _lock = repo.lock(LOCK)?;
-    let listed = lines(repo)?;
-    let rewritten: Vec<String> = listed
-        .iter()
-        .map(|line| match Archived::parse(repo, line) {
-            Some(mut one) => match one.title.as_deref().and_then(&replace) {
-                Some(title) => {
-                    one.title = Some(title);
-                    one.render()
-                }
-                None => line.clone(),
-            },
-            None => replace(line).unwrap_or_else(|| line.clone()),
-        })
-        .collect();
-    if rewritten == listed { Ok(()) } else { write(repo, &rewritten) }
+    let (lines, is_changed) = replaced(repo, replace)?;
+    if is_changed { write(repo, &lines) } else { Ok(()) }
 }
 
 /// Removes the lines of some traces, and adds others.
