@@ -1196,7 +1196,7 @@ fn tombstones_in_a_circle_change_nothing() {
     forge_tombstones(&repo, "\\n", &[(&one, &two), (&two, &one)]);
     insta::assert_snapshot!(repo.trace(&["pull"]), @"
     --- stderr
-    `origin` has no traces
+    no traces to fetch from `origin`
     [exit 0]
     ");
     assert_eq!(oid("refs/traces/main"), two);

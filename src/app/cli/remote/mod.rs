@@ -252,8 +252,8 @@ impl FetchArgs {
             for one in &traces {
                 writeln!(context.ui, "{remote}/{} {}", one.name, short_oid(one.tip))?;
             }
-            if traces.is_empty() && bad.is_empty() && !self.quiet.quiet {
-                context.ui.note(format!("`{}` has no traces", escaped(&remote)));
+            if self.traces.is_empty() && traces.is_empty() && bad.is_empty() && !self.quiet.quiet {
+                context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
             }
         }
         Ok(ExitStatus::of(bad.is_empty()))

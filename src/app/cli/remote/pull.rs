@@ -143,8 +143,8 @@ impl PullArgs {
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
-            if merged.is_empty() && complete && failed.is_none() && !self.quiet.quiet {
-                context.ui.note(format!("`{}` has no traces", escaped(&remote)));
+            if self.traces.is_empty() && merged.is_empty() && complete && failed.is_none() && !self.quiet.quiet {
+                context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
             }
         }
         failed.map_or(Ok(ExitStatus::of(complete)), Err)
