@@ -64,6 +64,10 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
     for one in known.iter().filter(|one| is_unlisted(&files, one)) {
         report(&one.file.path, "file-without-row", "INDEX.md does not list it".to_owned(), FIX);
     }
+    for one in known.iter().filter(|one| one.has_conflict()) {
+        let message = "it has conflict markers".to_owned();
+        report(&one.file.path, "conflict-marker", message, "resolve the conflict");
+    }
     let set: Vec<_> = known.iter().map(|one| (one.file.path.as_str(), &one.document)).collect();
     for (one, findings) in known.iter().zip(validate_set(&set)) {
         for finding in findings {

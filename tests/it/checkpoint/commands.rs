@@ -184,6 +184,8 @@ fn a_checkpoint_with_conflict_markers_is_not_changed() {
         let answer = place.trace(&[&["checkpoint"], args].concat());
         assert!(answer.contains("`checkpoints/active/chk-b.md` has conflict markers"), "{args:?}: {answer}");
     }
+    let examined = place.trace(&["checkpoint", "doctor"]);
+    assert!(examined.contains("conflict-marker: it has conflict markers"), "{examined}");
     assert_eq!(place.read(&path), text);
     assert!(
         place.trace(&["checkpoint", "prime"]).contains("warning: `checkpoints/active/chk-b.md` has conflict markers")
