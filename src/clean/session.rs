@@ -171,7 +171,7 @@ impl Session {
                     _ => later.edited = true,
                 }
             }
-            // The result has all files, so it is stale only if each of them is.
+            // One result holds all files: it is stale if each of them is.
             entry.stale = stale.into_iter().reduce(Option::and).flatten();
         }
     }

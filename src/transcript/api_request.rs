@@ -146,7 +146,6 @@ const MESSAGE_MEMBERS: &str = "role content name tool_calls tool_call_id refusal
 /// Blocks that only Anthropic has, among the APIs.
 const ANTHROPIC_BLOCKS: &str = "tool_use tool_result thinking redacted_thinking document";
 
-/// How sure it is that a document, or one member of it, is a request to an API or its response.
 /// The elements of a list of documents, as for fine-tuning. A list of messages is one document.
 fn documents_of(value: &RawValue) -> Option<Vec<&RawValue>> {
     let is_document = |value: &&RawValue| {
@@ -157,6 +156,7 @@ fn documents_of(value: &RawValue) -> Option<Vec<&RawValue>> {
     json::list(value).filter(|list| !list.is_empty() && list.iter().all(is_document))
 }
 
+/// How sure it is that a document, or one member of it, is a request to an API or its response.
 pub(crate) fn certainty(api: Api, document: &Object<'_>) -> Certainty {
     let elements = |name: &str| {
         let value = document.get(name);

@@ -90,6 +90,18 @@ fn changed(values: &[Value], mut act: impl FnMut(Option<&str>, &mut Value)) -> S
     lines(&values)
 }
 
+/// The values with a mark at the end of each text of several words that is not JSON.
+fn with_marks(values: &[Value]) -> String {
+    changed(values, |_, value| {
+        if let Value::String(text) = value
+            && text.contains(' ')
+            && !text.trim_start().starts_with(['{', '['])
+        {
+            text.push_str(MARK);
+        }
+    })
+}
+
 fn is_id(name: &str) -> bool {
     name.eq_ignore_ascii_case("id") || ["Id", "ID", "_id", "uuid", "Uuid"].iter().any(|end| name.ends_with(end))
 }
@@ -117,14 +129,7 @@ fn marks_and_line_ends_of_windows_change_nothing() {
 fn halves_of_surrogate_pairs_become_replacement_characters() {
     for (format, text) in samples() {
         let plain = values(&text);
-        let marked = changed(&plain, |_, value| {
-            if let Value::String(text) = value
-                && text.contains(' ')
-                && !text.trim_start().starts_with(['{', '['])
-            {
-                text.push_str(MARK);
-            }
-        });
+        let marked = with_marks(&plain);
         if plain.is_empty() {
             continue;
         }
@@ -242,14 +247,7 @@ fn long_texts_and_lines_are_read() {
     let long = "x".repeat(1_000_000);
     for (format, text) in samples() {
         let plain = values(&text);
-        let marked = changed(&plain, |_, value| {
-            if let Value::String(text) = value
-                && text.contains(' ')
-                && !text.trim_start().starts_with(['{', '['])
-            {
-                text.push_str(MARK);
-            }
-        });
+        let marked = with_marks(&plain);
         // The first two are enough.
         let mut parts = marked.splitn(3, MARK);
         let long_texts =

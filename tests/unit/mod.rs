@@ -23,7 +23,7 @@ mod model;
 mod playground;
 mod providers;
 mod readers;
-#[allow(dead_code, reason = "the integration tests use all of it")]
+#[allow(dead_code, reason = "the integration tests use the rest")]
 #[path = "../it/repo.rs"]
 pub(crate) mod repo;
 mod rewind;

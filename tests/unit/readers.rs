@@ -211,40 +211,43 @@ fn the_fuzz_target_holds_on_every_sample() {
     }
 }
 
+const IMPORT: [&str; 5] = ["import", "gemini-stream-json", "session", "--trace", "t"];
+
+/// A repository with the file of a session from which an import removes items, and its content.
+fn with_removed_items() -> (TestRepo, Vec<u8>) {
+    let (repo, bytes) = (TestRepo::new(), fixture("gemini-stream-json/headless.jsonl"));
+    fs::write(repo.folder().join("session"), &bytes).unwrap();
+    (repo, bytes)
+}
+
 /// The oldest commit is missing, so an import that walks the history fails.
 #[test]
 fn a_file_that_is_read_again_needs_no_history() {
-    let repo = TestRepo::new();
+    let (repo, bytes) = with_removed_items();
     let file = repo.folder().join("session");
-    let bytes = fixture("gemini-stream-json/headless.jsonl");
-    fs::write(&file, &bytes).unwrap();
-    let import = ["import", "gemini-stream-json", "session", "--trace", "t"];
-    assert!(repo.text(&import).contains("removed from the context: 1 interface"));
+    assert!(repo.text(&IMPORT).contains("removed from the context: 1 interface"));
     let oldest = repo.git(&["rev-list", "--max-parents=0", "refs/traces/t"]);
     let (folder, name) = oldest.trim().split_at(2);
     fs::remove_file(repo.folder().join(".git/objects").join(folder).join(name)).unwrap();
     fs::write(&file, [b"\n", &bytes[..]].concat()).unwrap();
-    assert!(repo.text(&import).starts_with("0 imported"));
+    assert!(repo.text(&IMPORT).starts_with("0 imported"));
     let caches = fs::read_dir(repo.folder().join(".git/trace/transcripts")).unwrap().map(|entry| entry.unwrap().path());
     caches
         .filter(|path| path.extension().is_some_and(|end| end == "gone"))
         .for_each(|path| fs::remove_file(path).unwrap());
-    assert!(repo.refused(&import).contains("is not in this repository"));
+    assert!(repo.refused(&IMPORT).contains("is not in this repository"));
 }
 
 #[test]
 fn items_that_went_since_the_last_import_are_not_imported_again() {
-    let repo = TestRepo::new();
+    let (repo, bytes) = with_removed_items();
     let file = repo.folder().join("session");
-    let bytes = fixture("gemini-stream-json/headless.jsonl");
-    fs::write(&file, &bytes).unwrap();
-    let import = ["import", "gemini-stream-json", "session", "--trace", "t"];
-    repo.text(&import);
+    repo.text(&IMPORT);
     repo.text(&["--trace", "t", "compress", "#0..#2", "-m", "short"]);
     repo.text(&["--trace", "t", "delete", "#8"]);
     for blank in 1..3 {
         fs::write(&file, ["\n".repeat(blank).as_bytes(), &bytes[..]].concat()).unwrap();
-        assert!(repo.text(&import).starts_with("0 imported"));
+        assert!(repo.text(&IMPORT).starts_with("0 imported"));
     }
     repo.fsck();
 }

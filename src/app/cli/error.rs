@@ -161,12 +161,11 @@ impl Usage<'_> {
             return hint.replace("OPTION", &arg);
         }
         // Clap also suggests words that share little with the one that was typed.
-        if let Some(meant) = described(&self.command).and_then(|command| {
-            let names: Vec<_> =
-                command.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name).collect();
-            most_alike(&subcommand, names).map(str::to_owned)
-        }) {
-            return format!("did you mean `{} {meant}`?", self.command);
+        if let Some(command) = described(&self.command).filter(|_| !subcommand.is_empty()) {
+            let names = command.get_subcommands().filter(|one| !one.is_hide_set()).map(clap::Command::get_name);
+            if let Some(meant) = most_alike(&subcommand, names) {
+                return format!("did you mean `{} {meant}`?", self.command);
+            }
         }
         for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
             // The last is the most similar.

@@ -136,7 +136,7 @@ pub(crate) fn by_part(repo: &Repo, part: &str) -> Result<Option<TraceName>, Trac
 /// The error for a name that no trace has, with the trace that may be meant.
 pub(crate) fn unknown(repo: &Repo, typed: &TraceName) -> Result<TraceError, TraceError> {
     if let Some(archived) = archived::find(repo, typed)? {
-        return Ok(TraceError::Archived { name: archived.name, remote: archived.remote });
+        return Ok(archived.into());
     }
     if let Some((fetched, name)) = fetched(repo, typed)? {
         return Ok(match repo.find_ref(&name.refname())? {

@@ -219,7 +219,7 @@ pub(crate) fn state(repo: &Repo, current: &TraceName, spec: &str) -> Result<Stat
         });
     found.map_err(|error| match (error, spec.parse().ok().map(|name| archived::find(repo, &name))) {
         (TraceError::UnknownMoment { .. } | TraceError::UnknownState { .. }, Some(Ok(Some(archived)))) => {
-            TraceError::Archived { name: archived.name, remote: archived.remote }
+            archived.into()
         }
         (TraceError::UnknownMoment { .. }, _) => unknown(),
         (error, _) => error,

@@ -6,6 +6,7 @@
 //! A session is identified by its default trace. A symbolic ref to a trace that does not exist counts as absent.
 
 use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 
 use crate::git::{LogLine, Repo};
 use crate::trace::model::name::TRACES;
@@ -15,6 +16,11 @@ pub(crate) const SESSIONS: &str = "refs/trace-sessions/";
 
 fn refname(session: &TraceName) -> String {
     format!("{SESSIONS}{session}")
+}
+
+/// The path of a cache about recorded sessions, or a note about one.
+pub(crate) fn cache_path(repo: &Repo, file: impl AsRef<Path>) -> PathBuf {
+    repo.common_dir().join("trace").join("transcripts").join(file)
 }
 
 pub(crate) fn continued_by(repo: &Repo, session: &TraceName) -> Result<TraceName, TraceError> {

@@ -85,7 +85,7 @@ impl Tip {
     pub(crate) fn missing(repo: &Repo, name: &TraceName) -> TraceError {
         let name = name.clone();
         if let Ok(Some(archived)) = archived::find(repo, &name) {
-            return TraceError::Archived { name: archived.name, remote: archived.remote };
+            return archived.into();
         }
         match head::current(repo) {
             Ok(current) if current == name => TraceError::Unborn { name },

@@ -11,10 +11,11 @@ use crate::base::replace::{Access, put};
 use crate::git::Repo;
 use crate::trace::TraceName;
 use crate::trace::change::bulk::Summary;
+use crate::trace::store::session::cache_path;
 
 fn path(repo: &Repo, name: &TraceName, session: &str) -> PathBuf {
     let key = format!("{name}\n{session}");
-    repo.common_dir().join("trace").join("transcripts").join(&blake3::hash(key.as_bytes()).to_hex()[..32])
+    cache_path(repo, &blake3::hash(key.as_bytes()).to_hex()[..32])
 }
 
 pub(super) struct Resume {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::replace::{Access, put};
 use crate::git::Repo;
+use crate::trace::store::session::cache_path;
 use crate::trace::{Time, TraceName};
 use crate::transcript::format::Format;
 
@@ -153,5 +154,5 @@ fn key(file: &Path) -> String {
 }
 
 fn path(repo: &Repo, format: Format) -> PathBuf {
-    repo.common_dir().join("trace").join("transcripts").join(format!("{format}.json"))
+    cache_path(repo, format!("{format}.json"))
 }

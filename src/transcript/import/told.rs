@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::git::Repo;
 use crate::trace::TraceName;
+use crate::trace::store::session::cache_path;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Message<'n> {
@@ -29,7 +30,7 @@ fn path(repo: &Repo, message: Message<'_>) -> PathBuf {
         Message::Public => "public".to_owned(),
         Message::DefaultRemote => "default-remote".to_owned(),
     };
-    repo.common_dir().join("trace").join("transcripts").join(format!("{name}.told"))
+    cache_path(repo, format!("{name}.told"))
 }
 
 /// Returns whether they were not told yet. Of several hooks at once, one gets `true`.

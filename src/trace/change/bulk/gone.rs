@@ -11,11 +11,11 @@ use super::acts::History;
 use crate::base::replace::{Access, put};
 use crate::git::{Oid, Repo};
 use crate::trace::model::tree;
+use crate::trace::store::session::cache_path;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 fn path(repo: &Repo, name: &TraceName) -> PathBuf {
-    let file = format!("{}.gone", &blake3::hash(name.as_str().as_bytes()).to_hex()[..32]);
-    repo.common_dir().join("trace").join("transcripts").join(file)
+    cache_path(repo, format!("{}.gone", &blake3::hash(name.as_str().as_bytes()).to_hex()[..32]))
 }
 
 /// The items that the trace had or has, but those at its tip need not be among them; `None` if the history has to be read.

@@ -80,7 +80,7 @@ impl Sides {
     }
 
     /// As [`Self::compare`], for the next of several commits in a row, with the same positions. Reads only what differs from the trees
-    /// that were compared before, so that the cost of a commit does not grow with what both sides changed since their merge base.
+    /// that were compared before, so that the cost of a commit does not grow with the distance to the merge base.
     pub(crate) fn compare_next(
         previous: Option<Self>,
         repo: &Repo,

@@ -1,4 +1,4 @@
-//! What a history contains of what was purged.
+//! Purged content in a history.
 
 use std::collections::BTreeMap;
 
