@@ -2,27 +2,38 @@
 //!
 //! Format: `gitformat-index(5)`, versions 2 to 4. As in git's own commands, the checksum is not verified.
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::ops::Range;
+use std::path::Path;
 
 use git2::ObjectFormat;
 
 use super::oid::Oid;
 use super::tree::raw_len;
 
+/// Reads one file at a time, in the order of their paths: keeping thousands of them in memory takes longer than reading them twice.
+///
+/// Each function returns `None` if the index cannot be read or is malformed.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// Ordered by path.
-    pub(crate) files: Vec<IndexFile>,
-    /// All paths, one after the other.
-    paths: Vec<u8>,
-    pub(crate) root: CachedTree,
+    from: File,
+    /// Bytes read from it, beginning with the next file or before it.
+    window: Vec<u8>,
+    /// Where the next file begins.
+    at: usize,
+    version: u32,
+    oid_len: usize,
+    /// How many files follow `file`.
+    left: u32,
+    file: Option<IndexFile>,
 }
 
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct IndexFile {
-    path: Range<usize>,
+    pub(crate) path: Vec<u8>,
     pub(crate) mode: u32,
-    pub(crate) oid: Oid,
+    raw_oid: Vec<u8>,
     /// `git add --intent-to-add` stages a name only, which is not committed.
     pub(crate) is_intended: bool,
 }
@@ -41,64 +52,133 @@ const STAT_LEN: usize = 40;
 const MODE_AT: usize = 24;
 const EXTENDED: u16 = 0x4000;
 const STAGE: u16 = 0x3000;
+/// The length of the name, or this if it is longer.
+const NAME_LEN: u16 = 0x0fff;
 const INTENT_TO_ADD: u16 = 0x2000;
+const WINDOW_LEN: usize = 4 * MAX_FILE_LEN;
+const MAX_FILE_LEN: usize = MAX_PATH_LEN + 128;
 /// A path is shorter on every system.
-const MAX_DEPTH: usize = 2048;
+const MAX_PATH_LEN: usize = 4096;
+const MAX_DEPTH: usize = MAX_PATH_LEN / 2;
 
 impl Index {
-    /// `None` if the index is malformed, sparse, or split, or has conflicts.
-    pub(crate) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
-        let oid_len = raw_len(format);
-        let bytes = &bytes[..bytes.len().checked_sub(oid_len)?];
-        let version = number(bytes, 4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
-        let mut index = Self { files: Vec::new(), paths: Vec::new(), root: CachedTree::default() };
-        let mut at = HEADER_LEN;
-        for _ in 0..number(bytes, 8)? {
-            at = index.read_file(bytes, at, version, oid_len)?;
+    /// The first file is next, after the trees. `None` also if the index is sparse or split.
+    pub(crate) fn open(path: &Path, format: ObjectFormat) -> Option<(Self, CachedTree)> {
+        let (from, window) = (File::open(path).ok()?, Vec::with_capacity(WINDOW_LEN + MAX_FILE_LEN));
+        let mut index = Self { from, window, at: 0, version: 0, oid_len: raw_len(format), left: 0, file: None };
+        index.rewind()?;
+        for _ in 0..index.left {
+            index.at += index.next_file()?.end;
         }
-        while let Some(size) = number(bytes, at + 4) {
-            let data = bytes.get(at + 8..)?.get(..size as usize)?;
-            match &bytes[at..at + 4] {
-                b"TREE" => index.root = CachedTree::read(&mut &*data, oid_len, MAX_DEPTH)?.1,
-                // Sparse and split indexes, and whatever a reader must know.
-                name if !name[0].is_ascii_uppercase() => return None,
-                _ => {}
-            }
-            at += 8 + data.len();
-        }
-        (at == bytes.len()).then_some(index)
+        let trees = index.read_trees()?;
+        index.rewind()?;
+        index.advance()?;
+        Some((index, trees))
     }
 
-    /// Reads the file at `at` and returns where the next one is.
-    fn read_file(&mut self, bytes: &[u8], at: usize, version: u32, oid_len: usize) -> Option<usize> {
-        let flags_at = at + STAT_LEN + oid_len;
+    fn rewind(&mut self) -> Option<()> {
+        self.from.rewind().ok()?;
+        (self.at, self.file) = (0, Some(IndexFile::default()));
+        self.window.clear();
+        self.fill(HEADER_LEN)?;
+        let header = self.window.get(..HEADER_LEN)?;
+        self.version = number(header, 4).filter(|version| header.starts_with(b"DIRC") && (2..=4).contains(version))?;
+        self.left = number(header, 8)?;
+        self.at = HEADER_LEN;
+        Some(())
+    }
+
+    /// Reads on if fewer than `len` bytes of the window are left.
+    fn fill(&mut self, len: usize) -> Option<()> {
+        if self.window.len() - self.at < len {
+            self.window.drain(..self.at);
+            self.at = 0;
+            (&self.from).take(WINDOW_LEN as u64).read_to_end(&mut self.window).ok()?;
+        }
+        Some(())
+    }
+
+    /// Finds the next file in the window. Fails at one with a conflict.
+    fn next_file(&mut self) -> Option<Place> {
+        self.fill(MAX_FILE_LEN)?;
+        let bytes = &self.window[self.at..];
+        let flags_at = STAT_LEN + self.oid_len;
         let flags = short(bytes, flags_at).filter(|flags| flags & STAGE == 0)?;
         let is_extended = flags & EXTENDED != 0;
         let is_intended = is_extended && short(bytes, flags_at + 2)? & INTENT_TO_ADD != 0;
         let mut name_at = flags_at + if is_extended { 4 } else { 2 };
-        let start = self.paths.len();
-        if version == 4 {
-            let (removed, len) = offset(bytes.get(name_at..)?)?;
-            let last = self.files.last().map_or(0..0, |file| file.path.clone());
-            self.paths.extend_from_within(last.start..last.end.checked_sub(removed).filter(|end| *end >= last.start)?);
+        let mut removed = None;
+        if self.version == 4 {
+            let (value, len) = offset(bytes.get(name_at..)?)?;
+            removed = Some(value);
             name_at += len;
         }
-        let name = bytes.get(name_at..)?;
-        let name = &name[..memchr::memchr(0, name)?];
-        self.paths.extend_from_slice(name);
-        let end = name_at + name.len() + 1;
-        let oid = Oid::from_raw(&bytes[at + STAT_LEN..flags_at])?;
-        self.files.push(IndexFile {
-            path: start..self.paths.len(),
-            mode: number(bytes, at + MODE_AT)?,
-            oid,
-            is_intended,
-        });
-        Some(if version == 4 { end } else { at + (end - at).next_multiple_of(8) })
+        let len = usize::from(flags & NAME_LEN);
+        let len = if removed.is_none() && bytes.get(name_at + len) == Some(&0) {
+            len
+        } else {
+            memchr::memchr(0, bytes.get(name_at..)?)?
+        };
+        let name = name_at..name_at + len;
+        let end = if removed.is_some() { name.end + 1 } else { (name.end + 1).next_multiple_of(8) };
+        (end <= bytes.len()).then_some(Place { is_intended, removed, name, end })
     }
 
-    pub(crate) fn path(&self, file: &IndexFile) -> &[u8] {
-        &self.paths[file.path.clone()]
+    /// The next file, if one is left.
+    pub(crate) fn file(&self) -> Option<&IndexFile> {
+        self.file.as_ref()
+    }
+
+    pub(crate) fn advance(&mut self) -> Option<()> {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.file = None;
+            return Some(());
+        };
+        self.left = left;
+        let Place { is_intended, removed, name, end } = self.next_file()?;
+        let bytes = &self.window[self.at..];
+        let file = self.file.as_mut()?;
+        file.path.truncate(removed.map_or(Some(0), |removed| file.path.len().checked_sub(removed))?);
+        file.path.extend_from_slice(&bytes[name]);
+        file.raw_oid.clear();
+        file.raw_oid.extend_from_slice(&bytes[STAT_LEN..STAT_LEN + self.oid_len]);
+        (file.mode, file.is_intended) = (number(bytes, MODE_AT)?, is_intended);
+        self.at += end;
+        (file.path.len() <= MAX_PATH_LEN).then_some(())
+    }
+
+    /// Reads what follows the files.
+    fn read_trees(&mut self) -> Option<CachedTree> {
+        self.from.read_to_end(&mut self.window).ok()?;
+        let bytes = &self.window[self.at..];
+        let mut extensions = &bytes[..bytes.len().checked_sub(self.oid_len)?];
+        let mut trees = CachedTree::default();
+        while !extensions.is_empty() {
+            let head = extensions.split_off(..8)?;
+            let mut data = extensions.split_off(..number(head, 4)? as usize)?;
+            match &head[..4] {
+                b"TREE" => trees = CachedTree::read(&mut data, self.oid_len, MAX_DEPTH)?.1,
+                // Sparse and split indexes, and whatever a reader must know.
+                name if !name[0].is_ascii_uppercase() => return None,
+                _ => {}
+            }
+        }
+        Some(trees)
+    }
+}
+
+/// Where a file is, from the place where it begins.
+struct Place {
+    is_intended: bool,
+    /// How many bytes of the path before do not belong to this one; only in version 4, where the name holds what follows the others.
+    removed: Option<usize>,
+    name: Range<usize>,
+    end: usize,
+}
+
+impl IndexFile {
+    pub(crate) fn oid(&self) -> Option<Oid> {
+        Oid::from_raw(&self.raw_oid)
     }
 }
 

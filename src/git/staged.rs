@@ -1,13 +1,12 @@
 //! The files that differ between `HEAD` and the index, read in this process.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::PathBuf;
 
-use super::index::{CachedTree, Index, IndexFile};
+use super::index::{CachedTree, Index};
 use super::oid::Oid;
 use super::open::Repo;
-use super::tree::{EntryRef, Mode, Tree, TreeStore as _};
+use super::tree::{EntryRef, Tree, TreeStore as _};
 
 pub(crate) struct StagedFile {
     pub(crate) path: Vec<u8>,
@@ -22,51 +21,59 @@ impl Repo {
     pub(crate) fn staged_files(&self) -> Option<Vec<StagedFile>> {
         let path = self.env.os("GIT_INDEX_FILE").filter(|_| self.place.is_none()).map(PathBuf::from);
         let path = path.unwrap_or_else(|| self.git_dir().join("index"));
-        let index = Index::parse(&fs::read(path).ok()?, self.object_format())?;
+        let (mut index, trees) = Index::open(&path, self.object_format())?;
         let tree = match self.find_ref("HEAD").ok()? {
             Some(head) => Some(self.read_commit(head).ok()?.tree),
             None => None,
         };
         let mut staged = Vec::new();
-        self.compare(&index, &index.files, 0, Some(&index.root), tree, &mut staged)?;
+        self.compare(&mut index, b"", Some(&trees), tree, &mut staged)?;
         Some(staged)
     }
 
-    /// Adds the `files` that differ from the files of `tree`. They are in one folder, whose name takes the first `prefix` bytes of
-    /// their paths.
+    /// Adds the next files of `index` that are in `folder` and differ from the files of `tree`. The folder's name ends with a slash,
+    /// and is empty for the root.
     fn compare(
         &self,
-        index: &Index,
-        mut files: &[IndexFile],
-        prefix: usize,
+        index: &mut Index,
+        folder: &[u8],
         cached: Option<&CachedTree>,
         tree: Option<Oid>,
         staged: &mut Vec<StagedFile>,
     ) -> Option<()> {
         if tree.is_some() && cached.and_then(|cached| cached.oid) == tree {
+            while index.file().is_some_and(|file| file.path.starts_with(folder)) {
+                index.advance()?;
+            }
             return Some(());
         }
         let tree = tree.map(|oid| self.tree(oid)).transpose().ok()?;
-        let committed: HashMap<_, _> = tree.iter().flat_map(Tree::entries).map(|entry| (entry.name, entry)).collect();
+        let mut committed = tree.iter().flat_map(Tree::entries).peekable();
         let folders: HashMap<&[u8], _> =
             cached.into_iter().flat_map(|cached| &cached.folders).map(|(name, tree)| (&**name, tree)).collect();
-        while let Some(file) = files.first() {
-            let path = index.path(file);
-            let name = &path[prefix..];
-            let Some(len) = memchr::memchr(b'/', name) else {
-                let is_same = |entry: &EntryRef<'_>| entry.bits == file.mode && entry.oid() == file.oid;
-                if !file.is_intended && !committed.get(name).is_some_and(is_same) {
-                    staged.push(StagedFile { path: path.to_vec(), mode: format!("{:o}", file.mode), oid: file.oid });
+        while let Some(file) = index.file().filter(|file| file.path.starts_with(folder)) {
+            let name = &file.path[folder.len()..];
+            // A tree has the order of the index, in which a folder's name ends with a slash.
+            let end = memchr::memchr(b'/', name);
+            let key = &name[..end.map_or(name.len(), |end| end + 1)];
+            while committed.next_if(|entry| entry.sort_key().lt(key.iter().copied())).is_some() {}
+            let entry = committed.next_if(|entry| entry.sort_key().eq(key.iter().copied()));
+            let Some(end) = end else {
+                if !file.is_intended
+                    && !entry.is_some_and(|entry| entry.bits == file.mode && Some(entry.oid()) == file.oid())
+                {
+                    staged.push(StagedFile {
+                        path: file.path.clone(),
+                        mode: format!("{:o}", file.mode),
+                        oid: file.oid()?,
+                    });
                 }
-                files = &files[1..];
+                index.advance()?;
                 continue;
             };
-            let folder = &path[..=prefix + len];
-            let inside;
-            (inside, files) = files.split_at(files.partition_point(|file| index.path(file).starts_with(folder)));
-            let committed = committed.get(&name[..len]).filter(|entry| entry.mode() == Mode::Folder);
-            let tree = committed.map(EntryRef::oid);
-            self.compare(index, inside, folder.len(), folders.get(&name[..len]).copied(), tree, staged)?;
+            let inside = [folder, key].concat();
+            let cached = folders.get(&key[..end]).copied();
+            self.compare(index, &inside, cached, entry.as_ref().map(EntryRef::oid), staged)?;
         }
         Some(())
     }

@@ -38,11 +38,14 @@ impl Entry {
         mode(self.bits)
     }
 
-    /// The bytes git sorts by: a folder's name counts as if it ended in `/`.
     fn sort_key(&self) -> impl Iterator<Item = u8> + '_ {
-        let end = (self.mode() == Mode::Folder).then_some(b'/');
-        self.name.iter().copied().chain(end)
+        sort_key(&self.name, self.mode())
     }
+}
+
+/// The bytes git sorts by: a folder's name counts as if it ended in `/`.
+fn sort_key(name: &[u8], mode: Mode) -> impl Iterator<Item = u8> + '_ {
+    name.iter().copied().chain((mode == Mode::Folder).then_some(b'/'))
 }
 
 fn mode(bits: u32) -> Mode {
@@ -78,6 +81,10 @@ pub(crate) struct EntryRef<'t> {
 impl EntryRef<'_> {
     pub(crate) fn mode(&self) -> Mode {
         mode(self.bits)
+    }
+
+    pub(super) fn sort_key(&self) -> impl Iterator<Item = u8> + '_ {
+        sort_key(self.name, self.mode())
     }
 
     pub(crate) fn oid(&self) -> Oid {

@@ -52,6 +52,14 @@ fn additions_of_both_sides_are_kept() {
 }
 
 #[test]
+fn deltas_of_the_same_second_are_both_kept() {
+    let base = sound("", TABLE);
+    let delta = |text: &str| format!("\n---\n\n## Delta: 2026-02-10T09:00:00Z\n\n### What Changed\n\n{text}\n");
+    let text = clean(&base, &format!("{base}{}", delta("b")), &format!("{base}{}", delta("a")));
+    assert_eq!(text, format!("{base}{}{}", delta("a"), delta("b")));
+}
+
+#[test]
 fn real_conflicts_are_marked() {
     let base = sound("", TABLE);
     let change = |hint: &str| base.replace("| one |", &format!("| {hint} |"));
@@ -122,11 +130,11 @@ fn checkpoint() -> impl Strategy<Value = String> {
     let item = prop_oneof!["a", "b", "c", "d"];
     let items = proptest::sample::subsequence(vec!["a", "b", "c", "d"], 0..4);
     let rows = proptest::collection::btree_map(item, "[xy]", 0..3);
-    let deltas = proptest::sample::subsequence(vec![1, 2, 3], 0..3);
+    let deltas = proptest::sample::subsequence(vec!["1\n\nx", "1\n\ny", "2\n\nx", "3\n\nx"], 0..3);
     (items, rows, deltas, "[pq]{0,2}").prop_map(|(items, rows, deltas, words)| {
         let items: String = items.iter().map(|item| format!("- {item}\n")).collect();
         let rows: String = rows.iter().map(|(name, hint)| format!("| file | {name} | {hint} |\n")).collect();
-        let delta = |day| format!("\n---\n\n## Delta: 2026-01-0{day}\n\n### What Changed\n\nx{day}\n");
+        let delta = |delta| format!("\n---\n\n## Delta: 2026-01-0{delta}\n");
         let deltas: String = deltas.iter().map(delta).collect();
         let lines: String = words.chars().map(|c| format!("{c}\n")).collect();
         format!(

@@ -20,6 +20,7 @@ use super::document::markdown::{cells, render_row};
 use crate::base::escape::Plain;
 use crate::base::merge::conflict;
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged};
+use crate::trace::Time;
 use align::MergedChunk;
 use chunks::{Chunk, ChunkKind};
 
@@ -91,6 +92,11 @@ impl Merge {
                 MergedChunk::Kept(one) => {
                     self.notes.push(Note::KeptChanged { what: name(one) });
                     self.take(one.text);
+                }
+                // Two changes at the same second.
+                MergedChunk::Both { base: None, ours, theirs } if delta_time(&ours.key).is_some() => {
+                    self.take(ours.text.min(theirs.text));
+                    self.take(ours.text.max(theirs.text));
                 }
                 MergedChunk::Both { base, ours, theirs } => self.both(base, ours, theirs),
             }
@@ -177,8 +183,7 @@ impl Merge {
 fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
     let time = |chunk: &MergedChunk<'_, '_>| {
         let (MergedChunk::Take(one) | MergedChunk::Kept(one) | MergedChunk::Both { ours: one, .. }) = chunk;
-        let text = one.key.strip_prefix("2 Delta:")?;
-        Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|timestamp| timestamp.time)
+        delta_time(&one.key)
     };
     let mut from = 0;
     while from < merged.len() {
@@ -186,6 +191,11 @@ fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
         merged[from..from + len].sort_by_key(time);
         from += len + 1;
     }
+}
+
+fn delta_time(key: &str) -> Option<Time> {
+    let text = key.strip_prefix("2 Delta:")?;
+    Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|timestamp| timestamp.time)
 }
 
 /// Whether both texts are dates, which sort as text.
