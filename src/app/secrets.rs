@@ -49,11 +49,13 @@ fn refuse_secret(caller: Caller, text: &str, message: impl Fn(&str) -> String, k
     let allow = format!("git config --add trace.allowSecret {fingerprint}");
     let hint = match caller {
         Caller::Person => {
-            format!("keep it where git does not look: git trace breadcrumb set {key} -F -; if it is none: {allow}")
+            format!(
+                "keep it where git does not look: git trace breadcrumb set {key} -F -; if this is a false alarm: {allow}"
+            )
         }
         Caller::Model => {
             format!(
-                "keep it where git does not look: `set_breadcrumb` with the key `{key}`; if it is none, ask the user to run: {allow}"
+                "keep it where git does not look: `set_breadcrumb` with the key `{key}`; if this is a false alarm, ask the user to run: {allow}"
             )
         }
     };

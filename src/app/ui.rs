@@ -234,7 +234,7 @@ impl Ui {
                     && error.kind() != io::ErrorKind::BrokenPipe
                     && effect::has_changed() =>
             {
-                self.note(format!("warning: cannot write to stdout: {error}; the command is done, and answers here:"));
+                note(&format!("warning: cannot write to stdout: {error}; the command is done, and answers here:"));
                 let before = std::mem::replace(&mut *out, Out::Stderr(io::stderr()));
                 if let Out::Stdout(stdout) = before {
                     // If stderr is closed as well, nobody can be told.
@@ -373,8 +373,10 @@ impl Ui {
         Ok(self.deliver(&text)?)
     }
 
-    #[expect(clippy::unused_self, reason = "commands write through their Ui only")]
+    /// Tells the user something about what was printed before.
     pub(crate) fn note(&self, text: impl AsRef<str>) {
+        // A failure is reported at the end.
+        let _ = self.flush_out();
         note(text.as_ref());
     }
 

@@ -37,6 +37,9 @@ impl Answer {
     }
 
     pub(super) fn into_error(self) -> GitError {
+        if self.stderr.starts_with("fatal: not a git repository") {
+            return GitError::NotARepository;
+        }
         GitError::Command { command: self.command, stderr: self.stderr }
     }
 }

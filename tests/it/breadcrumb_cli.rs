@@ -382,11 +382,11 @@ fn namespaces_are_listed_and_unknown_ones_cause_a_warning() {
     let place = Playground::new();
     place.write(".synapse/config.json", "{\"breadcrumb_namespaces\":{\"ml\":\"Models\"}}");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "ml.model", "x"]), @"ml.model = x");
-    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "odd.thing", "x"]), @"
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "odd.thing", "x"]), @r#"
     odd.thing = x
     --- stderr
-    warning: the namespace `odd` is neither standard nor declared in `.synapse/config.json`
-    ");
+    warning: the namespace `odd` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"odd": "DESCRIPTION"}}
+    "#);
     insta::assert_snapshot!(place.trace(&["breadcrumb", "namespaces"]), @"
     NAME    BREADCRUMBS  KIND      DESCRIPTION
     api     0            standard  API endpoints and behavior
@@ -593,9 +593,14 @@ fn an_unknown_namespace_is_named_once() {
     let place = Playground::new();
     place.write(STORE, line("zoo.a", "1", 0) + &line("zoo.b", "1", 0));
     place.git(&["add", "-A"]);
-    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
-    .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    insta::assert_snapshot!(place.trace(&["check", "--staged"]), @r#"
+    .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"zoo": "DESCRIPTION"}}
     --- stderr
     files checked: 1, errors: 0, warnings: 1
-    ");
+    "#);
+    // Only a new key is news.
+    place.commit("zoo");
+    place.write(STORE, line("zoo.a", "2", 1) + &line("zoo.b", "1", 0));
+    place.git(&["add", "-A"]);
+    assert_eq!(place.trace(&["check", "--staged"]), "--- stderr\nfiles checked: 1, errors: 0, warnings: 0\n");
 }

@@ -234,7 +234,7 @@ fn each_source_of_a_brief_works_alone() {
     | hello
     --- stderr
     warning: team: cannot read `nowhere`: No such file or directory (os error 2)
-    warning: breadcrumbs: `no.such` does not exist
+    warning: breadcrumbs: there is no breadcrumb `no.such`
     [exit 0]
     ");
     std::fs::write(repo.folder().join("bad.crumb"), b"\xff").unwrap();

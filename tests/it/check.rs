@@ -34,17 +34,17 @@ fn check_reports_findings_by_line() {
     place.write("sub/.synapse/config.json", "{\"breadcrumb_namespaces\":{\"ml\":\"Models\"}}");
     place.write(".synapse/breadcrumbs-secret.jsonl", line("secret.a", "1", 0));
     place.commit("bad");
-    insta::assert_snapshot!(place.trace(&["check"]), @"
+    insta::assert_snapshot!(place.trace(&["check"]), @r#"
     .synapse/breadcrumbs-secret.jsonl:1:1: secret-file: the file of the secrets is in git; `git rm --cached` it, add it to `.gitignore`, and replace the secrets if it was pushed
     .synapse/breadcrumbs.jsonl:2:1: unsorted: `api.a` follows a greater key; sort the lines by key; any `breadcrumb set` does that
     .synapse/breadcrumbs.jsonl:3:1: duplicate-key: `api.a` is already on line 2; keep the correct line
-    .synapse/breadcrumbs.jsonl:4:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    .synapse/breadcrumbs.jsonl:4:1: conflict-marker: the line is a conflict marker; `git trace breadcrumb resolve` merges both sides
     .synapse/breadcrumbs.jsonl:5:1: secret-in-shared-file: secret `secret.token` is in the file that is committed; delete the line, set it again, and replace the secret if it was pushed
     .synapse/breadcrumbs.jsonl:6:1: value-too-long: the value of `api.long` has 10241 bytes, more than 10240; put the value in a file and store its path
     .synapse/breadcrumbs.jsonl:6:1: unsorted: `api.long` follows a greater key; sort the lines by key; any `breadcrumb set` does that
     .synapse/breadcrumbs.jsonl:7:1: bad-key: invalid key `odd key`: ' ' is not an ASCII letter, digit, dot, or underscore; rename it with `breadcrumb rename`
     .synapse/breadcrumbs.jsonl:7:1: unsorted: `odd key` follows a greater key; sort the lines by key; any `breadcrumb set` does that
-    .synapse/breadcrumbs.jsonl:8:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    .synapse/breadcrumbs.jsonl:8:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"zoo": "DESCRIPTION"}}
     .synapse/breadcrumbs.jsonl:8:1: bad-time: `created_at` of `zoo.a` is not a valid time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
     .synapse/breadcrumbs.jsonl:8:1: bad-time: `updated_at` of `zoo.a` is not a valid time: `yesterday`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
     .synapse/breadcrumbs.jsonl:9:1: cut-off: the line is truncated; restore the line from git or delete it
@@ -52,7 +52,7 @@ fn check_reports_findings_by_line() {
     --- stderr
     files checked: 3, errors: 12, warnings: 2
     [exit 1]
-    ");
+    "#);
     // The working tree does not matter.
     place.write(STORE, "");
     assert!(place.trace(&["check"]).ends_with("[exit 1]\n"));
@@ -114,7 +114,7 @@ fn secrets_are_refused_when_written_and_found_in_commits() {
     insta::assert_snapshot!(place.trace(&["breadcrumb", "set", "auth.token", &token]), @"
     --- stderr
     error: the value of `auth.token` holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token -F -; if it is none: git config --add trace.allowSecret f95ddb36486e283f
+    hint: keep it where git does not look: git trace breadcrumb set secret.auth.token -F -; if this is a false alarm: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     ");
     let answer = place.trace_with(&["breadcrumb", "import"], &line("auth.token", &token, 0));
@@ -122,7 +122,7 @@ fn secrets_are_refused_when_written_and_found_in_commits() {
     place.write(STORE, line("auth.token", &token, 0));
     place.git(&["add", "-A"]);
     insta::assert_snapshot!(place.trace(&["check", "--staged"]), @"
-    .synapse/breadcrumbs.jsonl:1:30: secret: this looks like a GitHub token; keep it under a key `secret.*`, and replace it if it was pushed; if it is none: git config --add trace.allowSecret f95ddb36486e283f
+    .synapse/breadcrumbs.jsonl:1:30: secret: this looks like a GitHub token; keep it under a key `secret.*`, and replace it if it was pushed; if this is a false alarm: git config --add trace.allowSecret f95ddb36486e283f
     --- stderr
     files checked: 1, errors: 1, warnings: 0
     [exit 1]

@@ -341,12 +341,12 @@ fn init_and_switch_choose_the_current_trace() {
     [exit 0]
     ");
     insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
-    Trace `ideas/first` is set up already; its first commit creates it.
+    `ideas/first` is already the current trace; its first commit will create it.
     [exit 0]
     ");
     repo.say("an idea");
     insta::assert_snapshot!(repo.trace(&["init", "ideas/first"]), @"
-    Trace `ideas/first` is set up already; it is the current trace.
+    `ideas/first` is already the current trace.
     [exit 0]
     ");
     repo.text(&["commit", "--trace", "main", "-m", "elsewhere"]);

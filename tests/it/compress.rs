@@ -51,7 +51,7 @@ fn compress_replaces_items_and_expand_restores_them() {
     ]);
     insta::assert_snapshot!(said, @r"
     [main #1] 4 items became one: dialogue user: The build failed: headers were missing; advised to insta… [ID]
-      85 → [N] tokens; `git trace undo` reverses this, `git trace expand [ID]` later
+      85 → [N] tokens; `git trace undo` reverses this now, `git trace expand [ID]` at any time
     [exit 0]
     ");
     let now = repo.bodies("main");

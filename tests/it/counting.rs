@@ -194,7 +194,7 @@ fn a_counter_that_fails_after_something_was_recorded_is_not_a_refusal() {
     --- stderr
     error: cannot count tokens with command@[ID]: `left=$(cat left); while [ $left -gt 0 ] && read -r line; do left=$((left-1)); echo 7; done` ended without an answer
     hint: to count with `trace.encoding` this once: git -c trace.tokenCounter= trace …
-    note: what it had recorded before is kept; `git trace undo [ID]` reverses it
+    note: what it recorded until then is kept; `git trace undo [ID]` reverses it
     [exit 1]
     ");
 }

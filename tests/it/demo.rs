@@ -13,7 +13,7 @@ fn the_demo_cleans_a_session() {
     # Import a session of Claude Code into a trace, one commit per item.
     $ git trace import --trace work session.jsonl
     69 imported into trace `work`
-    no content, not imported: 6 file-history-snapshot, 76 progress, 2 queue-operation, 3 system/stop_hook_summary, 2 system/turn_duration
+    not messages, so not imported: 6 file-history-snapshot, 76 progress, 2 queue-operation, 3 system/stop_hook_summary, 2 system/turn_duration
     the current trace is now `work`
 
     # See what fills the context.
@@ -27,12 +27,12 @@ fn the_demo_cleans_a_session() {
 
     # Cut what the session no longer needs, on a new trace.
     $ git trace clean work --yes
-    note: this drops the provider's prompt cache from turn 1 on; the cut pays off after 8 requests
      preset         items   tokens    saves
      thinking           8      832      832
      old-results        5    5,425    5,215
      oversize           1    2,623    1,610
      before 12,827 [≈ 26%]  after 5,170 [≈ 22%]  saved 7,657 (60%)   undo: git trace undo
+    note: this drops the provider's prompt cache from turn 1 on; the cut pays off after 8 requests
     [work.clean] 4c142ad
     `work` is unchanged; `git trace diff work work.clean` shows what was cut
     `git trace resume work.clean` continues with the result
@@ -49,9 +49,9 @@ fn the_demo_cleans_a_session() {
 
     # Undo any of this.
     $ git trace undo
-    `git trace redo` reverses this
     Undid `edit`
     [work.clean] is now at clean 14 items: 12827 → 5170 tokens 4c142ad
+    `git trace redo` reverses this
 
     # Everything is plain git.
     $ git log --oneline -n 2 refs/traces/work.clean

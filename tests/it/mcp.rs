@@ -280,7 +280,7 @@ fn breadcrumbs_expire_and_are_found_by_time() {
     );
     insta::assert_snapshot!(text(3), @"
     error: argument `value`: the value of `api.c` holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: `set_breadcrumb` with the key `secret.api.c`; if it is none, ask the user to run: git config --add trace.allowSecret 89891546d9a953db
+    hint: keep it where git does not look: `set_breadcrumb` with the key `secret.api.c`; if this is a false alarm, ask the user to run: git config --add trace.allowSecret 89891546d9a953db
     ");
     assert_eq!(value(4)["breadcrumb"]["expires_at"], "2100-01-01T00:00:00Z");
     assert_eq!((&value(5)["total"], &value(6)["total"]), (&json!(2), &json!(0)));
@@ -335,7 +335,7 @@ fn a_tool_that_fails_after_it_recorded_something_says_so() {
     let failed = result(&repo, "trace_commit", json!({ "text": "Hello." }));
     let said = content(&failed).concat();
     assert!(said.contains("ended without an answer"), "{said}");
-    assert_eq!(said.lines().last(), Some("note: what it had recorded before is kept; trace_undo reverses it"));
+    assert_eq!(said.lines().last(), Some("note: what it recorded until then is kept; trace_undo reverses it"));
     assert_eq!((&failed["isError"], repo.bodies("main")), (&json!(true), vec!["Hello.".to_owned()]));
     // The next call fails before it.
     let failed = result(&repo, "trace_show", json!({ "item": "#9" }));

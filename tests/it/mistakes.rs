@@ -163,6 +163,27 @@ purge hunter2
 purge --text hunter2
 archive idea
 view --all -o notes.md
+print
+forget #0
+web
+crumb resolve a.crumb
+crumb log a.crumb
+breadcrumb ls
+breadcrumb delete auth.x -f
+checkpoint new Fix/the/login
+clean --aggressive
+doctor --fix
+export --format markdown
+grep --foo
+grep -v x
+grep [
+import notes.md extra
+import .
+import /dev/null
+resume --json
+top -n -1
+materialize --format nope
+diff main main main
 undo -z
 purge
 ";

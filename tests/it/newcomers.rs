@@ -37,6 +37,25 @@ fn a_second_clean_with_the_same_result_creates_no_branch() {
 }
 
 #[test]
+fn import_refuses_what_it_would_ignore() {
+    let repo = sample();
+    let session = repo.folder().join("session.jsonl");
+    fs::write(&session, repo.bytes(&["demo", "--session"])).unwrap();
+    fs::write(repo.folder().join("empty.jsonl"), "").unwrap();
+    let answer = |args: &[&str]| String::from_utf8(repo.run(args, b"").stderr).unwrap();
+    insta::assert_snapshot!(
+        answer(&["import", "session.jsonl", "work2"]) + &answer(&["import", "empty.jsonl"]) + &answer(&["import", "/dev/null"]),
+        @"
+    error: unexpected argument `work2`
+    hint: a command imports one file; `--trace NAME` names its trace
+    error: `empty.jsonl` is empty
+    error: `/dev/null` is not a regular file
+    hint: name the file of a session; `git trace import claude-code` finds the newest one for this folder
+    "
+    );
+}
+
+#[test]
 fn clean_and_status_give_the_same_percentage() {
     let repo = sample();
     for preset in ["thinking", "safe", "default", "aggressive"] {
@@ -140,7 +159,7 @@ fn switching_to_the_current_trace_is_no_operation() {
     repo.text(&["switch", "-c", "idea"]);
     repo.say("two");
     assert_eq!(repo.text(&["switch", "idea"]), "Already on trace `idea`\n");
-    assert_eq!(repo.text(&["init"]), "Trace `idea` is set up already; it is the current trace.\n");
+    assert_eq!(repo.text(&["init"]), "`idea` is already the current trace.\n");
     assert!(repo.text(&["undo"]).starts_with("Undid `commit`\n"));
 }
 

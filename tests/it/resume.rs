@@ -457,8 +457,7 @@ fn a_cleaned_trace_is_the_next_to_resume() {
     let cleaned = repo.text(&["clean", "--yes", "--keep", "0"]);
     assert!(cleaned.ends_with("`git trace resume claude-code/s1.clean` continues with the result\n"), "{cleaned}");
     let resumed = notes(&["resume", "--print"]);
-    let note =
-        "`claude-code/s1.clean` is the cleaned `claude-code/s1`, which `git trace resume claude-code/s1` continues\n";
+    let note = "`claude-code/s1.clean` is the cleaned copy of `claude-code/s1`; `git trace resume claude-code/s1` resumes the original\n";
     assert!(resumed.starts_with(note), "{resumed}");
     // The trace moved on, so the branch is out of date.
     let mut command = repo.command("git-trace");

@@ -147,7 +147,7 @@ fn compress_cuts_by_presets_before_it_asks_a_model() {
     [main] [SHORT] cut 4 items: N → [N] tokens
       `git trace revert [SHORT]` restores them
     [main #1] N items became one: dialogue user: All is built. [ID]
-      N → [N] tokens; `git trace undo` reverses this, `git trace expand [ID]` later
+      N → [N] tokens; `git trace undo` reverses this now, `git trace expand [ID]` at any time
     --- stderr
     asked
     [exit 0]
@@ -161,7 +161,7 @@ fn compress_cuts_by_presets_before_it_asks_a_model() {
       `git trace revert [SHORT]` restores them
     --- stderr
     error: cannot compress with the command in `trace.compressor`: `exit 3` ended with exit status: 3
-    note: what it had recorded before is kept; `git trace undo [ID]` reverses it
+    note: what it recorded until then is kept; `git trace undo [ID]` reverses it
     [exit 1]
     ");
     repo.text(&["undo"]);

@@ -49,10 +49,8 @@ fn grep_finds_lines_of_live_items() {
     }
     insta::assert_snapshot!(repo.refused(&["grep", "(eight"]), @"
     --- stderr
-    error: cannot search for `(eight`: regex parse error:
-        (eight
-        ^
-    error: unclosed group
+    error: cannot search for `(eight`: unclosed group
+    hint: `git trace grep -F TEXT` searches for plain text
     [exit 2]
     ");
 }

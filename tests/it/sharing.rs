@@ -54,6 +54,25 @@ impl Team {
 }
 
 #[test]
+fn traces_that_began_apart_are_joined_with_a_warning() {
+    let team = Team::new();
+    for who in ["ada", "bob"] {
+        team.ok(who, &["commit", "-m", who]);
+    }
+    team.ok("ada", &["push"]);
+    let mut command = team.home.command("git-trace");
+    let output = run(command.arg("pull").current_dir(team.home.home().join("bob")), b"");
+    insta::assert_snapshot!(team.home.snapshot(&output), @"
+    main: merged at [SHORT]; 1 local items follow theirs, 0 edited, 0 removed
+    --- stderr
+    warning: two traces that began apart were joined in `main`; `git trace undo` separates them
+    [exit 0]
+    ");
+    team.ok("bob", &["undo"]);
+    assert!(!team.messages("bob").contains("ada"));
+}
+
+#[test]
 fn pull_gets_what_was_pushed_including_priorities() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one"]);
@@ -367,7 +386,7 @@ fn a_rejected_trace_stops_no_other_and_none_of_its_priorities_is_published() {
             "hint: the remote has commits that this trace lacks: `git trace pull` merges them, `git trace push --force` drops them"
         ]
     );
-    assert!(said.contains("with the priorities of 1 item\n"), "{said}");
+    assert!(said.contains("and the priority of 1 item\n"), "{said}");
     let levels = team.ok("bob", &["priority", "--json"]);
     let skipped = serde_json::from_str::<serde_json::Value>(levels.lines().nth(1).unwrap()).unwrap();
     let path = skipped["id"].as_str().unwrap().to_owned();
@@ -640,8 +659,13 @@ fn forward_crumbs_are_fetched_apart_and_pulled_by_name() {
     leave("ada", "two");
     team.ok("ada", &["push", "origin", "refs/crumbs/azoth"]);
     leave("bob", "three");
+    let rejected = team.run("bob", &["forward", "push", "--agent", "azoth"]).1;
+    assert!(
+        rejected.contains("hint: another clone pushed forward crumbs: `git trace forward pull --agent azoth`"),
+        "{rejected}"
+    );
     let pulled = redact(&team.ok("bob", &["pull", "origin", "refs/crumbs/azoth"]));
-    insta::assert_snapshot!(pulled, @"refs/crumbs/azoth: merged at [SHORT]; local forward crumbs between theirs: 1");
+    insta::assert_snapshot!(pulled, @"refs/crumbs/azoth: merged at [SHORT]; local forward crumbs sorted in among theirs: 1");
 }
 
 #[test]

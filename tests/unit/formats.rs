@@ -366,7 +366,7 @@ fn the_command_line_accepts_a_file_or_a_format() {
     insta::assert_snapshot!(repo.trace(&["import", "session.traj"]), @r"
     35 imported into trace `swe-agent/session`
     --- stderr
-    no content, not imported: 1 environment, 1 info, 1 replay_config, 11 trajectory
+    not messages, so not imported: 1 environment, 1 info, 1 replay_config, 11 trajectory
     the current trace is now `swe-agent/session`
     [exit 0]
     ");

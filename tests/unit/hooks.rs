@@ -40,17 +40,17 @@ fn an_invalid_commit_is_refused_with_line_rule_and_fix() {
     let place = hooked();
     place.write(STORE, line("b.a", "1", 0) + &line("a.a", "1", 0) + "{\"key\":");
     place.git(&["add", "-A"]);
-    insta::assert_snapshot!(place.try_git(&["commit", "-q", "-m", "x"]), @"
+    insta::assert_snapshot!(place.try_git(&["commit", "-q", "-m", "x"]), @r#"
     --- stderr
-    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `b` is neither standard nor declared; declare it in `.synapse/config.json`
-    warning: .synapse/breadcrumbs.jsonl:2:1: unknown-namespace: namespace `a` is neither standard nor declared; declare it in `.synapse/config.json`
+    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `b` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"b": "DESCRIPTION"}}
+    warning: .synapse/breadcrumbs.jsonl:2:1: unknown-namespace: namespace `a` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"a": "DESCRIPTION"}}
     error: .synapse/breadcrumbs.jsonl:2:1: unsorted: `a.a` follows a greater key; sort the lines by key; any `breadcrumb set` does that
     error: .synapse/breadcrumbs.jsonl:3:1: cut-off: the line is truncated; restore the line from git or delete it
     warning: .synapse/breadcrumbs.jsonl:3:8: no-final-newline: the last line has no line ending; add a line feed
     git-trace: commit refused: errors: 2, warnings: 3
     hint: `git trace hook pre-commit --fix` fixes line order, duplicates, and line endings in the working tree
     [exit 1]
-    ");
+    "#);
     place.git(&["commit", "-q", "--no-verify", "-m", "knowingly"]);
 }
 
@@ -154,12 +154,12 @@ fn warnings_are_printed_and_refuse_in_strict_mode() {
     place.write(STORE, line("zoo.a", "1", 0));
     place.git(&["add", "-A"]);
     place.git(&["config", "trace.hookStrict", "true"]);
-    insta::assert_snapshot!(place.try_git(&["commit", "-q", "-m", "x"]), @"
+    insta::assert_snapshot!(place.try_git(&["commit", "-q", "-m", "x"]), @r#"
     --- stderr
-    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`
+    warning: .synapse/breadcrumbs.jsonl:1:1: unknown-namespace: namespace `zoo` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"zoo": "DESCRIPTION"}}
     git-trace: commit refused: errors: 0, warnings: 1; `trace.hookStrict` refuses warnings too
     [exit 1]
-    ");
+    "#);
     let answer = place.try_git(&["-c", "trace.hookStrict=false", "commit", "-q", "-m", "x"]);
     assert!(answer.contains("warning: ") && !answer.contains("[exit"), "{answer}");
 }
@@ -185,12 +185,12 @@ fn all_staged_text_files_are_searched_for_secrets_on_request() {
     let fingerprint = crate::secrets::Fingerprint::of(token.as_bytes()).to_string();
     insta::assert_snapshot!(answer.replace(&fingerprint, "[FINGERPRINT]"), @"
     --- stderr
-    error: src/main.rs:2:16: secret: this looks like a GitHub token; read it from the environment or from a file that git ignores, and replace it if it was pushed; if it is none: git config --add trace.allowSecret [FINGERPRINT]
+    error: src/main.rs:2:16: secret: this looks like a GitHub token; read it from the environment or from a file that git ignores, and replace it if it was pushed; if this is a false alarm: git config --add trace.allowSecret [FINGERPRINT]
     git-trace: commit refused: errors: 1, warnings: 0
     [exit 1]
     ");
     insta::assert_snapshot!(place.trace(&["check", "--staged", "--quiet"]).replace(&fingerprint, "[FINGERPRINT]"), @"
-    src/main.rs:2:16: secret: this looks like a GitHub token; read it from the environment or from a file that git ignores, and replace it if it was pushed; if it is none: git config --add trace.allowSecret [FINGERPRINT]
+    src/main.rs:2:16: secret: this looks like a GitHub token; read it from the environment or from a file that git ignores, and replace it if it was pushed; if this is a false alarm: git config --add trace.allowSecret [FINGERPRINT]
     --- stderr
     files checked: 2, errors: 1, warnings: 0
     [exit 1]

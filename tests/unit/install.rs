@@ -69,7 +69,7 @@ fn committed_attributes_are_kept() {
     removed diff.trace-crumb.textconv
     kept [ROOT]/repo/.gitattributes
     --- stderr
-    hint: the attributes are committed, so others merge by them too; without git-trace, git merges these files as text
+    hint: `.gitattributes` is committed, so it stays; clones without git-trace merge these files as text
     ");
     assert_eq!(place.read(".gitattributes"), attributes);
 }

@@ -259,7 +259,7 @@ fn a_stored_session_of_opencode_has_its_messages_and_parts() {
     insta::assert_snapshot!(repo.trace(&["import", file.to_str().unwrap()]), @r"
     10 imported into trace `opencode/s_stage0_large`, removed from the context: 1 interface, 1 title
     --- stderr
-    no content, not imported: 4 message, 1 patch, 1 step-finish, 1 step-start
+    not messages, so not imported: 4 message, 1 patch, 1 step-finish, 1 step-start
     the current trace is now `opencode/s_stage0_large`
     [exit 0]
     ");

@@ -126,6 +126,7 @@ impl Usage<'_> {
                     source => format!("invalid value `{value}` of {arg}: {source}"),
                 }
             }
+            ErrorKind::TooManyValues => format!("unexpected argument `{value}` of `{command}`"),
             ErrorKind::ArgumentConflict => match self.quoted(ContextKind::PriorArg) {
                 prior if prior == arg => format!("{arg} can be given only once"),
                 prior => format!("{arg} cannot be used with {prior}"),
@@ -167,11 +168,16 @@ impl Usage<'_> {
                 return format!("did you mean `{} {meant}`?", self.command);
             }
         }
-        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
-            // The last is the most similar.
-            if let Some(word) = self.texts(kind).last() {
-                return format!("did you mean `{word}`?");
-            }
+        // The last is the most similar.
+        if let Some(word) = self.texts(ContextKind::SuggestedArg).last() {
+            return format!("did you mean `{word}`?");
+        }
+        if is_extra && arg.parse::<i64>().is_ok_and(|number| number < 0) {
+            return "a number cannot be negative here".to_owned();
+        }
+        let (value, valid) = (self.text(ContextKind::InvalidValue), self.texts(ContextKind::ValidValue));
+        if let Some(word) = most_alike(&value, valid.iter().map(String::as_str)) {
+            return format!("did you mean `{word}`?");
         }
         let unknown = std::error::Error::source(self.error).and_then(|source| source.downcast_ref::<UnknownVariant>());
         let meant = unknown.and_then(|unknown| most_alike(&unknown.text, unknown.accepted.iter().copied()));

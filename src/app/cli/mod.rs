@@ -305,7 +305,8 @@ fn parse(args: &[OsString]) -> Result<(Option<TraceName>, Run, String), clap::Er
 
 /// The command line with `-n5` for the `-5` of `log -5`, which clap does not know.
 fn with_counts(args: &[OsString]) -> Vec<OsString> {
-    let log = args.iter().position(|arg| arg == "log" || arg == "top" || arg == "sessions").unwrap_or(args.len());
+    let counts = |arg: &OsString| ["log", "top", "sessions", "undo", "redo"].iter().any(|command| arg == command);
+    let log = args.iter().position(counts).unwrap_or(args.len());
     let count = |arg: &OsString| {
         let number = arg.to_str()?.strip_prefix('-')?;
         number.parse::<u32>().is_ok().then(|| format!("-n{number}").into())
@@ -339,7 +340,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
             drop(context);
             error::print(&error);
             let Some(operation) = recorded else { return error.exit_status() };
-            note(&format!("note: what it had recorded before is kept; `git trace undo {operation}` reverses it"));
+            note(&format!("note: what it recorded until then is kept; `git trace undo {operation}` reverses it"));
             1
         }
     }

@@ -23,7 +23,9 @@ use crate::git::{Git, GitError, ObjectFormat, Repo};
 use crate::memory::breadcrumb::check::Rules;
 use crate::memory::breadcrumb::{Namespaces, Store, StoreFile, check};
 use crate::memory::checkpoint::{self, Folder};
+use crate::memory::crumb;
 use crate::memory::forward::{self, CrumbContent, ForwardError, NewCrumb, Priority};
+use crate::tokens::Counter;
 use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::model::types::{BadRule, Types};
 use crate::trace::store::signature::Signature;
@@ -83,6 +85,7 @@ pub(crate) fn examine(git: &Git, root: Option<&Path>, now: Time, is_used: bool) 
         for file in StoreFile::ALL {
             found.extend(breadcrumbs(git, &store, file, now)?);
         }
+        found.extend(crumb_files(root));
     }
     Ok(found)
 }
@@ -101,16 +104,41 @@ pub(crate) fn examine_checkpoints(folder: &Folder, git: &Git) -> Option<Diagnosi
     Some(Diagnosis::warning(CODE, message, "run `git trace checkpoint doctor`"))
 }
 
+/// The paths of the index and of the working tree.
+fn paths(root: &Path) -> String {
+    let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    String::from_utf8_lossy(&Git::in_folder(root).run(&args).unwrap_or_default()).into_owned()
+}
+
+fn has_ending(path: &str, ending: &str) -> bool {
+    Path::new(path).extension().is_some_and(|own| own == ending)
+}
+
 /// Whether the index or the working tree has a file that the merge driver is for.
 fn has_memory_files(root: &Path) -> bool {
-    let args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    let listed = Git::in_folder(root).run(&args).unwrap_or_default();
-    String::from_utf8_lossy(&listed).split('\0').any(|path| {
+    paths(root).split('\0').any(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_checkpoint = folder.split('/').any(|part| part == "checkpoints") || name.starts_with("chk-");
-        let has_ending = |ending: &str| Path::new(name).extension().is_some_and(|own| own == ending);
-        path.ends_with(".synapse/breadcrumbs.jsonl") || has_ending("crumb") || (is_checkpoint && has_ending("md"))
+        let is_store = path.ends_with(".synapse/breadcrumbs.jsonl");
+        is_store || has_ending(path, "crumb") || (is_checkpoint && has_ending(path, "md"))
     })
+}
+
+/// Examines the crumb files; `None` if there is none.
+fn crumb_files(root: &Path) -> Option<Diagnosis> {
+    const CODE: &str = "crumb-files";
+    let paths = paths(root);
+    // A file that cannot be read was deleted or leads elsewhere; `check` reports it.
+    let files = paths.split('\0').filter(|path| has_ending(path, "crumb"));
+    let read: Vec<_> = files.filter_map(|path| Some((path, crumb::read(&root.join(path)).ok()?))).collect();
+    for (path, text) in &read {
+        let errors = crumb::check(text, Counter::default());
+        if let Some(first) = errors.iter().find(|finding| finding.weight == Weight::Error) {
+            let message = format!("`{path}` is not valid; line {}: {}", first.position.line, first.message);
+            return Some(Diagnosis::error(CODE, message, &first.remedy));
+        }
+    }
+    (!read.is_empty()).then(|| Diagnosis::good(CODE, "crumb files are valid"))
 }
 
 fn version(git: &Git) -> Result<Diagnosis, GitError> {

@@ -153,7 +153,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         if !is_shared {
             put_file(&setup.attributes, rest.as_deref(), setup.mode)?;
         }
-        let hint = "the attributes are committed, so others merge by them too; without git-trace, git merges these files as text";
+        let hint = "`.gitattributes` is committed, so it stays; clones without git-trace merge these files as text";
         let hint = is_shared.then(|| hint.to_owned());
         steps.push(Step { hint, ..Step::on(action, &setup.attributes) });
     }

@@ -70,7 +70,7 @@ impl ServerHandler for Server {
         let context = self.context(tool.name);
         let result = tool.call(&context, &arguments).and_then(|answer| Ok(answer.into_result(context.counter()?)));
         let result = counter::check().map_err(Error::from).and(result);
-        let kept = context.recorded().map(|_| "\nnote: what it had recorded before is kept; trace_undo reverses it");
+        let kept = context.recorded().map(|_| "\nnote: what it recorded until then is kept; trace_undo reverses it");
         Ok(result.unwrap_or_else(|error| answer::error(&(refusal(&error) + kept.unwrap_or_default()))).into())
     }
 

@@ -21,6 +21,9 @@ use thiserror::Error;
 use super::merged::ConflictText;
 use crate::base::escape::Plain;
 
+/// What to do about a file with conflict markers. `git checkout -m` merges again, with the driver that is now installed.
+pub(crate) const REMEDY: &str = "edit it, or merge it by entry: `git trace install`, then `git checkout -m FILE`";
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Markers {
     /// Length of a marker, git's `%L`.

@@ -68,7 +68,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
     let source::Listed { entries, others } = source::list(git, source, &settings)?;
     let declared = declared(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
-    let (mut checkpoints, mut with_bad_keys) = (Vec::new(), Vec::new());
+    let (mut checkpoints, mut with_odd_keys) = (Vec::new(), Vec::new());
     let none = HashSet::new();
     let names: Vec<_> = entries.iter().map(|entry| entry.oid.clone()).collect();
     git.blobs::<CheckError>(&names, |index, blob| {
@@ -82,8 +82,8 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
             Some(text) => match entry.kind {
                 FileKind::Breadcrumbs => {
                     let findings = judge_breadcrumbs(entry, &text, &declared, &settings, &none, now);
-                    if findings.iter().any(|finding| finding.code == "bad-key") {
-                        with_bad_keys.push((index, text));
+                    if findings.iter().any(|finding| ["bad-key", "unknown-namespace"].contains(&finding.code)) {
+                        with_odd_keys.push((index, text));
                     }
                     findings
                 }
@@ -98,7 +98,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
         checked.push(Checked { path: entry.shown_path(), kind: Some(entry.kind), findings });
         Ok(())
     })?;
-    for (index, text) in &with_bad_keys {
+    for (index, text) in &with_odd_keys {
         let earlier_keys = earlier_keys(git, source, &entries[*index])?;
         checked[*index].findings = judge_breadcrumbs(&entries[*index], text, &declared, &settings, &earlier_keys, now);
     }
@@ -180,7 +180,7 @@ fn judge_secrets(text: &[u8], mut secrets: Vec<Secret>, elsewhere: &str, setting
         weight,
         message: format!("this looks like {}", secret.what),
         remedy: format!(
-            "{elsewhere}, and replace it if it was pushed; if it is none: \
+            "{elsewhere}, and replace it if it was pushed; if this is a false alarm: \
              git config --add trace.allowSecret {}",
             secret.fingerprint(text)
         ),

@@ -8,7 +8,7 @@ use super::record::parse_time;
 use super::store::lines::{BOM, KeyedLine, Lines};
 use super::store::write::MAX_VALUE_LEN;
 use super::store::{LARGE_FILE_LEN, StoreFile};
-use super::{Key, Namespaces, Record, namespace_of};
+use super::{Key, Namespaces, Record, namespace, namespace_of};
 use crate::base::finding::{Finding, Findings, Weight};
 use crate::base::line_ending::LineEnding;
 use crate::base::time::Time;
@@ -85,8 +85,8 @@ fn check_record(
     unknown_namespaces: &mut HashSet<String>,
 ) {
     let key = &*record.key;
+    let is_new = !rules.earlier_keys.contains(key.as_bytes());
     if let Err(error) = key.parse::<Key>() {
-        let is_new = !rules.earlier_keys.contains(key.as_bytes());
         let weight = if is_new { Weight::Error } else { Weight::Warning };
         findings.add(weight, "bad-key", line.span(), error.to_string(), "rename it with `breadcrumb rename`");
     } else {
@@ -95,9 +95,10 @@ fn check_record(
             findings.warning("key-style", line.span(), message, "use lowercase letters and no empty segments");
         }
         // Once is enough: a project that uses a namespace uses it often.
-        if !rules.namespaces.contains(key) && unknown_namespaces.insert(namespace_of(key).to_owned()) {
-            let message = format!("namespace `{}` is neither standard nor declared", namespace_of(key));
-            findings.warning("unknown-namespace", line.span(), message, "declare it in `.synapse/config.json`");
+        let name = namespace_of(key);
+        if is_new && !rules.namespaces.contains(key) && unknown_namespaces.insert(name.to_owned()) {
+            let message = format!("namespace `{name}` is neither standard nor declared");
+            findings.warning("unknown-namespace", line.span(), message, &namespace::remedy(name));
         }
     }
     if rules.file == StoreFile::Shared && is_secret(key) && !is_encrypted(&record.value) {

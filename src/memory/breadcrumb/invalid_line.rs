@@ -39,7 +39,7 @@ impl LineError {
         const CORRECT: &str = "correct the record or delete the line";
         match self {
             Self::NotUtf8 { .. } => ("not-utf8", RESTORE),
-            Self::ConflictMarker => ("conflict-marker", "resolve the conflict"),
+            Self::ConflictMarker => ("conflict-marker", "`git trace breadcrumb resolve` merges both sides"),
             Self::Truncated => ("cut-off", RESTORE),
             Self::NotAnObject => ("not-an-object", RESTORE),
             Self::TrailingText { .. } => ("more-than-one", "put each object on its own line"),

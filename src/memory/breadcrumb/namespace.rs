@@ -33,6 +33,11 @@ pub(crate) struct Namespaces {
 #[error("invalid `breadcrumb_namespaces`")]
 pub(crate) struct ConfigError(#[from] serde_json::Error);
 
+/// How to declare a namespace.
+pub(crate) fn remedy(name: &str) -> String {
+    format!("declare it in `.synapse/config.json`: {{\"breadcrumb_namespaces\": {{\"{name}\": \"DESCRIPTION\"}}}}")
+}
+
 impl Namespaces {
     /// Reads the text of `.synapse/config.json`, in which other tools have members too.
     pub(crate) fn parse(config: &[u8]) -> Result<Self, ConfigError> {

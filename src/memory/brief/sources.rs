@@ -239,19 +239,29 @@ fn breadcrumbs(repo: &Repo, request: &BriefRequest, now: Time, warnings: &mut Ve
     let (Some(root), false) = (repo.worktree(), request.breadcrumbs.is_empty()) else { return Ok(Vec::new()) };
     let store = Store::find(&request.folder, &root);
     let mut section = Section::new(SectionKind::Breadcrumbs, "git trace breadcrumb list");
+    let mut skipped = Vec::new();
     for key in &request.breadcrumbs {
         let records: Vec<Record<'_>> = if key.ends_with('.') {
             let query = breadcrumb::Query { prefix: key.clone(), ..breadcrumb::Query::default() };
-            store.list(&query, now).map_err(cause)?.records
+            let listing = store.list(&query, now).map_err(cause)?;
+            skipped.extend(listing.skipped_lines);
+            listing.records
         } else {
-            store.lookup(key, now).map_err(cause)?.record.into_iter().collect()
+            let lookup = store.lookup(key, now).map_err(cause)?;
+            skipped.extend(lookup.skipped_lines);
+            lookup.record.into_iter().collect()
         };
         if records.is_empty() {
-            warnings.push(format!("breadcrumbs: `{key}` does not exist"));
+            let missing = if key.ends_with('.') { "no breadcrumb begins with" } else { "there is no breadcrumb" };
+            warnings.push(format!("breadcrumbs: {missing} `{key}`"));
         }
         for record in records.iter().filter(|record| StoreFile::of_key(&record.key) == StoreFile::Shared) {
             section.push(&format!("{} = {}", record.key, record.value), "");
         }
+    }
+    if let Some(first) = skipped.first() {
+        let (file, invalid) = (first.file, &first.invalid);
+        warnings.push(format!("breadcrumbs: line {} of `{file}` cannot be read: {}", invalid.line, invalid.reason));
     }
     Ok(vec![section])
 }

@@ -14,7 +14,7 @@ use super::index::edit::{IndexEntry, add, empty, remove};
 use super::lifecycle::{LEARNINGS, collect_learnings, edit_index, list_of, lock, read_if_exists, write};
 use super::validate::{completion_field, has_learnings, validate_set};
 use crate::base::escape::Plain;
-use crate::base::merge::FileKind;
+use crate::base::merge::{FileKind, conflict};
 use crate::git::Git;
 use crate::trace::Time;
 
@@ -44,6 +44,10 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
     };
     for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {
         let Ok(text) = file.text() else { continue };
+        if file.has_conflict() {
+            report(&file.path, "conflict-marker", "it has conflict markers".to_owned(), conflict::REMEDY);
+            continue;
+        }
         for name in rows_without_file(&known, file, text) {
             report(&file.path, "row-without-file", format!("the row `{name}` has no file"), FIX);
         }
@@ -64,9 +68,9 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
     for one in known.iter().filter(|one| is_unlisted(&files, one)) {
         report(&one.file.path, "file-without-row", "INDEX.md does not list it".to_owned(), FIX);
     }
-    for one in known.iter().filter(|one| one.has_conflict()) {
+    for one in known.iter().filter(|one| one.file.has_conflict()) {
         let message = "it has conflict markers".to_owned();
-        report(&one.file.path, "conflict-marker", message, "resolve the conflict");
+        report(&one.file.path, "conflict-marker", message, conflict::REMEDY);
     }
     let set: Vec<_> = known.iter().map(|one| (one.file.path.as_str(), &one.document)).collect();
     for (one, findings) in known.iter().zip(validate_set(&set)) {
@@ -128,7 +132,9 @@ pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointE
     let files = folder.files()?;
     let known = checkpoints(&files);
     for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {
-        let (Ok(text), Some(parent)) = (file.text(), file.location.parent()) else { continue };
+        let (Ok(text), Some(parent), false) = (file.text(), file.location.parent(), file.has_conflict()) else {
+            continue;
+        };
         let mut fixed = text.to_owned();
         for name in rows_without_file(&known, file, text) {
             fixed = remove(&fixed, &name);
@@ -170,5 +176,5 @@ fn is_unlisted(files: &[File], one: &Checkpoint<'_>) -> bool {
     let Some(Ok(text)) = index.map(File::text) else { return false };
     let has_frontmatter = one.document.text[start_of(one.document.text)..].starts_with("---");
     let is_listed = Index::parse(text).rows.iter().any(|(name, _)| name == one.file.stem() || name == one.id());
-    has_frontmatter && !one.file.is_archived() && !is_listed
+    has_frontmatter && !one.file.is_archived() && !is_listed && !index.is_some_and(File::has_conflict)
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::follow::FollowError;
 use crate::base::error::Diagnostic;
+use crate::base::merge::conflict;
 use crate::base::replace::FileError;
 use crate::git::GitError;
 
@@ -62,7 +63,8 @@ impl Diagnostic for CheckpointError {
             Self::NotUtf8 { .. } | Self::Frontmatter { .. } | Self::BadTable { .. } => {
                 "find the problem with `git trace checkpoint validate`"
             }
-            Self::Conflict { .. } => "resolve the conflict; `git trace checkpoint validate` lists the lines",
+            Self::Conflict { .. } => conflict::REMEDY,
+            Self::BadName { name } => return did_you_mean(name),
             Self::Exists { .. } => "choose another name",
             Self::NoCompletion { .. } => "add it with `--outcome TEXT --learnings TEXT`",
             Self::Completed { .. } => "edit it, and archive without --outcome and --learnings",
@@ -88,4 +90,11 @@ pub(crate) fn read_error(path: &Path) -> impl Fn(io::Error) -> CheckpointError {
 
 pub(crate) fn write_error(path: &Path) -> impl Fn(io::Error) -> CheckpointError {
     |source| FileError::Write { path: path.to_owned(), source }.into()
+}
+
+/// The name with dashes in place of what a name cannot contain.
+fn did_you_mean(name: &str) -> Option<String> {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let meant = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    (!meant.is_empty()).then(|| format!("did you mean `{meant}`?"))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::document::Document;
 use super::error::{CheckpointError, read_error};
 use super::pathspec::{Pathspec, is_archived};
-use super::validate::conflict_markers;
+use super::validate::has_conflict;
 use crate::base::bounded;
 use crate::base::merge::FileKind;
 use crate::base::worktree_path::{check_regular_or_open, resolve};
@@ -49,6 +49,11 @@ impl File {
         name.strip_suffix(".md").unwrap_or(name)
     }
 
+    /// Whether a merge left conflict markers.
+    pub(crate) fn has_conflict(&self) -> bool {
+        self.text().is_ok_and(has_conflict)
+    }
+
     /// The path of the folder with a final slash; empty for the root.
     pub(crate) fn parent(&self) -> &str {
         self.path.rfind('/').map_or("", |slash| &self.path[..=slash])
@@ -69,11 +74,6 @@ impl Checkpoint<'_> {
     /// The id, or else the file name without `.md`.
     pub(crate) fn id(&self) -> &str {
         self.document.id().unwrap_or_else(|| self.file.stem())
-    }
-
-    /// Whether a merge left conflict markers.
-    pub(crate) fn has_conflict(&self) -> bool {
-        conflict_markers(self.document.text, &self.document.markdown).next().is_some()
     }
 }
 

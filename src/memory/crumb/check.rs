@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::base::escape::marked;
 use crate::base::finding::{Finding, Findings, Weight};
+use crate::base::merge::conflict;
 use crate::memory::crumb::grammar::document::{
     BadHeader, CrumbFile, HEADER, Header, Line, LineEnding, LineKind, is_conflict_marker, is_same_section,
     parse_section,
@@ -257,7 +258,7 @@ impl Check<'_> {
 
     fn check_unknown(&mut self, line: &str) {
         if is_conflict_marker(line) {
-            self.error("conflict-marker", line, "the line is a conflict marker", "resolve the conflict");
+            self.error("conflict-marker", line, "the line is a conflict marker", conflict::REMEDY);
         } else if line.trim_start().starts_with(HEADER) {
             self.error("second-header", line, "the file has a second header", "keep one");
         } else if line.starts_with(['§', '=']) {

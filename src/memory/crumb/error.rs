@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::compress::archive;
 use super::grammar::document::NotUtf8;
 use crate::base::error::Diagnostic;
+use crate::base::merge::conflict;
 use crate::base::replace::FileError;
 use crate::git::GitError;
 use crate::trace::TraceError;
@@ -63,9 +64,15 @@ impl Diagnostic for CrumbError {
             Self::NoHeader => {
                 "start the file with a line such as `∴CRUMB2 MYAGENT s1`; `git trace crumb validate` shows all problems"
             }
-            Self::Conflict { .. } => "resolve the conflict",
+            Self::Conflict { .. } => conflict::REMEDY,
             Self::Invalid { .. } => "`git trace crumb validate` shows all problems",
-            Self::NoSuchFile { .. } => "`git trace crumb new <FILE>` creates it",
+            Self::NoSuchFile { path } => {
+                let meant = path.with_extension("crumb");
+                if !meant.is_file() {
+                    return Some("`git trace crumb new <FILE>` creates it".to_owned());
+                }
+                return Some(format!("did you mean `{}`?", meant.display()));
+            }
             Self::Exists { .. } => "`git trace crumb note` adds to it",
             Self::NoSuchEntry { .. } => "`git trace crumb show` lists the entries with their lines",
             Self::Ambiguous { .. } => "give a line number, or more of the text",

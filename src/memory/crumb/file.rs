@@ -47,11 +47,9 @@ fn check_link(path: &Path) -> Result<(), FileError> {
 
 /// Fails if the file has no header, or contains a conflict.
 pub(crate) fn check_editable(crumb: &CrumbFile<'_>) -> Result<(), CrumbError> {
-    if crumb.header().is_none() {
-        return Err(CrumbError::NoHeader);
-    }
     match crumb.lines.iter().position(|line| is_conflict_marker(&line.text)) {
         Some(index) => Err(CrumbError::Conflict { line: index + 1 }),
+        None if crumb.header().is_none() => Err(CrumbError::NoHeader),
         None => Ok(()),
     }
 }

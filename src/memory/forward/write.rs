@@ -102,7 +102,7 @@ fn clean(content: &CrumbContent) -> Result<CrumbContent, ForwardError> {
     let is_name = |text: &str| is_word(text) && !text.contains(':');
     let summary = trim(&content.summary);
     if summary.is_empty() {
-        return Err(bad("summary", "the text is empty; describe in one or more lines what happened"));
+        return Err(bad("summary", "the text is empty; describe what happened: `--summary TEXT`"));
     }
     let emotional = &content.emotional;
     if !emotional.iter().all(|(name, _)| is_name(name)) {

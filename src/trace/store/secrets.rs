@@ -36,7 +36,7 @@ impl fmt::Display for Found {
             Policy::Redact => write!(f, "{what} was taken out"),
             _ => write!(
                 f,
-                "warning: the text holds what looks like {what}; to remove it: git trace purge --text -; if it is none: \
+                "warning: the text holds what looks like {what}; to remove it: git trace purge --text -; if this is a false alarm: \
                  git config --add trace.allowSecret {fingerprint}"
             ),
         }

@@ -170,6 +170,27 @@ fn an_archive_takes_learnings_as_written_and_parents_by_force() {
 }
 
 #[test]
+fn an_index_with_conflict_markers_is_not_changed() {
+    let place = place();
+    let path = format!("{ACTIVE}INDEX.md");
+    place.trace(&["checkpoint", "new", "other", "-p", "More."]);
+    let row = place.read(&path).lines().find(|line| line.contains("chk-other")).unwrap().to_owned();
+    let conflict = format!("<<<<<<< HEAD\n{row}\n=======\n{}\n>>>>>>> side", row.replace("More.", "Less."));
+    let text = place.read(&path).replace(&row, &conflict);
+    place.write(&path, &text);
+    for args in [&["doctor", "--fix"][..], &["new", "third", "-p", "Third."], &["delta", "other", "-m", "more"]] {
+        place.trace(&[&["checkpoint"], args].concat());
+        assert_eq!(place.read(&path), text, "{args:?}");
+    }
+    let examined = place.trace(&["checkpoint", "doctor"]);
+    assert!(
+        examined.contains(&format!("{path}: conflict-marker: ")) && !examined.contains("row-without-file"),
+        "{examined}"
+    );
+    assert!(place.trace(&["checkpoint", "list"]).contains(&format!("warning: `{path}` has conflict markers")));
+}
+
+#[test]
 fn a_checkpoint_with_conflict_markers_is_not_changed() {
     let place = place();
     let path = format!("{ACTIVE}chk-b.md");

@@ -15,6 +15,42 @@ fn started() -> Playground {
 }
 
 #[test]
+fn a_crumb_file_has_the_extension_by_which_git_merges_it() {
+    let place = Playground::installed();
+    assert_eq!(place.ok(&["crumb", "new", "notes"]), "created notes.crumb for NOTES, session 1\n");
+    let answer = place.trace(&["crumb", "note", "notes", "x"]);
+    assert!(answer.contains("hint: did you mean `notes.crumb`?"), "{answer}");
+    let answer = place.trace(&["crumb", "note", "built it", "notes.crumb"]);
+    assert!(answer.contains("hint: the file comes first, then the text"), "{answer}");
+}
+
+/// The remedy that the errors name.
+#[test]
+fn a_conflict_that_was_made_without_the_driver_is_merged_by_entry() {
+    let place = Playground::new();
+    place.ok(&["crumb", "new", FILE]);
+    place.commit("memory");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.ok(&["crumb", "note", FILE, "theirs"]);
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    place.ok(&["crumb", "note", FILE, "ours"]);
+    place.commit("ours");
+    place.try_git(&["merge", "side"]);
+    assert!(
+        place
+            .trace(&["crumb", "note", FILE, "x"])
+            .contains("is a conflict marker\nhint: edit it, or merge it by entry")
+    );
+    assert!(place.trace(&["doctor"]).contains("`agent.crumb` is not valid; line "));
+    place.ok(&["install"]);
+    place.git(&["checkout", "-q", "-m", FILE]);
+    let merged = place.read(FILE);
+    assert!(merged.contains("ours") && merged.contains("theirs") && !merged.contains("<<<<"), "{merged}");
+    assert!(place.trace(&["doctor"]).contains("crumb-files: crumb files are valid"));
+}
+
+#[test]
 fn a_session_is_noted_from_start_to_end() {
     let place = Playground::new();
     insta::assert_snapshot!(place.trace(&["crumb", "new", FILE, "--fact", "writes tests"]), @"created agent.crumb for AGENT, session 1");
@@ -130,7 +166,7 @@ fn refusals_give_a_hint_and_change_nothing() {
     [exit 2]
     --- stderr
     error: the text holds what looks like a GitHub token, and it would be committed
-    hint: keep it where git does not look: git trace breadcrumb set secret.<name> -F -; if it is none: git config --add trace.allowSecret f95ddb36486e283f
+    hint: keep it where git does not look: git trace breadcrumb set secret.<name> -F -; if this is a false alarm: git config --add trace.allowSecret f95ddb36486e283f
     [exit 2]
     --- stderr
     error: cannot change `agent.crumb`: invalid failure name `no-colon`: expected `area:topic` without spaces
@@ -172,7 +208,7 @@ fn refusals_give_a_hint_and_change_nothing() {
     [exit 2]
     --- stderr
     error: cannot change `d.crumb`: line 3 is a conflict marker
-    hint: resolve the conflict
+    hint: edit it, or merge it by entry: `git trace install`, then `git checkout -m FILE`
     [exit 2]
     ");
 }

@@ -138,13 +138,13 @@ fn an_import_with_an_invalid_line_records_nothing() {
     insta::assert_snapshot!(repo.refused(&["import", "session.jsonl"]), @"
     --- stderr
     error: `session.jsonl` does not exist
-    hint: name the file of a session; `git trace import claude-code` finds the newest one of this folder
+    hint: name the file of a session; `git trace import claude-code` finds the newest one for this folder
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import", "."]), @"
     --- stderr
     error: `.` is a folder
-    hint: name the file of a session; `git trace import claude-code` finds the newest one of this folder
+    hint: name the file of a session; `git trace import claude-code` finds the newest one for this folder
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"

@@ -449,16 +449,16 @@ fn a_check_names_every_line_and_its_fix() {
     let findings = check(text.as_bytes(), &rules);
     let report: Vec<_> =
         findings.iter().map(|finding| format!("{} {}", finding.weight, finding.in_file("b.jsonl"))).collect();
-    insta::assert_snapshot!(report.join("\n"), @"
+    insta::assert_snapshot!(report.join("\n"), @r#"
     warning b.jsonl:1:1: byte-order-mark: the file starts with a byte order mark; save it without the byte order mark
     warning b.jsonl:1:2: not-utc: `created_at` of `b.x` is not in UTC: `2025-01-01T00:00:00+01:00`; write it in UTC, with a `Z`
     error b.jsonl:1:2: bad-time: `updated_at` of `b.x` is not a valid time: `soon`; write RFC 3339 in UTC, such as 2026-02-10T09:00:00Z
     error b.jsonl:2:1: unsorted: `auth.x` follows a greater key; sort the lines by key; any `breadcrumb set` does that
-    error b.jsonl:3:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    error b.jsonl:3:1: conflict-marker: the line is a conflict marker; `git trace breadcrumb resolve` merges both sides
     error b.jsonl:4:1: missing-time: `b.x` has no `created_at`; set it again
     error b.jsonl:4:1: duplicate-key: `b.x` is already on line 1; keep the correct line
     warning b.jsonl:5:1: key-style: key `Error.X` does not follow the naming convention; use lowercase letters and no empty segments
-    warning b.jsonl:5:1: unknown-namespace: namespace `Error` is neither standard nor declared; declare it in `.synapse/config.json`
+    warning b.jsonl:5:1: unknown-namespace: namespace `Error` is neither standard nor declared; declare it in `.synapse/config.json`: {"breadcrumb_namespaces": {"Error": "DESCRIPTION"}}
     warning b.jsonl:5:1: time-order: `Error.X` was updated before it was created; correct one of the two times
     warning b.jsonl:5:1: expired: `Error.X` expired at 2025-02-01T00:00:00Z; remove it with `breadcrumb prune`
     error b.jsonl:5:1: unsorted: `Error.X` follows a greater key; sort the lines by key; any `breadcrumb set` does that
@@ -466,6 +466,6 @@ fn a_check_names_every_line_and_its_fix() {
     error b.jsonl:7:1: wrong-type: `value` is not a string; correct the record or delete the line
     error b.jsonl:8:1: secret-in-shared-file: secret `secret.y` is in the file that is committed; delete the line, set it again, and replace the secret if it was pushed
     warning b.jsonl:8:102: no-final-newline: the last line has no line ending; add a line feed
-    ");
+    "#);
     assert!(findings.iter().all(|finding| finding.span.end <= text.len()));
 }

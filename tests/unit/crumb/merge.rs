@@ -142,6 +142,14 @@ fn words_and_tags_of_a_failure_are_kept_from_both_sides() {
 }
 
 #[test]
+fn words_that_are_part_of_longer_ones_are_kept() {
+    let base = file(7, "§failures\n~ db:x — 1x @3\n");
+    let ours = file(8, "§failures\n~ db:x lock — 2x @8\n");
+    let theirs = file(8, "§failures\n~ db:x deadlock found — 2x @8\n");
+    assert!(merged(&base, &ours, &theirs).contains("~ db:x deadlock found / lock — 3x @8"));
+}
+
+#[test]
 fn sections_merge_without_case_and_a_new_one_has_its_place() {
     let base = file(7, "§core\n. a\n");
     let ours = file(8, "§Core\n. a\n. b\n\n§volatile\nn @8 b\n");

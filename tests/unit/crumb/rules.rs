@@ -110,9 +110,9 @@ fn every_rule_reports_its_violation() {
     insta::assert_snapshot!(verdict("∴CRUMB2 A s5\n§failures\n~ a:1\n~ a:2\n~ a:3\n~ a:4\n~ a:5\n~ a:6\n~ a:7\n. b\n<<<<<<< ours\n=======\n>>>>>>> theirs\n"), @"
     f:8:1: too-many-failures: the section has more than 5 failures; `git trace crumb compress` archives those that failed least
     f:10:1: failure-mark: an entry of `failures` starts with `.`; write `~`, or put it into another section
-    ! f:11:1: conflict-marker: the line is a conflict marker; resolve the conflict
-    ! f:12:1: conflict-marker: the line is a conflict marker; resolve the conflict
-    ! f:13:1: conflict-marker: the line is a conflict marker; resolve the conflict
+    ! f:11:1: conflict-marker: the line is a conflict marker; edit it, or merge it by entry: `git trace install`, then `git checkout -m FILE`
+    ! f:12:1: conflict-marker: the line is a conflict marker; edit it, or merge it by entry: `git trace install`, then `git checkout -m FILE`
+    ! f:13:1: conflict-marker: the line is a conflict marker; edit it, or merge it by entry: `git trace install`, then `git checkout -m FILE`
     ");
     insta::assert_snapshot!(verdict(format!("∴CRUMB2 A s5\n§core\n. {}\n", "word ".repeat(400))), @"f:1:1: too-long: the file has 414 tokens, more than 400; run `git trace crumb compress`, or delete what nobody needs");
     insta::assert_snapshot!(verdict(b"\xe2\x88\xb4CRUMB2 A s5\n\xa7core\n"), @"! f:2:1: not-utf8: invalid UTF-8 at byte 15; save it as UTF-8, or restore it from git");

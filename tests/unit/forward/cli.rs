@@ -217,7 +217,7 @@ fn lists_are_accepted_as_options_or_json() {
     ");
     insta::assert_snapshot!(repo.refused(&["forward", "leave", "--agent", "a", "--summary", " \n"]), @"
     --- stderr
-    error: summary: the text is empty; describe in one or more lines what happened
+    error: summary: the text is empty; describe what happened: `--summary TEXT`
     [exit 2]
     ");
 }

@@ -8,9 +8,8 @@ use crate::app::cli::flags::content::read;
 use crate::app::cli::{Error, Result, Values, bail, json};
 use crate::app::secrets::{Caller, refuse_secret_breadcrumb};
 use crate::base::when::{Clock, InvalidWhen, When};
-use crate::memory::breadcrumb::Key;
-use crate::memory::breadcrumb::namespace_of;
 use crate::memory::breadcrumb::store::write::{Expiry, SetRequest};
+use crate::memory::breadcrumb::{Key, namespace, namespace_of};
 
 /// Set a breadcrumb, or update an existing one
 ///
@@ -99,7 +98,9 @@ impl SetArgs {
             context.ui.write_content(format!("{} = {}\n", set.record.key, shown_value(&set.record, 60)))?;
         }
         context.warn_bad_times([&set.record]);
-        warn(context, self.key.as_str());
+        if set.is_new {
+            warn(context, self.key.as_str());
+        }
         Ok(())
     }
 
@@ -118,9 +119,8 @@ fn warn(context: &BreadcrumbContext<'_>, key: &str) {
     match context.store.namespaces() {
         Ok(namespaces) if !namespaces.contains(key) => {
             let name = namespace_of(key);
-            context.ui.note(format!(
-                "warning: the namespace `{name}` is neither standard nor declared in `.synapse/config.json`"
-            ));
+            let text = format!("the namespace `{name}` is neither standard nor declared; {}", namespace::remedy(name));
+            context.ui.note(format!("warning: {text}"));
         }
         Ok(_) => {}
         Err(error) => context.ui.note(format!("warning: {:#}", Error::from(error))),

@@ -20,7 +20,7 @@ pub(crate) struct DeleteArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     task_id: Option<i64>,
     /// Do not ask for confirmation
-    #[arg(long)]
+    #[arg(long, alias = "yes", short_alias = 'y')]
     confirm: bool,
     /// Print the result as JSON
     #[arg(long)]

@@ -80,7 +80,14 @@ impl GetArgs {
             return Ok(ExitStatus::Incomplete);
         }
         let Some(record) = lookup.record else {
-            context.ui.note(format!("no breadcrumb `{}`", self.key));
+            let below = Query { prefix: format!("{}.", self.key), ..Query::default() };
+            let has_more = !context.store.list(&below, context.now())?.records.is_empty();
+            let hint = if has_more {
+                format!("; `git trace breadcrumb list {}.` lists others", self.key)
+            } else {
+                String::new()
+            };
+            context.ui.note(format!("no breadcrumb `{}`{hint}", self.key));
             return Ok(ExitStatus::No);
         };
         context.warn_bad_times([&record]);

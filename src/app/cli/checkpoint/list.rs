@@ -43,7 +43,7 @@ pub(crate) struct TreeArgs {
     nul: NulArgs,
 }
 
-/// Show the problem and the next action of each active checkpoint, the current one first, then the newest
+/// Show the problem and the next action of each active checkpoint, the current one first, then the others, newest first
 #[derive(clap::Args, Debug)]
 pub(crate) struct StatusArgs {
     /// Checkpoint [default: all active ones]
@@ -73,7 +73,7 @@ impl ListArgs {
         self.nul.apply(context);
         let files = context.readable_files()?;
         let mut known = checkpoints(&files);
-        context.warn_doubled(&known);
+        context.warn(&files, &known);
         known.retain(|one| self.all || one.file.is_archived() == self.archived);
         if self.json {
             return context.ui.json(&known.iter().map(as_json).collect::<Vec<_>>());
@@ -110,7 +110,7 @@ impl TreeArgs {
         self.nul.apply(context);
         let files = context.readable_files()?;
         let known = checkpoints(&files);
-        context.warn_doubled(&known);
+        context.warn(&files, &known);
         let nodes = build_tree(&known);
         if self.json {
             let all = nodes.iter().map(|node| {
@@ -162,7 +162,7 @@ impl StatusArgs {
         self.nul.apply(context);
         let files = context.readable_files()?;
         let known = checkpoints(&files);
-        context.warn_doubled(&known);
+        context.warn(&files, &known);
         let mut shown: Vec<_> = match &self.checkpoint {
             Some(name) => vec![find(&known, Some(name))?],
             None => known.iter().filter(|one| self.all || !one.file.is_archived()).collect(),
@@ -204,7 +204,7 @@ impl PrimeArgs {
             // A model reads it, also through a pipe.
             Ok(one) => {
                 context.ui.write_content(&*escaped(&String::from_utf8_lossy(&one.file.bytes)))?;
-                if one.has_conflict() {
+                if one.file.has_conflict() {
                     context.ui.note(format!("warning: `{}` has conflict markers", one.file.path));
                 }
             }

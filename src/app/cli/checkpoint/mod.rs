@@ -87,7 +87,11 @@ impl CheckpointContext<'_> {
     }
 
     /// Warns of several current checkpoints, and of ids that several have.
-    fn warn_doubled(&self, known: &[Checkpoint<'_>]) {
+    /// Warns about what makes a list unreliable.
+    fn warn(&self, files: &[File], known: &[Checkpoint<'_>]) {
+        for file in files.iter().filter(|file| file.has_conflict()) {
+            self.ui.note(format!("warning: `{}` has conflict markers", escaped(&file.path)));
+        }
         let current: Vec<_> = known.iter().filter(|one| is_current(one)).map(Checkpoint::id).collect();
         if let [_, _, ..] = current[..] {
             let (count, names) = (current.len(), escaped(&current.join(", ")).into_owned());

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::{agent, read};
-use crate::app::cli::{Context, ErrorContext as _, Result};
+use crate::app::cli::{Context, Error, ErrorContext as _, Result};
 use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry};
 
 /// Create a crumb file with session 1 and the five standard sections
 #[derive(clap::Args, Debug)]
 pub(crate) struct NewArgs {
-    /// File, usually with the extension `.crumb`
+    /// File; without an extension, `.crumb` is added, by which git merges it
     file: PathBuf,
     /// Identity of the agent, one word [default: the file name in capitals]
     #[arg(long, value_name = "NAME")]
@@ -116,9 +116,13 @@ impl NewArgs {
         self.facts.iter().try_for_each(|fact| refuse_secret_text(Caller::Person, fact))?;
         let identity = self.identity.as_deref().unwrap_or(&stem);
         refuse_secret_text(Caller::Person, identity)?;
-        context.git()?.check_checked_out(&self.file)?;
-        crumb::create(&self.file, &crumb::new_file(identity, &self.facts)?)?;
-        context.ui.write_content(format!("created {} for {identity}, session 1\n", self.file.display()))
+        let mut file = self.file.clone();
+        if file.extension().is_none() {
+            file.set_extension("crumb");
+        }
+        context.git()?.check_checked_out(&file)?;
+        crumb::create(&file, &crumb::new_file(identity, &self.facts)?)?;
+        context.ui.write_content(format!("created {} for {identity}, session 1\n", file.display()))
     }
 }
 
@@ -138,6 +142,10 @@ impl FactArgs {
 
 impl TextArgs {
     fn add(&self, context: &Context, kind: EntryKind, section: &str) -> Result<()> {
+        if !self.file.exists() && Path::new(&self.text).is_file() {
+            let missing = CrumbError::NoSuchFile { path: self.file.clone() };
+            return Err(Error::with_hint(missing.to_string(), "the file comes first, then the text"));
+        }
         let text = read_text(&self.text)?;
         let entry = NewEntry { kind, section, agent: self.agent, text: &text };
         let line = edit(&self.file, |crumb| crumb.add(&entry))?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
 use crate::base::merge::diff3::chunks;
 use crate::base::merge::{ConflictText, Markers, Side, Style};
-use crate::git::merge_tool;
+use crate::git::{Oid, merge_tool};
 use crate::secrets::Policy;
 use crate::trace::change::merge::json::conflict_to_json;
 use crate::trace::change::merge::three_way::Conflict;
@@ -162,6 +162,19 @@ fn bodies(context: &Context, conflict: &Conflict) -> Result<[Option<Vec<u8>>; 3]
 /// Whether the versions of a part conflict.
 fn are_apart([base, ours, theirs]: [&str; 3]) -> bool {
     ours != theirs && ours != base && theirs != base
+}
+
+/// Says so if a merge joined two traces that began apart, such as the traces `main` of two people.
+pub(crate) fn note_unrelated(context: &Context, name: &TraceName, merge: Oid) -> Result<()> {
+    let repo = context.repo()?;
+    if let [ours, theirs] = repo.read_commit(merge)?.parents[..]
+        && repo.merge_bases(ours, theirs)?.is_empty()
+    {
+        context.ui.note(format!(
+            "warning: two traces that began apart were joined in `{name}`; `git trace undo` separates them"
+        ));
+    }
+    Ok(())
 }
 
 /// Lines around a conflict.

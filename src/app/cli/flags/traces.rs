@@ -13,7 +13,7 @@ const ORDERS: &[(&str, Order)] = &[("newest", Order::Newest), ("oldest", Order::
 /// Filters of traces. All that are given must match.
 #[derive(clap::Args, Debug)]
 pub(crate) struct TraceFilterArgs {
-    /// Most traces to list; a session counts as one, with its branches
+    /// Maximum number of traces to list; a session and its branches count as one
     #[arg(short = 'n', long = "max-count", value_name = "N")]
     max_count: Option<usize>,
     /// Only those changed since then, such as `yesterday` or `2 days ago`

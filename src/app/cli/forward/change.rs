@@ -50,7 +50,7 @@ impl StatusArgs {
     }
 }
 
-/// List expired forward crumbs, and delete them if asked
+/// List expired forward crumbs, and delete them with --delete
 ///
 /// Forward crumbs expire after 90 days (HIGH), 30 days (MEDIUM) or 7 days (LOW). `get` hides expired ones, and
 /// `get --all` shows them.

@@ -209,7 +209,7 @@ fn print_done(context: &Context, name: &TraceName, selection: &Selection, done: 
     writeln!(out, "[{name} #{seq}] {items} items became one: {} {id}", escaped(&preview(summary)))?;
     writeln!(
         out,
-        "  {before} → {after} tokens; `git trace undo` reverses this, `git trace expand {}` later",
+        "  {before} → {after} tokens; `git trace undo` reverses this now, `git trace expand {}` at any time",
         summary.id
     )?;
     Ok(())

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::FieldArgs;
-use crate::app::cli::{Context, DIM, ErrorContext as _, ExitStatus, MATCH, Result, Ui, columns, escaped, with_note};
+use crate::app::cli::{Context, DIM, Error, ExitStatus, MATCH, Result, Ui, columns, escaped, with_note};
 use crate::git::short_oid;
 use crate::trace::query::grep::{Hit, Line, PatternOptions, Query, history, live, to_json};
 use crate::trace::query::select::in_history;
@@ -21,7 +21,6 @@ const LONGEST: usize = 240;
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct GrepArgs {
     /// Regular expression to search for
-    #[arg(allow_hyphen_values = true)]
     pattern: String,
     /// Ignore case
     #[arg(short = 'i', long)]
@@ -61,8 +60,13 @@ impl GrepArgs {
         self.nul.apply(context);
         let (repo, name, tip) = context.current(None)?;
         let options = PatternOptions { fixed: self.fixed_strings, ignore_case: self.ignore_case };
-        let mut query = Query::new(&self.pattern, options, self.item_type.clone())
-            .with_context(|| format!("cannot search for `{}`", escaped(&self.pattern)))?;
+        let mut query = Query::new(&self.pattern, options, self.item_type.clone()).map_err(|error| {
+            // The last line says what is wrong, those before it where.
+            let text = error.to_string();
+            let cause = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            let message = format!("cannot search for `{}`: {cause}", escaped(&self.pattern));
+            Error::with_hint(message, "`git trace grep -F TEXT` searches for plain text")
+        })?;
         let filter = self.fields.read();
         if !filter.is_empty() {
             query.items = Some(in_history(repo, &name, &tip, &filter)?);

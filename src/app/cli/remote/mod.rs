@@ -11,11 +11,11 @@ use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, e
 use crate::check::purge::refuse_independent;
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
-use crate::trace::Tip;
 use crate::trace::store::tombstone;
 use crate::trace::sync::{
     Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push, refuse_fetched,
 };
+use crate::trace::{AgentName, Tip};
 use crate::transcript::import::told::{self, Message};
 
 /// Up to this number, traces that a push did not change are printed by name.
@@ -203,16 +203,18 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
         }
         match delivery.priorities {
             0 => {}
-            1 => writeln!(out, "with the priorities of 1 item")?,
-            count => writeln!(out, "with the priorities of {count} items")?,
+            1 => writeln!(out, "and the priority of 1 item")?,
+            count => writeln!(out, "and the priorities of {count} items")?,
         }
     }
-    if delivery.refs.iter().any(|pushed| pushed.fate == PushFate::Behind) {
+    if let Some(behind) = delivery.refs.iter().find(|pushed| pushed.fate == PushFate::Behind) {
         let after_purge = match context.repo()?.find_ref(tombstone::HISTORY.refname)? {
-            Some(_) => format!("`git trace purge --push {remote}` replaces there what you purged here; otherwise, "),
+            Some(_) => format!("`git trace purge --push {remote}` replaces there what was purged here; otherwise, "),
             None => String::new(),
         };
-        let hint = if force {
+        let hint = if let Some(agent) = AgentName::of_ref(&behind.refname) {
+            &format!("another clone pushed forward crumbs: `git trace forward pull --agent {agent}` merges them")
+        } else if force {
             "the remote has commits that were not fetched: look at them first with `git trace fetch` and `git trace diff`"
         } else {
             "the remote has commits that this trace lacks: `git trace pull` merges them, `git trace push --force` drops them"

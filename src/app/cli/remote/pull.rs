@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{bad_json, remote_of, report_bad};
 use crate::app::cli::flags::QuietArgs;
-use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
+use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
@@ -224,11 +224,14 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
             let (added, edited, removed) = (merged.added.len(), merged.edited.len(), merged.removed.len());
             // Forward crumbs are sorted by time, and their positions are nowhere shown.
             let counts = if is_private(&name.refname()) {
-                format!("local forward crumbs between theirs: {added}")
+                format!("local forward crumbs sorted in among theirs: {added}")
             } else {
-                format!("local items after theirs: {added}, edited: {edited}, removed: {removed}")
+                format!("{added} local items follow theirs, {edited} edited, {removed} removed")
             };
             writeln!(context.ui, "{name}: merged at {}; {counts}", short_oid(*oid))?;
+            if !is_private(&name.refname()) {
+                note_unrelated(context, name, *oid)?;
+            }
         }
         Outcome::Conflicts(conflicts) => {
             writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;

@@ -150,7 +150,8 @@ fn choose(context: &Context) -> Result<Option<(TraceName, Option<String>)>> {
     }
     let name = context.trace_name(None)?;
     if let Some(cleaned) = newest_branch(repo, &name)? {
-        let why = format!("`{cleaned}` is the cleaned `{name}`, which `git trace resume {name}` continues");
+        let why =
+            format!("`{cleaned}` is the cleaned copy of `{name}`; `git trace resume {name}` resumes the original");
         return Ok(Some((context.trace_name(Some(&cleaned))?, Some(why))));
     }
     let why = (head::current(repo)? == name).then(|| format!("`{name}` is the current trace"));

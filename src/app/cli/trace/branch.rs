@@ -365,13 +365,13 @@ impl InitArgs {
         let is_current = chosen.as_ref() == Some(&name);
         if Tip::find(context.repo()?, &name)?.is_some() {
             if is_current {
-                return writeln!(context.ui, "Trace `{name}` is set up already; it is the current trace.");
+                return writeln!(context.ui, "`{name}` is already the current trace.");
             }
             let hint = format!("`git trace switch {name}` makes it the current one");
             return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
         }
         if is_current {
-            return writeln!(context.ui, "Trace `{name}` is set up already; its first commit creates it.");
+            return writeln!(context.ui, "`{name}` is already the current trace; its first commit will create it.");
         }
         archived::refuse_name(context.repo()?, &name, None)?;
         head::switch(context.repo()?, &name, &context.mover())?;

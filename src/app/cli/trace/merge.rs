@@ -2,7 +2,7 @@
 
 use super::pick;
 use crate::app::cli::flags::QuietArgs;
-use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts, resolved};
+use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts, resolved};
 use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
 use crate::base::merge::Side;
 use crate::trace::Tip;
@@ -93,6 +93,7 @@ impl MergeArgs {
                 let [added, edited, removed] = [merged.added.len(), merged.edited.len(), merged.removed.len()];
                 let out = &context.ui;
                 writeln!(out, "[{name}] {subject}: {added} items added, {edited} edited, {removed} removed {oid}")?;
+                note_unrelated(context, &name, *commit)?;
             }
         }
         Ok(ExitStatus::Success)

@@ -114,7 +114,7 @@ impl RevertArgs {
         let settlement = self.conflicts.read(context, &name, [&tip, &tip])?;
         let (placement, reason) = (Placement::WhereTheyStood, self.reason.get(context)?);
         let outcome = context.open(&name)?.revert(&commits, &settlement, "revert", placement, reason.as_deref())?;
-        print(context, &name, &outcome, "nothing to take back: it was undone already", self.json)
+        print(context, &name, &outcome, "nothing to revert: it has already been undone", self.json)
     }
 }
 

@@ -13,7 +13,7 @@ const WIDTH: usize = 48;
 /// List what fills the context, heaviest first
 ///
 /// Tokens are counted by this program, with those of each item's message. Items that are left out of the context are not
-/// listed. A turn is a prompt of the user and everything up to the next.
+/// listed. A turn is a user prompt and everything up to the next.
 #[derive(clap::Args, Debug)]
 pub(crate) struct TopArgs {
     /// Trace to show [default: the current trace]
@@ -24,7 +24,7 @@ pub(crate) struct TopArgs {
     /// Size of the model's context window in tokens [default: `trace.window`, or that of the session's model]
     #[arg(long, value_name = "N")]
     window: Option<u64>,
-    /// Most rows to list
+    /// Maximum number of rows to list
     #[arg(short = 'n', long = "max-count", value_name = "N", default_value_t = 20)]
     max_count: usize,
     /// Print the result as JSON

@@ -35,7 +35,7 @@ pub(crate) struct UndoArgs {
     nul: NulArgs,
 }
 
-/// Redo what was undone last
+/// Redo the last undo
 ///
 /// Another `redo` redoes the undo before that one.
 #[derive(clap::Args, Debug)]

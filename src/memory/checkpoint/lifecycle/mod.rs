@@ -14,6 +14,8 @@ use std::path::Path;
 use super::document::edit;
 use super::error::{CheckpointError, read_error};
 use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
+use super::validate::has_conflict;
+use crate::base::merge::FileKind;
 use crate::base::replace;
 use crate::base::worktree_path::resolve;
 use crate::trace::Time;
@@ -58,8 +60,11 @@ fn change<T>(
     let files = folder.files()?;
     let known = checkpoints(&files);
     let one = find(&known, name)?;
-    if one.has_conflict() {
-        return Err(CheckpointError::Conflict { path: one.file.path.clone() });
+    let is_index_of = |file: &&File| file.kind == FileKind::CheckpointIndex && file.parent() == one.file.parent();
+    if let Some(file) =
+        files.iter().find(|file| (file.path == one.file.path || is_index_of(file)) && file.has_conflict())
+    {
+        return Err(CheckpointError::Conflict { path: file.path.clone() });
     }
     apply(one, &known)
 }
@@ -111,6 +116,9 @@ pub(super) fn edit_index(
     let before = read_if_exists(folder, &path)?;
     // An index that is not UTF-8 is not edited; `validate` reports it.
     let Ok(text) = before.as_deref().map(std::str::from_utf8).transpose() else { return Ok(()) };
+    if text.is_some_and(has_conflict) {
+        return Err(CheckpointError::Conflict { path: folder.shown(&path) });
+    }
     match edit(text) {
         Some(edited) if Some(&*edited) != text => write(folder, &path, before.as_deref(), edited.as_bytes()),
         _ => Ok(()),

@@ -145,12 +145,17 @@ fn no_zone(findings: &mut Findings<'_>, span: Range<usize>, what: &str) {
 /// Reports conflict markers that a merge left, outside of code.
 fn check_conflict_markers(findings: &mut Findings<'_>, text: &str, markdown: &Markdown) {
     for marker in conflict_markers(text, markdown) {
-        findings.error("conflict-marker", marker, "the line is a conflict marker", "resolve the conflict");
+        findings.error("conflict-marker", marker, "the line is a conflict marker", conflict::REMEDY);
     }
 }
 
+/// Whether a merge left conflict markers.
+pub(super) fn has_conflict(text: &str) -> bool {
+    conflict_markers(text, &Markdown::parse(text, 0)).next().is_some()
+}
+
 /// The lines that start a conflict.
-pub(super) fn conflict_markers<'t>(text: &'t str, markdown: &'t Markdown) -> impl Iterator<Item = Range<usize>> + 't {
+fn conflict_markers<'t>(text: &'t str, markdown: &'t Markdown) -> impl Iterator<Item = Range<usize>> + 't {
     let is_marker = |line: &str| matches!(conflict::marker(line.as_bytes()), Some((b'<', 7..)));
     let found = lines(text, 0..text.len()).filter(move |(start, line)| is_marker(line) && !markdown.is_code(*start));
     found.map(|(start, line)| start..start + line.len())

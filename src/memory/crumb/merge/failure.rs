@@ -44,7 +44,7 @@ fn merge_changed<'c>(base: Option<&Cow<'c, str>>, ours: &Cow<'c, str>, theirs: &
     Cow::Owned(merged.render())
 }
 
-/// The words that both sides keep, and those that each side added. Words that are part of others are there once.
+/// The parts that both sides keep, and those that each side added. A part whose words are also in another one is there once.
 fn merge_text(base: &str, ours: &str, theirs: &str) -> String {
     if ours == base || ours == theirs {
         return theirs.to_owned();
@@ -61,7 +61,8 @@ fn merge_text(base: &str, ours: &str, theirs: &str) -> String {
     let mut new: Vec<&String> = ours.iter().chain(&theirs).filter(|part| !base.contains(part)).collect();
     new.sort();
     new.dedup();
-    let is_part = |part: &&String| new.iter().any(|other| other != part && other.contains(part.as_str()));
+    let padded = |part: &str| format!(" {part} ");
+    let is_part = |part: &&String| new.iter().any(|other| other != part && padded(other).contains(&padded(part)));
     let kept = base.iter().filter(|part| ours.contains(part) && theirs.contains(part));
     let parts: Vec<&str> = kept.chain(new.iter().copied().filter(|part| !is_part(part))).map(String::as_str).collect();
     if parts.is_empty() { name.to_owned() } else { format!("{name} {}", parts.join(SEPARATOR)) }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, escaped, json};
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, bail, escaped, json};
 use crate::base::bounded;
 use crate::base::changes::most_alike;
 use crate::message::Api;
@@ -108,6 +108,11 @@ impl ImportArgs {
             let hint = "for example `git trace import claude-code -`";
             return Err(Error::with_hint("the format of stdin must be named", hint));
         }
+        if let Some(extra) = self.file.as_deref().filter(|_| first.is_file()) {
+            let message = format!("unexpected argument `{}`", escaped(&extra.to_string_lossy()));
+            let hint = "a command imports one file; `--trace NAME` names its trace";
+            return Err(Error::with_hint(message, hint));
+        }
         if !first.is_file() {
             let is_path = self.file.is_none()
                 && (first.exists() || first.extension().is_some() || first.components().count() > 1);
@@ -118,11 +123,22 @@ impl ImportArgs {
                     None => unknown(message),
                 });
             }
-            let problem = if first.is_dir() { "is a folder" } else { "does not exist" };
-            let hint = "name the file of a session; `git trace import claude-code` finds the newest one of this folder";
+            let (problem, hint) = if first.is_dir() {
+                (
+                    "is a folder",
+                    "name a file; `git trace import --all` imports all sessions that agents ran in this folder",
+                )
+            } else {
+                let hint =
+                    "name the file of a session; `git trace import claude-code` finds the newest one for this folder";
+                (if first.exists() { "is not a regular file" } else { "does not exist" }, hint)
+            };
             return Err(Error::with_hint(format!("`{}` {problem}", first.display()), hint));
         }
         let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
+        if head.is_empty() {
+            bail!("`{}` is empty", first.display());
+        }
         if head.starts_with(b"PK\x03\x04") && InputFormat::detect(&head).is_err() {
             let hint = "unpack it; a log of Inspect: inspect log dump FILE > log.json";
             return Err(Error::with_hint(format!("`{}` is an archive that cannot be read", first.display()), hint));
@@ -277,7 +293,11 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     let known = if *known > 0 { format!(", {known} were there already") } else { String::new() };
     let redacted = report.secrets.iter().filter(|found| found.policy == Policy::Redact).count();
     let redacted = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
-    let removed: Vec<String> = report.removed.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    let removed: Vec<String> = report
+        .removed
+        .iter()
+        .map(|(reason, count)| format!("{count} {reason}{}", if *count == 1 { "" } else { "s" }))
+        .collect();
     let removed =
         if removed.is_empty() { String::new() } else { format!(", removed from the context: {}", removed.join(", ")) };
     let replaced =

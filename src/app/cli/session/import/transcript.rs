@@ -137,7 +137,7 @@ pub(super) fn print_tally(context: &Context, tally: &Tally) {
         kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect::<Vec<_>>().join(", ")
     };
     if !tally.ignored.is_empty() {
-        context.ui.note(format!("no content, not imported: {}", listed(&tally.ignored)));
+        context.ui.note(format!("not messages, so not imported: {}", listed(&tally.ignored)));
     }
     if !tally.unknown.is_empty() {
         context.ui.note(format!("of unknown kinds, not imported: {}", listed(&tally.unknown)));
