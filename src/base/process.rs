@@ -75,6 +75,28 @@ impl Process {
         self
     }
 
+    /// Removes the variables that lead git to the caller's repository, as `git rev-parse --local-env-vars` lists them.
+    pub(crate) fn elsewhere(&mut self) -> &mut Self {
+        for variable in [
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            "GIT_COMMON_DIR",
+            "GIT_DIR",
+            "GIT_GRAFT_FILE",
+            "GIT_IMPLICIT_WORK_TREE",
+            "GIT_INDEX_FILE",
+            "GIT_NAMESPACE",
+            "GIT_OBJECT_DIRECTORY",
+            "GIT_PREFIX",
+            "GIT_QUARANTINE_PATH",
+            "GIT_REPLACE_REF_BASE",
+            "GIT_SHALLOW_FILE",
+            "GIT_WORK_TREE",
+        ] {
+            self.env_remove(variable);
+        }
+        self
+    }
+
     pub(crate) fn env_remove(&mut self, name: &str) -> &mut Self {
         self.command.env_remove(name);
         self

@@ -89,7 +89,8 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let linked = || folder.ancestors().find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?)));
     // Without a link, the user may be in a git directory.
     let Some(link) = link.or_else(linked) else { return Ok(()) };
-    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    // Its last folders may be created later.
+    let Some(folder) = folder.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return Ok(()) };
     if folder.ancestors().any(|above| above.file_name().is_some_and(is_git) || is_git_directory(above)) {
         return Err(refused(Some(&link), ENTERS));
     }

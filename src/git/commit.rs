@@ -35,11 +35,13 @@ impl Commit {
         };
         let (mut tree, mut parents) = (None, Vec::new());
         let (mut author, mut author_time, mut commit_time) = (String::new(), 0, 0);
-        for line in header.lines() {
+        for (number, line) in header.lines().enumerate() {
             let Some((key, value)) = line.split_once(' ') else { continue };
             match key {
-                "tree" => tree = Some(Oid::parse(value, format)?),
-                "parent" => parents.push(Oid::parse(value, format)?),
+                "tree" if number == 0 => tree = Some(Oid::parse(value, format)?),
+                "parent" if number == 1 + parents.len() => parents.push(Oid::parse(value, format)?),
+                // Git does not read them elsewhere.
+                "tree" | "parent" => return None,
                 "author" => (author, author_time) = split_ident(value),
                 "committer" => commit_time = split_ident(value).1,
                 _ => {}
@@ -98,12 +100,12 @@ impl RawCommit {
     pub(super) fn parse(bytes: &[u8], format: ObjectFormat) -> Option<Self> {
         let end = memmem::find(bytes, b"\n\n").unwrap_or(bytes.len());
         let (mut tree, mut parents, mut headers) = (None, Vec::new(), Vec::<Vec<u8>>::new());
-        for line in bytes[..end].split(|byte| *byte == b'\n') {
+        for (number, line) in bytes[..end].split(|byte| *byte == b'\n').enumerate() {
             let oid = |value: &[u8]| Oid::parse(std::str::from_utf8(value).ok()?, format);
             if let Some(value) = line.strip_prefix(b"tree ") {
-                tree = Some(oid(value)?);
+                tree = Some(oid(value).filter(|_| number == 0)?);
             } else if let Some(value) = line.strip_prefix(b"parent ") {
-                parents.push(oid(value)?);
+                parents.push(oid(value).filter(|_| number == 1 + parents.len())?);
             } else if let (true, Some(header)) = (line.starts_with(b" "), headers.last_mut()) {
                 header.extend([b"\n", line].concat());
             } else {
@@ -114,6 +116,20 @@ impl RawCommit {
         headers.retain(|header| !header.starts_with(b"gpgsig"));
         let message = bytes.get(end + 2..).unwrap_or_default().to_vec();
         Some(Self { tree: tree?, parents, is_signed: headers.len() < count, headers, message })
+    }
+
+    /// Replaces the message by one in UTF-8.
+    pub(crate) fn set_message(&mut self, message: String) {
+        self.headers.retain(|header| !header.starts_with(b"encoding "));
+        self.message = message.into_bytes();
+    }
+
+    /// Whether all but the trees, the parents, the messages and their encodings, and the signatures is the same.
+    pub(crate) fn has_headers_of(&self, other: &Self) -> bool {
+        let kept = |commit: &Self| -> Vec<Vec<u8>> {
+            commit.headers.iter().filter(|header| !header.starts_with(b"encoding ")).cloned().collect()
+        };
+        kept(self) == kept(other)
     }
 
     pub(super) fn render(&self) -> Vec<u8> {

@@ -113,6 +113,11 @@ impl Repo {
         place.map_or_else(Repository::open_from_env, Repository::open)
     }
 
+    /// Whether it was opened at a path, and not as the environment says.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.place.is_some()
+    }
+
     pub(crate) fn env(&self) -> &Env {
         &self.env
     }

@@ -79,6 +79,9 @@ impl Repo {
         for setting in settings {
             git.args(["-c", setting]);
         }
+        if self.is_elsewhere() {
+            git.elsewhere();
+        }
         git.env("GIT_DIR", self.git_dir());
         // Git fails if it is gone, as that of a linked worktree may be.
         if let Some(worktree) = self.worktree().filter(|worktree| worktree.exists()) {

@@ -52,6 +52,7 @@ mod places;
 mod plain_git;
 mod playground;
 mod purge;
+mod purge_odd;
 mod purge_sharing;
 mod recall;
 mod recording;

@@ -309,13 +309,7 @@ fn try_hook(path: &Path, name: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(text)?;
     let run = |program: &OsStr, args: &[&str]| {
         let mut command = Process::new(program);
-        // These would lead to the caller's repository.
-        for variable in
-            ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"]
-        {
-            command.env_remove(variable);
-        }
-        command.args(args).current_dir(folder.path()).output().map_err(text)
+        command.elsewhere().args(args).current_dir(folder.path()).output().map_err(text)
     };
     let store = folder.path().join(".synapse");
     fs::create_dir_all(&store).map_err(text)?;
@@ -449,10 +443,9 @@ fn empty_repository(folder: &Path, like: &Repo) -> Result<Repo, String> {
         ObjectFormat::Sha1 => "sha1",
         ObjectFormat::Sha256 => "sha256",
     };
-    // A folder given as an argument overrides GIT_DIR in the environment.
     let path = folder.join("trial.git");
-    let args = ["init", "--quiet", "--bare", "--template=", "--object-format", format, &path.to_string_lossy()]
-        .map(str::to_owned);
-    Git::in_folder(folder).run(&args).map_err(text)?;
+    let mut init = Process::new("git");
+    init.elsewhere().args(["init", "--quiet", "--bare", "--template=", "--object-format", format]).arg(&path);
+    init.output().map_err(text)?;
     Repo::open(&path, like.env().clone()).map_err(text)
 }

@@ -49,13 +49,13 @@ impl Target {
     }
 
     /// Whether the message of a commit names a purged item and still says something of it.
-    pub(super) fn is_commit_of_purged(&self, message: &[u8]) -> bool {
+    pub(super) fn is_commit_of_purged(&self, message: &str) -> bool {
         !self.items.is_empty()
-            && String::from_utf8_lossy(message).lines().any(|line| {
+            && message.lines().any(|line| {
                 let item = line.strip_prefix("Trace-Item: ").and_then(|id| id.parse().ok());
                 item.is_some_and(|id| self.items.contains(&id))
             })
-            && memmem::find(message, b"[purged: ").is_none()
+            && !message.contains("[purged: ")
     }
 
     fn is_file_of_purged(&self, bytes: &[u8]) -> bool {

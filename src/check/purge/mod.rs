@@ -88,20 +88,26 @@ pub(crate) fn plan(repo: &Repo, target: &Target) -> Result<Plan, TraceError> {
 /// Purges. Our own writers wait meanwhile.
 pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Result<Purged, TraceError> {
     let _writers = repo.lock_out_writers()?;
+    let _packers = repo.lock_out_packers()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = plan.refs.clone();
     if !plan.removed.is_empty() {
         let (old, new) = tombstone::write(repo, signature, &target.reason, &plan.tombstones)?;
         refs.push(RefChange { refname: tombstone::HISTORY.refname.to_owned(), old, new });
     }
+    repo.note_removal(&plan.removed)?;
     repo.replace_refs(&refs)?;
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     if !plan.is_empty() {
-        places::remove_derived(repo, target)?;
+        places::remove_derived(repo, target, &plan.tombstones)?;
         repo.drop_commit_graph()?;
     }
+    // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
+    let needed = repo.held_by_code(&|_| false, &plan.removed)?;
+    plan.removed.retain(|oid| !needed.contains_key(oid));
     let lent = repo.remove_objects(&plan.removed)?;
+    repo.forget_noted_removal()?;
     let scan = Scan::of(repo, target)?;
     let world = World::of(repo)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
@@ -124,7 +130,13 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let mut refs = Vec::new();
     if !hits.is_empty() {
         for (refname, old) in world.refs(repo)? {
-            let new = rewriter.commit(old)?;
+            let new = match rewriter.commit(old) {
+                // A remote may have any history. The text that this one contains is reported.
+                Err(TraceError::Git(error)) if error.is_damage() && refname.starts_with("refs/trace-remote") => {
+                    continue;
+                }
+                new => new?,
+            };
             if new != old {
                 refs.push(RefChange { refname, old: Some(old), new });
             }
@@ -161,18 +173,23 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let more = &rewriter.replaced() - &replaced;
     held.extend(held_by_code(&more)?);
     replaced.extend(more);
-    let removed: HashSet<Oid> = replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
+    let mut removed: HashSet<Oid> =
+        replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
     // A branch, a tag, or a reflog may lead to commits of a trace, too. They stay, but must not come back into a trace.
     let tombstones = rewriter.tombstones(&replaced.union(&removed).copied().collect());
+    // A purge that was killed has left them.
+    let noted = repo.noted_removal()?;
+    let needed = repo.held_by_code(&|_| false, &noted)?;
+    removed.extend(noted.into_iter().filter(|oid| !needed.contains_key(oid)));
     let (refs_there, symbolic) = (repo.list_refs("refs/")?, repo.list_symbolic_refs("refs/")?);
     let names =
         refs_there.into_iter().map(|(refname, _)| refname).chain(symbolic.into_iter().map(|(refname, _)| refname));
     let names: BTreeSet<String> = names.filter(|refname| target.needle.is_in(refname.as_bytes())).collect();
     let (names, files) = (names.into_iter().collect(), places::files_with(repo, target)?);
     let outside = Outside { code, authors: scan.authors, files, names, unread: repo.unread_object_files() };
-    let is_in_derived = places::is_in_derived(repo, target)?;
+    let is_in_derived = places::is_in_derived(repo, target, &tombstones)?;
     Ok(Plan { refs, reflogs, counts, unreachable, removed, is_in_derived, outside, tombstones })
 }
 

@@ -7,13 +7,15 @@ use super::content::Target;
 use super::world::World;
 use crate::base::bounded;
 use crate::base::worktree_path::resolve;
-use crate::git::{GitError, Reflog, Repo, remove_derived as remove_file_or_folder};
+use crate::git::{GitError, NOTED_REMOVAL, Reflog, Repo, remove_derived as remove_file_or_folder};
 use crate::trace::TraceError;
+use crate::trace::model::trailers::one_line;
 use crate::trace::store::archived;
+use crate::trace::store::tombstone::Removed;
 
-/// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores, and the list of archived traces, in
-/// which a purge replaces the text.
-const KEPT: [&str; 3] = ["locks", "installed", "archived"];
+/// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores, the list of archived traces, in which
+/// a purge replaces the text, and the list of objects that it removes.
+const KEPT: [&str; 4] = ["locks", "installed", "archived", NOTED_REMOVAL];
 
 /// The reflogs of our refs, of all worktrees.
 pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> {
@@ -31,24 +33,32 @@ fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
         let entries = fs::read_dir(git_dir.join("trace")).into_iter().flatten().flatten();
         let entries = entries.filter(|entry| !KEPT.iter().any(|kept| entry.file_name() == *kept));
         derived.extend(entries.map(|entry| entry.path()));
+        // The texts of editors that failed.
+        let texts = ["TRACE_EDITMSG", "TRACE_CLEAN_LIST"].map(|name| git_dir.join(name));
+        derived.extend(texts.into_iter().filter(|path| path.exists()));
     }
     Ok(derived)
 }
 
-pub(super) fn remove_derived(repo: &Repo, target: &Target) -> Result<(), TraceError> {
-    archived::replace(repo, |text| replaced(target, text))?;
+pub(super) fn remove_derived(repo: &Repo, target: &Target, removed: &Removed) -> Result<(), TraceError> {
+    archived::replace(repo, |text| replaced(target, removed, text))?;
     Ok(derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))?)
 }
 
-/// A title without the text.
-fn replaced(target: &Target, title: &str) -> Option<String> {
+/// A title without the text, or without the beginning of a purged item.
+fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
     let (needle, marker) = (&target.needle, &target.marker);
+    let start = title.trim_end_matches('…').trim_end();
+    let mut bodies = removed.bodies.iter().chain(removed.contents.iter().map(|item| &item.body));
+    if !start.is_empty() && bodies.any(|body| one_line(&String::from_utf8_lossy(body)).starts_with(start)) {
+        return Some(marker.clone());
+    }
     needle.replace_text(title, marker).or_else(|| needle.replace_cut(title, marker))
 }
 
 /// Whether a derived file contains the text or is named by it, or a title of an archived trace contains it.
-pub(super) fn is_in_derived(repo: &Repo, target: &Target) -> Result<bool, TraceError> {
-    if archived::replaced(repo, |text| replaced(target, text))?.1 {
+pub(super) fn is_in_derived(repo: &Repo, target: &Target, removed: &Removed) -> Result<bool, TraceError> {
+    if archived::replaced(repo, |text| replaced(target, removed, text))?.1 {
         return Ok(true);
     }
     let mut waiting = derived(repo)?;
@@ -87,7 +97,8 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
                 folders.push(path);
             } else if path == archived {
                 // A purge replaces titles, but not names.
-                let (lines, _) = archived::replaced(repo, |text| replaced(target, text)).unwrap_or_default();
+                let none = Removed::default();
+                let (lines, _) = archived::replaced(repo, |text| replaced(target, &none, text)).unwrap_or_default();
                 found.extend(lines.iter().any(|line| target.needle.is_in(line.as_bytes())).then_some(path));
             } else if kind.is_ok_and(|kind| kind.is_file())
                 && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))

@@ -7,7 +7,7 @@
 mod archive;
 mod message;
 
-pub(super) use message::is_fixed;
+pub(super) use message::{decoded, is_fixed, without_ids};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -30,6 +30,8 @@ enum Role {
     Record(ItemId),
     /// `lines/3f/9a1c2e7b10d4e5`
     Archive,
+    /// The target of a symbolic link, which only a remote may have put into a trace.
+    Link,
 }
 
 impl Role {
@@ -69,6 +71,10 @@ pub(super) struct Rewriter<'r> {
     changed_items: BTreeSet<ItemId>,
     /// The folders in archives, before and after.
     archive_trees: (HashSet<Oid>, HashSet<Oid>),
+    /// The changed files of archives, by their new oids.
+    archive_files: HashMap<Oid, Vec<u8>>,
+    /// Files that stay, if items are purged.
+    kept: HashSet<Oid>,
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
     /// The lines of priority records and archives that changed, and reasons and subjects.
@@ -109,6 +115,8 @@ impl<'r> Rewriter<'r> {
             items: HashMap::new(),
             changed_items: BTreeSet::new(),
             archive_trees: (HashSet::new(), HashSet::new()),
+            archive_files: HashMap::new(),
+            kept: HashSet::new(),
             seen: HashSet::new(),
             changed_lines: BTreeSet::new(),
             costs: HashMap::new(),
@@ -143,7 +151,11 @@ impl<'r> Rewriter<'r> {
             if let Some(message) = self.messages.remove(&oid) {
                 said.message = message;
             }
-            changed.message = self.message(&said)?;
+            let message = decoded(&said.message).into_owned();
+            let new_message = self.message(&said, &message)?;
+            if new_message != message || said.message != commit.message {
+                changed.set_message(new_message);
+            }
             let new = if changed == commit {
                 oid
             } else {
@@ -170,7 +182,7 @@ impl<'r> Rewriter<'r> {
                 }
                 Mode::Folder => self.tree(entry.oid, &below(above, &entry.name))?,
                 Mode::File => self.file(entry.oid, Role::of(above, &entry.name))?,
-                Mode::Other => entry.oid,
+                Mode::Other => self.file(entry.oid, Role::Link)?,
             };
         }
         let new = if entries == before { oid } else { self.objects.tree(&mut entries)? };
@@ -182,9 +194,13 @@ impl<'r> Rewriter<'r> {
     fn file(&mut self, blob: Oid, role: Role) -> Result<Oid, TraceError> {
         let is_purged = match role {
             Role::Item(Some(id)) | Role::Record(id) => self.target.items.contains(&id),
-            Role::Item(None) | Role::Archive => false,
+            Role::Item(None) | Role::Archive | Role::Link => false,
         };
         if !is_purged && !self.hits.contains(&blob) {
+            // The file of another item, which is purged, may be the same.
+            if !self.target.items.is_empty() {
+                self.kept.insert(blob);
+            }
             return Ok(blob);
         }
         let key = (role, blob);
@@ -197,12 +213,13 @@ impl<'r> Rewriter<'r> {
             (None, Role::Item(id)) => self.target.item_file(id, &bytes),
             (None, Role::Record(id)) => self.target.record_file(id, &bytes),
             (None, Role::Archive) => self.target.needle.replace(&bytes, &self.target.marker),
+            (None, Role::Link) => Some(self.target.marker.clone().into_bytes()).filter(|marker| *marker != bytes),
         };
         let new = match changed {
             None => blob,
             Some(changed) => {
                 *match role {
-                    Role::Item(_) => &mut self.counts.items,
+                    Role::Item(_) | Role::Link => &mut self.counts.items,
                     Role::Record(_) => &mut self.counts.record_files,
                     Role::Archive => &mut self.counts.archive_files,
                 } += 1;
@@ -212,8 +229,11 @@ impl<'r> Rewriter<'r> {
                         self.changed_items.insert(id);
                         self.items.insert(blob, (before, after));
                     }
-                    Role::Item(None) => {}
+                    Role::Item(None) | Role::Link => {}
                     Role::Record(_) | Role::Archive => {
+                        if role == Role::Archive {
+                            self.archive_files.insert(self.objects.blob(&changed)?, changed.clone());
+                        }
                         let is_record = matches!(role, Role::Record(_));
                         let after = String::from_utf8_lossy(&changed).into_owned();
                         let before = String::from_utf8_lossy(&bytes).into_owned();
@@ -307,7 +327,7 @@ impl<'r> Rewriter<'r> {
         let trees = self.trees.iter().map(|((_, old), new)| (*old, *new));
         let blobs = self.blobs.iter().map(|((_, old), new)| (*old, *new));
         let mut replaced: HashSet<Oid> = self.archive_trees.0.difference(&self.archive_trees.1).copied().collect();
-        let mut needed = self.archive_trees.1.clone();
+        let mut needed: HashSet<Oid> = self.archive_trees.1.union(&self.kept).copied().collect();
         for (old, new) in commits.chain(trees).chain(blobs) {
             if old != new {
                 replaced.insert(old);

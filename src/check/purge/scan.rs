@@ -6,9 +6,11 @@ use memchr::memmem;
 
 use super::Lines;
 use super::content::Target;
-use crate::git::{ObjectKind, Oid, Repo};
+use super::rewrite::{decoded, without_ids};
+use crate::git::{ObjectKind, Oid, Repo, Tree};
 use crate::memory::crumb::archive::digests_of;
 use crate::trace::TraceError;
+use crate::trace::model::tree::parse_name;
 
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -17,6 +19,13 @@ pub(super) struct Scan {
     pub(super) authors: usize,
     pub(super) lines: Lines,
     pub(super) commits: Vec<Oid>,
+}
+
+/// Whether a tree names a file by the text. The names that git-trace gives are digits and types.
+fn is_in_names(repo: &Repo, target: &Target, bytes: &[u8]) -> bool {
+    let is_digest = |name: &[u8]| matches!(name.len(), 2 | 14) && name.iter().all(u8::is_ascii_hexdigit);
+    let is_in = |name: &[u8]| !is_digest(name) && parse_name(name).is_none() && target.needle.is_in(name);
+    Tree::parse(bytes, repo.object_format()).is_none_or(|tree| tree.entries().any(|entry| is_in(entry.name)))
 }
 
 impl Scan {
@@ -28,11 +37,16 @@ impl Scan {
                 ObjectKind::Commit => {
                     scan.commits.push(oid);
                     let end = memmem::find(bytes, b"\n\n").unwrap_or(bytes.len());
-                    let in_message = target.needle.is_in(&bytes[end..]) || target.is_commit_of_purged(&bytes[end..]);
+                    let message = decoded(&bytes[end..]);
+                    let is_in = |text: &str| target.needle.is_in(text.as_bytes());
+                    // Digits of ids may be those of the text.
+                    let in_message =
+                        (is_in(&message) && is_in(&without_ids(&message))) || target.is_commit_of_purged(&message);
                     scan.authors += usize::from(!in_message && target.needle.is_in(&bytes[..end]));
                     in_message
                 }
-                ObjectKind::Tree | ObjectKind::Tag => target.needle.is_in(bytes),
+                ObjectKind::Tree => is_in_names(repo, target, bytes),
+                ObjectKind::Tag => target.needle.is_in(bytes),
             };
             if is_hit {
                 scan.hits.insert(oid, kind);

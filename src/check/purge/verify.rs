@@ -36,14 +36,11 @@ impl<'r> Verifier<'r> {
     pub(super) fn is_commit(&mut self, old: Oid, new: Oid, commits: &HashMap<Oid, Oid>) -> Result<bool, TraceError> {
         let (before, after) = (self.repo.read_raw_commit(old)?, self.repo.read_raw_commit(new)?);
         let parents: Option<Vec<Oid>> = before.parents.iter().map(|parent| commits.get(parent).copied()).collect();
-        let mut same = after.clone();
-        (same.tree, same.is_signed) = (before.tree, before.is_signed);
-        (same.parents, same.message) = (before.parents.clone(), before.message.clone());
         let fixed = |message: &[u8]| {
             let Trailers { op, item, time, next, code, .. } = Trailers::parse(&String::from_utf8_lossy(message));
             (op, item, time, next, code)
         };
-        let is_same = same == before
+        let is_same = after.has_headers_of(&before)
             && parents.as_ref() == Some(&after.parents)
             && fixed(&before.message) == fixed(&after.message);
         Ok(is_same && self.is_tree(before.tree, after.tree)?)
@@ -65,8 +62,7 @@ impl<'r> Verifier<'r> {
                 && match old.mode() {
                     _ if old.oid == new.oid => true,
                     Mode::Folder => self.is_tree(old.oid, new.oid)?,
-                    Mode::File => self.is_replaced_file(old.oid, new.oid)?,
-                    Mode::Other => false,
+                    Mode::File | Mode::Other => self.is_replaced_file(old.oid, new.oid)?,
                 };
         }
         self.trees.insert((old, new), is_same);

@@ -12,7 +12,7 @@ use crate::git::process::{git, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
-const PSEUDO_REFS: [&str; 9] = [
+const PSEUDO_REFS: [&str; 10] = [
     "HEAD",
     "ORIG_HEAD",
     "FETCH_HEAD",
@@ -22,6 +22,7 @@ const PSEUDO_REFS: [&str; 9] = [
     "REVERT_HEAD",
     "REBASE_HEAD",
     "AUTO_MERGE",
+    "NOTES_MERGE_PARTIAL",
 ];
 
 /// Where git keeps the state of a rebase or a series of picks, in files with oids: the stashed changes, and the commits to come.
@@ -53,7 +54,10 @@ impl Repo {
                 let found = text_of(self.git("rev-parse").env("GIT_DIR", &git_dir).args(["--quiet", "--verify", name]));
                 roots.extend(found.ok().and_then(|oid| self.parse_oid(oid.trim_end()).ok()));
             }
-            for path in files_below(STATE_FOLDERS.map(|folder| git_dir.join(folder)).into()) {
+            let files = files_below(STATE_FOLDERS.map(|folder| git_dir.join(folder)).into());
+            // Its first line alone is a ref.
+            let fetched = Some(git_dir.join("FETCH_HEAD")).filter(|path| path.is_file());
+            for path in files.into_iter().chain(fetched) {
                 let text = fs::read(&path).map_err(|source| GitError::io("read", &path, source))?;
                 let text = String::from_utf8_lossy(&text);
                 roots.extend(text.split_whitespace().filter_map(|word| Oid::parse(word, self.object_format())));
@@ -67,17 +71,19 @@ impl Repo {
         };
         let failed = |source| GitError::Spawn { command: "rev-list".to_owned(), source };
         let mut command = self.git("rev-list");
-        let done = command.args(options).env("GIT_NO_LAZY_FETCH", "1").stream(write, |answers| {
-            for line in answers.split(b'\n') {
-                let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
-                let (oid, path) = line.split_once(' ').unwrap_or((&line, ""));
-                let oid = self.parse_oid(oid)?;
-                if wanted.contains(&oid) {
-                    held.insert(oid, path.to_owned());
+        // In a hook of `git commit FILE`, git has another index than later.
+        let done =
+            command.args(options).env("GIT_NO_LAZY_FETCH", "1").env_remove("GIT_INDEX_FILE").stream(write, |answers| {
+                for line in answers.split(b'\n') {
+                    let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
+                    let (oid, path) = line.split_once(' ').unwrap_or((&line, ""));
+                    let oid = self.parse_oid(oid)?;
+                    if wanted.contains(&oid) {
+                        held.insert(oid, path.to_owned());
+                    }
                 }
-            }
-            Ok::<_, GitError>(())
-        });
+                Ok::<_, GitError>(())
+            });
         done.map_err(GitError::from)??;
         Ok(held)
     }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::base::replace::{self, Access};
 use crate::git::error::GitError;
 use crate::git::objects::Recent;
 use crate::git::oid::Oid;
@@ -23,18 +24,45 @@ pub(crate) fn remove_derived(path: &Path) -> Result<(), GitError> {
     }
 }
 
+/// The list of objects that a purge removes, in `<git dir>/trace`. Of a killed purge, it is there for the next one.
+pub(crate) const NOTED_REMOVAL: &str = "purging";
+
 impl Repo {
+    /// Stores the list of objects to remove: their refs may be gone before they are.
+    pub(crate) fn note_removal(&self, oids: &HashSet<Oid>) -> Result<(), GitError> {
+        let text: String = oids.iter().flat_map(|oid| [oid.to_string(), "\n".to_owned()]).collect();
+        let path = self.common_dir().join("trace").join(NOTED_REMOVAL);
+        replace::put(&path, Access::Usual, text.as_bytes()).map_err(|error| GitError::io("write", &path, error))
+    }
+
+    pub(crate) fn noted_removal(&self) -> Result<HashSet<Oid>, GitError> {
+        let path = self.common_dir().join("trace").join(NOTED_REMOVAL);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(text.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(HashSet::new()),
+            Err(error) => Err(GitError::io("read", &path, error)),
+        }
+    }
+
+    pub(crate) fn forget_noted_removal(&self) -> Result<(), GitError> {
+        remove_derived(&self.common_dir().join("trace").join(NOTED_REMOVAL))
+    }
+
     /// Removes objects. Returns those that are still there, because another repository lends them.
     pub(crate) fn remove_objects(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
         self.loose.note_removal(oids);
         *self.recent.borrow_mut() = Recent::default();
-        let mut left = oids.clone();
+        // From commits down: a process that is killed leaves none that lacks files.
+        let mut in_order = self.existing(oids)?;
+        in_order.sort_by_key(|(_, kind)| ["commit", "tree"].iter().position(|first| kind == first).unwrap_or(2));
+        let in_order: Vec<Oid> = in_order.into_iter().map(|(oid, _)| oid).collect();
+        let mut left: HashSet<Oid> = in_order.iter().copied().collect();
         for _ in 0..TRIES {
             if left.is_empty() {
                 return Ok(left);
             }
             self.drop_from_packs(&left)?;
-            for oid in &left {
+            for oid in &in_order {
                 let digits = oid.to_string();
                 let path = self.objects.join(&digits[..2]).join(&digits[2..]);
                 match fs::remove_file(&path) {
@@ -44,19 +72,21 @@ impl Repo {
                     _ => {}
                 }
             }
-            left = self.existing(&left)?;
+            left = self.existing(&left)?.into_iter().map(|(oid, _)| oid).collect();
         }
         Ok(left)
     }
 
-    /// Those of `oids` that git finds. A partial clone fetches nothing.
-    fn existing(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
+    /// Those of `oids` that git finds, each with its type. A partial clone fetches nothing.
+    fn existing(&self, oids: &HashSet<Oid>) -> Result<Vec<(Oid, String)>, GitError> {
         let input: String = oids.iter().flat_map(|oid| [oid.to_string(), "\n".to_owned()]).collect();
         let mut command = self.git("cat-file");
-        let command = command.args(["--batch-check=%(objectname)", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
+        let command =
+            command.args(["--batch-check=%(objectname) %(objecttype)", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
         let printed = text_of(command.input(input))?;
-        // `<oid>`, or `<oid> missing`
-        Ok(printed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
+        // `<oid> <type>`, or `<oid> missing`
+        let found = printed.lines().filter_map(|line| line.split_once(' ')).filter(|(_, kind)| *kind != "missing");
+        Ok(found.filter_map(|(oid, kind)| Some((Oid::parse(oid, self.object_format())?, kind.to_owned()))).collect())
     }
 
     /// The files among the objects that git does not read: temporary ones, of a running or a killed process, and packs without an

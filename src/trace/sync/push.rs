@@ -104,8 +104,12 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         let pushed = PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() };
         delivery.refs.push(rejected.unwrap_or(pushed));
     }
-    let accepted: BTreeSet<&str> =
-        delivery.refs.iter().filter(|pushed| pushed.is_accepted()).map(|pushed| pushed.refname.as_str()).collect();
+    let (accepted, rejected): (Vec<_>, Vec<_>) = delivery.refs.iter().partition(|pushed| pushed.is_accepted());
+    let mut accepted: BTreeSet<&str> = accepted.into_iter().map(|pushed| pushed.refname.as_str()).collect();
+    // A remote with several addresses may take a trace at one of them only.
+    for pushed in rejected {
+        accepted.remove(pushed.refname.as_str());
+    }
     outgoing.retain(|trace| accepted.contains(trace.name.refname().as_str()));
     let accepted_others: Vec<String> = others.into_iter().filter(|name| accepted.contains(name.as_str())).collect();
     let mut items = None;

@@ -190,6 +190,16 @@ fn a_subject_that_was_cut_off_within_the_text_loses_its_beginning() {
     assert_eq!(cut("dialogue user: it is cor…"), None);
 }
 
+#[test]
+fn base64_after_an_escaped_line_break_stays_valid() {
+    let text = "gaa 0 aa0a";
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    let encoded = BASE64_STANDARD.encode([&[0; 58], text.as_bytes()].concat());
+    let written = format!("data: {}\\n{}.", &encoded[..76], &encoded[76..]);
+    let changed = String::from_utf8(needle.replace(written.as_bytes(), MARKER).unwrap()).unwrap();
+    assert_eq!(changed.find("\\n"), Some(82), "{changed}");
+}
+
 proptest! {
     /// Whichever bytes of it are escaped, in whatever way, once or twice, and whatever is around it.
     #[test]

@@ -8,7 +8,7 @@ use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conf
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
-use crate::git::{Repo, short_oid};
+use crate::git::{Oid, Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
 use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
@@ -20,7 +20,7 @@ use crate::trace::sync::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
     pull, pull_priorities, refuse_fetched,
 };
-use crate::trace::{AgentName, ItemEntry, Tip, TraceName};
+use crate::trace::{AgentName, ItemEntry, ItemType, Tip, TraceName};
 
 /// How many items a line names.
 const MAX_CHANGED: usize = 20;
@@ -63,8 +63,9 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
-            if bring_back_if_archived(repo, &context.signature()?, &name)?.is_some() && !self.json {
+            if let Some(archived) = bring_back_if_archived(repo, &context.signature()?, &name)?.filter(|_| !self.json) {
                 writeln!(context.ui, "{name}: was archived, and is here again")?;
+                print_changed_since(context, &name, archived.tip)?;
             }
         }
         fetch(repo, &remote, &self.traces, &["--quiet"])?;
@@ -114,7 +115,7 @@ impl PullArgs {
                 answers.push(pulled_json(repo, &arrival.name, &pulled)?);
             } else {
                 print_pulled(context, &remote, &arrival.name, &pulled)?;
-                print_changed(context, &arrival.name, changed(repo, &arrival.name, &pulled)?)?;
+                print_changed(context, &arrival.name, changed(repo, &arrival.name, &pulled)?, "by the pull")?;
             }
             complete &= pulled.is_complete();
             if pulled.is_complete() {
@@ -208,9 +209,10 @@ fn pulled_json(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Value> 
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    let Changed { edited, removed } = changed(repo, name, pulled)?;
+    let Changed { edited, removed, instructions } = changed(repo, name, pulled)?;
     let commit = commit.map(|oid| oid.to_string());
-    Ok(json!({ "name": name.as_str(), "result": result, "commit": commit, "edited": edited, "removed": removed }))
+    Ok(json!({ "name": name.as_str(), "result": result, "commit": commit, "edited": edited, "removed": removed,
+        "instructions": instructions }))
 }
 
 fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {
@@ -242,45 +244,65 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
     Ok(())
 }
 
-/// The positions of items that were here before, and that a pull edited or took out; the ids of forward crumbs.
+/// The positions of items that were here before, and that a pull edited or took out, and of instructions that it added; the ids of
+/// forward crumbs.
 #[derive(Default)]
 struct Changed {
     edited: Vec<Value>,
     removed: Vec<Value>,
+    /// A new instruction takes the place of an earlier one of the same name in the prompt.
+    instructions: Vec<Value>,
 }
 
 fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
+    match (pulled.before, &pulled.outcome) {
+        (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) => {
+            changed_between(repo, name, before, *after)
+        }
+        _ => Ok(Changed::default()),
+    }
+}
+
+fn changed_between(repo: &Repo, name: &TraceName, before: Oid, after: Oid) -> Result<Changed> {
     let mut found = Changed::default();
     let is_forward = is_private(&name.refname());
     let place = |entry: &ItemEntry| if is_forward { json!(entry.id.to_string()) } else { json!(entry.seq) };
-    if let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome) {
-        let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(*after)?.tree);
-        for change in tree::changes(repo, Some(before), after)? {
-            match change {
-                Change::Changed(before, after) => {
-                    let is_edited = if is_forward {
-                        forward::merge::is_edited(repo, &before, &after)?
-                    } else {
-                        before.blob != after.blob
-                    };
-                    found.edited.extend(is_edited.then(|| place(&before)));
-                }
-                Change::Removed(before) => found.removed.push(place(&before)),
-                Change::Added(_) => {}
+    let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(after)?.tree);
+    for change in tree::changes(repo, Some(before), after)? {
+        match change {
+            Change::Changed(before, after) => {
+                let is_edited = if is_forward {
+                    forward::merge::is_edited(repo, &before, &after)?
+                } else {
+                    before.blob != after.blob
+                };
+                found.edited.extend(is_edited.then(|| place(&before)));
+            }
+            Change::Removed(before) => found.removed.push(place(&before)),
+            Change::Added(after) => {
+                found.instructions.extend((after.item_type == ItemType::instruction()).then(|| place(&after)));
             }
         }
     }
     Ok(found)
 }
 
-fn print_changed(context: &Context, name: &TraceName, Changed { edited, removed }: Changed) -> Result<()> {
-    for (what, places) in [("edited", edited), ("removed", removed)] {
+/// Prints what a trace that was archived brings along in place of what was archived.
+pub(crate) fn print_changed_since(context: &Context, name: &TraceName, before: Oid) -> Result<()> {
+    let repo = context.repo()?;
+    let Some(after) = repo.find_ref(&name.refname())? else { return Ok(()) };
+    print_changed(context, name, changed_between(repo, name, before, after)?, "since it was archived")
+}
+
+fn print_changed(context: &Context, name: &TraceName, changed: Changed, when: &str) -> Result<()> {
+    let Changed { edited, removed, instructions } = changed;
+    for (what, places) in [("edited", edited), ("removed", removed), ("instructions added", instructions)] {
         if !places.is_empty() {
             let shown = places.iter().take(MAX_CHANGED);
             let shown: Vec<_> = shown.map(|place| place.as_str().map_or(format!("#{place}"), str::to_owned)).collect();
             let more = places.len().saturating_sub(MAX_CHANGED);
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-            writeln!(context.ui, "{name}: {what} by the pull: {}{more}", shown.join(", "))?;
+            writeln!(context.ui, "{name}: {what} {when}: {}{more}", shown.join(", "))?;
         }
     }
     Ok(())

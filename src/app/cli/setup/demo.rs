@@ -76,10 +76,8 @@ fn shell(folder: &Path, command: &str) -> Result<()> {
     let search = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(own_folder.into_iter().chain(env::split_paths(&search)))?;
     let mut shell = Process::shell(command);
-    shell.current_dir(folder).env("PATH", path);
-    for variable in
-        ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GITTRACE_NAME"]
-    {
+    shell.current_dir(folder).env("PATH", path).elsewhere();
+    for variable in ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GITTRACE_NAME"] {
         shell.env_remove(variable);
     }
     for who in ["AUTHOR", "COMMITTER"] {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Rewriter, Role};
 use crate::git::{Entry, Mode, Oid, TreeStore as _};
+use crate::memory::crumb::archive as crumb_archive;
 use crate::trace::TraceError;
 
 /// The folders of lines, as `lines/3f/9a1c2e7b10d4e5`.
@@ -27,12 +28,13 @@ impl Rewriter<'_> {
                 continue;
             }
             self.archive_trees.0.insert(middle.oid);
+            self.seen.insert(middle.oid);
             for file in self.repo.read_tree(middle.oid)? {
                 let digits = String::from_utf8_lossy(&[&*middle.name, &*file.name].concat()).into_owned();
                 let oid = match file.mode() {
                     Mode::File => self.file(file.oid, Role::Archive)?,
                     Mode::Folder => self.tree(file.oid, b"/")?,
-                    Mode::Other => file.oid,
+                    Mode::Other => self.file(file.oid, Role::Link)?,
                 };
                 let (first, name) = match self.lines.get(&digits) {
                     Some(new) => (new.as_bytes()[..2].to_vec(), new.as_bytes()[2..].to_vec()),
@@ -40,7 +42,12 @@ impl Rewriter<'_> {
                 };
                 let mut changed = file;
                 (changed.oid, changed.name) = (oid, name.clone());
-                middles.entry(first).or_default().insert(name, changed);
+                let files = middles.entry(first).or_default();
+                // Lines that differed only in what was purged are one line now.
+                if let Some(other) = files.get(&name).filter(|other| other.oid != oid && other.mode() == Mode::File) {
+                    changed.oid = self.united(other.oid, oid)?;
+                }
+                files.insert(name, changed);
             }
         }
         for (name, files) in middles {
@@ -52,5 +59,16 @@ impl Rewriter<'_> {
         self.trees.insert(key, new);
         self.seen.insert(folder.oid);
         Ok(new)
+    }
+
+    /// A file with the lines of both, in the order of an archive.
+    fn united(&mut self, one: Oid, other: Oid) -> Result<Oid, TraceError> {
+        let text = |oid| self.archive_files.get(&oid).map_or_else(|| self.repo.read_blob(oid), |text| Ok(text.clone()));
+        let (one, other) = (text(one)?, text(other)?);
+        let united = crumb_archive::history("").format.union_of_lines(&one, &other);
+        let united = united.map_or(one, String::into_bytes);
+        let oid = self.objects.blob(&united)?;
+        self.archive_files.insert(oid, united);
+        Ok(oid)
     }
 }

@@ -1,5 +1,6 @@
 //! The message of a rewritten commit: subject, reason, and the trailers that describe its tree.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Rewriter, Role, archive, read_item};
@@ -26,19 +27,20 @@ const FIXED: [&str; 10] = [
 
 /// The commit that was picked or replayed, if it is here.
 pub(super) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, TraceError> {
-    let Ok(message) = std::str::from_utf8(&commit.message) else { return Ok(None) };
-    let Some(from) = Trailers::parse(message).from else { return Ok(None) };
+    let Some(from) = Trailers::parse(&decoded(&commit.message)).from else { return Ok(None) };
     let found = repo.find_commit(&from)?;
     // A shorter name could name another commit in another clone.
     Ok(found.filter(|oid| oid.to_string() == from))
 }
 
+/// A message as text. Plain git may write one in the encoding of its header; other encodings than Latin-1 are rare.
+pub(in crate::check::purge) fn decoded(message: &[u8]) -> Cow<'_, str> {
+    let of_latin_1 = |_| Cow::Owned(message.iter().copied().map(char::from).collect());
+    std::str::from_utf8(message).map_or_else(of_latin_1, Cow::Borrowed)
+}
+
 impl Rewriter<'_> {
-    pub(super) fn message(&mut self, commit: &RawCommit) -> Result<Vec<u8>, TraceError> {
-        let Ok(message) = std::str::from_utf8(&commit.message) else {
-            let changed = self.target.needle.replace(&commit.message, &self.target.marker);
-            return Ok(changed.unwrap_or_else(|| commit.message.clone()));
-        };
+    pub(super) fn message(&mut self, commit: &RawCommit, message: &str) -> Result<String, TraceError> {
         let files = self.repo.tree(commit.tree)?;
         let changed = if files.entries().any(|entry| archive::FOLDERS.contains(&entry.name)) {
             self.message_of_archive(message)
@@ -48,7 +50,7 @@ impl Rewriter<'_> {
             self.message_of_items(commit, message)?
         };
         self.counts.messages += usize::from(without_fixed(&changed) != without_fixed(message));
-        Ok(changed.into_bytes())
+        Ok(changed)
     }
 
     fn redacted(&self, text: &str) -> String {
@@ -60,6 +62,9 @@ impl Rewriter<'_> {
         let (text, trailers) = gap.map_or((message, ""), |gap| message.split_at(gap + 2));
         let items = || trailers.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse::<ItemId>().ok());
         let is_purged = items().any(|item| self.target.items.contains(&item));
+        // A commit that changes several items names none.
+        let has_reason = !is_purged && items().next().is_none() && trailers.contains("Trace-Reason: ");
+        let is_reason_purged = is_purged || (has_reason && self.changes_purged(commit)?);
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
         let must_go = is_purged && !is_marker(subject) && !self.is_preview(commit, &items().collect(), subject)?;
@@ -82,7 +87,7 @@ impl Rewriter<'_> {
                     None => continue,
                 },
                 Some(("Trace-Reason", reason)) => {
-                    let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
+                    let new = if is_reason_purged { self.target.marker.clone() } else { self.redacted(reason) };
                     if new != reason {
                         self.forget_words(reason);
                         self.changed_lines.extend(alone.map(|item| line_of(item, reason)));
@@ -95,6 +100,16 @@ impl Rewriter<'_> {
             changed.extend([&new, end]);
         }
         Ok(changed)
+    }
+
+    /// Whether a commit changes a purged item.
+    fn changes_purged(&self, commit: &RawCommit) -> Result<bool, TraceError> {
+        if self.target.items.is_empty() {
+            return Ok(false);
+        }
+        let before = commit.parents.first().map(|parent| self.repo.read_raw_commit(*parent)).transpose()?;
+        let changes = tree::changes(self.repo, before.map(|before| before.tree), commit.tree)?;
+        Ok(changes.iter().any(|change| self.target.items.contains(&change.entry().id)))
     }
 
     /// The beginnings of the items that a commit names and changes, before and after; `None` if nothing was purged from these. Other
@@ -247,4 +262,13 @@ fn without_fixed(message: &str) -> Vec<&str> {
 
 pub(in crate::check::purge) fn is_fixed(line: &str) -> bool {
     FIXED.iter().any(|key| line.starts_with(key))
+}
+
+/// A message without the trailers that are ids, numbers, and times.
+pub(in crate::check::purge) fn without_ids(message: &str) -> String {
+    let is_id = |line: &str| {
+        let value = line.split_once(": ").map_or("", |(_, value)| value);
+        is_fixed(line) && value.bytes().all(|byte| byte.is_ascii_hexdigit() || b" +-.:TZ_kos".contains(&byte))
+    };
+    message.lines().filter(|line| !is_id(line)).collect::<Vec<_>>().join("\n")
 }

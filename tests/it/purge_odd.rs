@@ -1,0 +1,224 @@
+//! Purging beside what only plain git, a remote, or chance puts into a repository. Nothing that is needed may be removed.
+
+use std::fs;
+
+use crate::purge::{SECRET as TEXT, places};
+use crate::repo::{TestRepo, run};
+
+fn purge(repo: &TestRepo, args: &[&str]) -> String {
+    repo.snapshot(&repo.run(&[&["purge", "--yes"], args].concat(), TEXT.as_bytes()))
+}
+
+/// Both checks of the repository, and git's upkeep, which stops at a missing object.
+#[track_caller]
+fn assert_whole(repo: &TestRepo) {
+    repo.fsck();
+    repo.text(&["fsck"]);
+    repo.git(&["gc", "--quiet", "--prune=now"]);
+}
+
+/// Adds an entry to the tree of `main`, as plain git can.
+fn add_entry(repo: &TestRepo, mode: &str, blob: &str, path: &str) {
+    let index = repo.home().join("index");
+    let git = |args: &[&str]| {
+        let output = run(repo.command("git").env("GIT_INDEX_FILE", &index).args(args), b"");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["read-tree", "refs/traces/main"]);
+    git(&["update-index", "--add", "--cacheinfo", &format!("{mode},{blob},{path}")]);
+    let tree = git(&["write-tree"]);
+    let commit = git(&["commit-tree", "-p", "refs/traces/main", "-m", "added", &tree]);
+    git(&["update-ref", "refs/traces/main", &commit]);
+}
+
+fn written(repo: &TestRepo, kind: &str, bytes: &[u8]) -> String {
+    let output = run(repo.command("git").args(["hash-object", "-t", kind, "-w", "--literally", "--stdin"]), bytes);
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_symbolic_link_in_a_trace_is_rewritten() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let blob = written(&repo, "blob", format!("notes/{TEXT}").as_bytes());
+    add_entry(&repo, "120000", &blob, "link");
+    let answer = purge(&repo, &["--text", "-"]);
+    assert!(!answer.contains("[exit "), "{answer}");
+    assert_eq!(places(&repo), Vec::<String>::new());
+    assert!(repo.git(&["ls-tree", "refs/traces/main"]).contains("120000 blob"));
+    assert_whole(&repo);
+}
+
+#[test]
+fn digits_that_are_also_in_names_of_an_archive_remove_nothing_of_it() {
+    let repo = TestRepo::new();
+    let notes: String = (1..13).map(|n| format!("n @{n} note {n} about a part of the system\n")).collect();
+    fs::write(repo.folder().join("a.crumb"), format!("\u{2234}CRUMB2 A s40\n\u{a7}volatile\n{notes}")).unwrap();
+    repo.text(&["crumb", "compress", "a.crumb"]);
+    let archive = || repo.git(&["ls-tree", "-r", "refs/crumb-archive/A"]);
+    let before = archive();
+    let name = before.lines().next().unwrap().rsplit('/').next().unwrap();
+    let digits = name[2..6].to_owned();
+    repo.say(&format!("the code is {digits}"));
+    let output = repo.run(&["purge", "--text", "-", "--yes"], digits.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", repo.snapshot(&output));
+    assert_eq!(archive(), before);
+    assert!(!repo.text(&["materialize", "--format", "text"]).contains(&digits));
+    assert_whole(&repo);
+    // Each tree has the mode of its files.
+    repo.run(&["purge", "--pattern", "[0-9]{6}", "--yes"], b"");
+    assert_whole(&repo);
+}
+
+#[test]
+fn an_equal_record_of_another_item_stays() {
+    let repo = TestRepo::new();
+    repo.say("first");
+    repo.say("second");
+    repo.text(&["pin", "#0", "--reason", "it matters"]);
+    // Of two clones that pin different items at the same moment, the lines may be the same.
+    let path = |item: &str| format!("{}/{}", &item[..2], &item[2..]);
+    let ids: Vec<String> =
+        repo.lines(&["log", "--json"]).iter().map(|line| line["item"].as_str().unwrap().to_owned()).collect();
+    let record = "refs/trace-priority";
+    let blob = repo.git(&["rev-parse", &format!("{record}:{}", path(&ids[1]))]);
+    let index = repo.home().join("index");
+    let git = |args: &[&str]| {
+        let output = run(repo.command("git").env("GIT_INDEX_FILE", &index).args(args), b"");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["read-tree", record]);
+    git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},{}", blob.trim(), path(&ids[0]))]);
+    let commit = git(&["commit-tree", "-p", record, "-m", "merge", &git(&["write-tree"])]);
+    git(&["update-ref", record, &commit]);
+    repo.text(&["purge", "#0", "--yes"]);
+    assert!(repo.text(&["priority", "#1"]).contains("pinned"));
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_killed_removal_is_completed_by_the_next_purge() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let old = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    let commit = run(repo.command("git").args(["cat-file", "commit", &old]), b"").stdout;
+    purge(&repo, &["--text", "-"]);
+    // As if it had been killed before it removed the commit.
+    assert_eq!(written(&repo, "commit", &commit), old);
+    let noted = repo.git_dir().join("trace/purging");
+    assert!(!noted.exists());
+    fs::write(&noted, format!("{old}\n")).unwrap();
+    let answer = purge(&repo, &["--pattern", "nothing has this"]);
+    assert!(!answer.contains("nothing to purge"), "{answer}");
+    assert_eq!(places(&repo), Vec::<String>::new());
+    assert!(!noted.exists());
+    // A list of a purge that did not begin names what is needed.
+    fs::write(&noted, repo.git(&["rev-parse", "refs/traces/main"])).unwrap();
+    purge(&repo, &["--pattern", "nothing has this"]);
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_lock_of_a_killed_git_gc_stops_no_purge() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let host = String::from_utf8(run(repo.command("uname").arg("-n"), b"").stdout).unwrap();
+    fs::write(repo.git_dir().join("gc.pid"), format!("999999999 {}", host.trim())).unwrap();
+    purge(&repo, &["--text", "-"]);
+    assert_eq!(places(&repo), Vec::<String>::new());
+    for lock in ["gc.pid", "objects/maintenance.lock"] {
+        assert!(!repo.git_dir().join(lock).exists(), "{lock}");
+    }
+}
+
+#[test]
+fn a_message_in_another_encoding_is_rewritten() {
+    let repo = TestRepo::new();
+    repo.say("mein Schlüssel-4711");
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    let raw = String::from_utf8(run(repo.command("git").args(["cat-file", "commit", &tip]), b"").stdout).unwrap();
+    let (headers, message) = raw.split_once("\n\n").unwrap();
+    let latin_1 = message.chars().map(|c| u8::try_from(u32::from(c)).unwrap());
+    let bytes: Vec<u8> =
+        format!("{headers}\nencoding ISO-8859-1\n\n").into_bytes().into_iter().chain(latin_1).collect();
+    repo.git(&["update-ref", "refs/traces/main", &written(&repo, "commit", &bytes)]);
+    let output = repo.run(&["purge", "--text", "-", "--yes"], "Schlüssel-4711".as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", repo.snapshot(&output));
+    let said = repo.git(&["log", "-1", "--format=%s", "refs/traces/main"]);
+    assert!(said.contains("mein [purged: "), "{said}");
+    let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+    assert!(!objects.windows(4).any(|window| window == b"4711"));
+    assert_whole(&repo);
+}
+
+/// Git reads the headers `tree` and `parent` in one place only, and would not keep what others name.
+#[test]
+fn a_commit_is_read_as_git_reads_it() {
+    let repo = TestRepo::new();
+    repo.say("Be careful.");
+    let tree = repo.git(&["rev-parse", "refs/traces/main^{tree}"]).trim().to_owned();
+    repo.say("Be bold.");
+    let bold = repo.git(&["rev-parse", "refs/traces/main^{tree}"]).trim().to_owned();
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    let who = "A <a@b> 1790000000 +0000";
+    for late in [format!("tree {bold}"), format!("parent {tip}")] {
+        let text = format!("tree {tree}\nauthor {who}\ncommitter {who}\n{late}\n\nodd\n");
+        let odd = written(&repo, "commit", text.as_bytes());
+        repo.git(&["update-ref", "refs/trace-remotes/origin/main", &odd]);
+        let answer = repo.refused(&["materialize", "origin/main"]);
+        assert!(answer.contains(&odd[..7]), "{answer}");
+        // A damaged ref of a remote stops no purge.
+        repo.say(TEXT);
+        let answer = purge(&repo, &["--text", "-"]);
+        assert!(!answer.contains("error:"), "{answer}");
+        assert_eq!(places(&repo), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn lines_of_an_archive_that_become_the_same_are_united() {
+    let repo = TestRepo::new();
+    let long =
+        "with a long explanation of many words that goes on and on until it is cut off by the rule for summaries";
+    let more = "another note about a part of the system that is also rather long so that it is cut off too";
+    let group = |key: &str, n: &str| {
+        format!("n @1 key-{key} {long} {n} original\nn @1 {more} {n}\nn @1 third {more} {n}\nn @1 fourth {more} {n}\n")
+    };
+    let text = format!(
+        "\u{2234}CRUMB2 A s30\n\n\u{a7}core\n{}\n\u{a7}volatile\n{}n @29 x\n",
+        group("aaaa1111", "FIRST"),
+        group("bbbb2222", "SECOND")
+    );
+    fs::write(repo.folder().join("a.crumb"), text).unwrap();
+    repo.text(&["crumb", "compress", "a.crumb"]);
+    repo.run(&["purge", "--pattern", "key-[0-9a-f]{8}", "--yes"], b"");
+    let archived = repo.git(&["grep", "-h", "", "refs/crumb-archive/A"]);
+    assert!(archived.contains("FIRST original") && archived.contains("SECOND original"), "{archived}");
+    assert_whole(&repo);
+}
+
+#[test]
+fn titles_edited_texts_and_reasons_of_a_purged_item_go() {
+    let repo = TestRepo::new();
+    let remote = TestRepo::new();
+    repo.git(&["remote", "add", "origin", &remote.folder().to_string_lossy()]);
+    let line = |text: &str| {
+        let text = text.replace('"', "\\\"");
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s1\",\"cwd\":\"/x\",\"version\":\"2.0.0\",\
+             \"timestamp\":\"2026-01-20T10:00:00Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    };
+    repo.bytes_with(&["import", "claude-code", "-"], line(&format!("my password is {TEXT}")).as_bytes());
+    repo.text(&["switch", "-c", "copy", "claude-code/s1"]);
+    repo.text(&["archive", "origin", "claude-code/s1"]);
+    assert!(repo.text(&["sessions", "--archived"]).contains(TEXT));
+    fs::write(repo.git_dir().join("TRACE_EDITMSG"), TEXT).unwrap();
+    repo.say("harmless");
+    repo.text(&["delete", "#0", "#1", "--reason", &format!("because of {TEXT}, which nobody should see")]);
+    repo.text(&["undo"]);
+    repo.text(&["purge", "#0", "--yes"]);
+    assert_eq!(places(&repo), Vec::<String>::new());
+    assert!(repo.text(&["sessions", "--archived"]).contains("[purged: "));
+}
