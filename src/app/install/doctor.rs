@@ -443,8 +443,7 @@ fn empty_repository(folder: &Path, like: &Repo) -> Result<Repo, String> {
         ObjectFormat::Sha1 => "sha1",
         ObjectFormat::Sha256 => "sha256",
     };
-    let path = folder.join("trial.git");
-    let mut init = Process::new("git");
+    let (path, mut init) = (folder.join("trial.git"), Process::new("git"));
     init.elsewhere().args(["init", "--quiet", "--bare", "--template=", "--object-format", format]).arg(&path);
     init.output().map_err(text)?;
     Repo::open(&path, like.env().clone()).map_err(text)
