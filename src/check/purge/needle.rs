@@ -166,8 +166,13 @@ impl Literal {
     }
 
     fn replacements(&self, bytes: &[u8], marker: &str) -> Vec<(Range<usize>, Vec<u8>)> {
-        let found = self.finder.find_iter(bytes);
-        found.map(|found| self.forms[found.pattern().as_usize()].replace(bytes, found.range(), marker)).collect()
+        let found = self.finder.find_iter(bytes).filter_map(|found| {
+            let form = &self.forms[found.pattern().as_usize()];
+            // The `n` of an escaped line break may be what base64 has there. Then the line before ends with the same letter.
+            let is_break = matches!(form.encoding, Encoding::Base64(_)) && lines::ends_break(bytes, found.start());
+            (!is_break).then(|| form.replace(bytes, found.range(), marker))
+        });
+        found.collect()
     }
 
     /// The replacement is on one line.

@@ -11,9 +11,11 @@ pub(super) use message::{decoded, is_fixed, without_ids};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use memchr::memmem;
+
 use super::Lines;
 use super::content::Target;
-use crate::git::{GitError, Mode, Objects, Oid, Repo, TreeStore as _};
+use crate::git::{Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
@@ -284,10 +286,10 @@ impl<'r> Rewriter<'r> {
         }
     }
 
-    /// As `commit`, unless git removed a part of its history, as it may if no ref leads there.
+    /// As `commit`, unless git removed a part of its history, as it may if no ref leads there, or a remote's history is damaged.
     pub(super) fn commit_if_whole(&mut self, oid: Oid) -> Result<(), TraceError> {
         match self.commit(oid) {
-            Err(TraceError::Git(GitError::MissingObject { .. })) => Ok(()),
+            Err(TraceError::Git(error)) if error.is_damage() => Ok(()),
             done => done.map(drop),
         }
     }
@@ -306,7 +308,13 @@ impl<'r> Rewriter<'r> {
         let mut objects: Vec<_> = removed.difference(&trees).map(|old| (*old, new(old))).collect();
         objects.sort_unstable();
         let items: BTreeSet<ItemId> = self.target.items.union(&self.changed_items).copied().collect();
-        let lines = self.changed_lines.iter().cloned().collect();
+        let mut lines = self.changed_lines.clone();
+        // The equal file of an item that is not purged keeps its lines.
+        for (_, blob) in self.blobs.keys().filter(|(_, blob)| self.kept.contains(blob)) {
+            let text = self.repo.read_blob(*blob).unwrap_or_default();
+            lines.retain(|line| memmem::find(&text, line.as_bytes()).is_none());
+        }
+        let lines = lines.into_iter().collect();
         let mut changed: Vec<_> = self.items.iter().filter(|(blob, _)| removed.contains(blob)).collect();
         changed.sort_unstable_by_key(|(blob, _)| **blob);
         let is_known_by_text = |before: &Item, after: &Item| {

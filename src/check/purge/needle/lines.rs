@@ -45,6 +45,12 @@ impl Joined {
     }
 }
 
+/// Whether a letter is the end of an escaped line break between two characters.
+pub(super) fn ends_break(bytes: &[u8], at: usize) -> bool {
+    let Some(start) = at.checked_sub(1).filter(|start| bytes[*start] == b'\\') else { return false };
+    start > 0 && is_char(bytes, start - 1) && break_len(&bytes[start..]) > 0
+}
+
 /// The length of a line break at the start, also escaped for JSON, with the indent of the next line.
 fn break_len(bytes: &[u8]) -> usize {
     let breaks: [&[u8]; 4] = [b"\r\n", b"\n", b"\\r\\n", b"\\n"];
