@@ -50,8 +50,9 @@ fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
     let (needle, marker) = (&target.needle, &target.marker);
     let start = title.trim_end_matches('…').trim_end();
     let mut bodies = removed.bodies.iter().chain(removed.contents.iter().map(|item| &item.body));
-    if !start.is_empty() && bodies.any(|body| one_line(&String::from_utf8_lossy(body)).starts_with(start)) {
-        return Some(marker.clone());
+    if needle.is_empty() && !start.is_empty() {
+        let is_start = |body: &Vec<u8>| one_line(&String::from_utf8_lossy(body)).starts_with(start);
+        return bodies.any(is_start).then(|| marker.clone());
     }
     needle.replace_text(title, marker).or_else(|| needle.replace_cut(title, marker))
 }

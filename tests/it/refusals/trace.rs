@@ -144,7 +144,7 @@ fn an_import_with_an_invalid_line_records_nothing() {
     insta::assert_snapshot!(repo.refused(&["import", "."]), @"
     --- stderr
     error: `.` is a folder
-    hint: name the file of a session; `git trace import claude-code` finds the newest one for this folder
+    hint: name a file; `git trace import --all` imports all sessions that agents ran in this folder
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["import", "somebody", "-"]), @"

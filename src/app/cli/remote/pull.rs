@@ -287,7 +287,7 @@ fn changed_between(repo: &Repo, name: &TraceName, before: Oid, after: Oid) -> Re
     Ok(found)
 }
 
-/// Prints what a trace that was archived brings along in place of what was archived.
+/// Prints how a trace changed on its remote after it was archived.
 pub(crate) fn print_changed_since(context: &Context, name: &TraceName, before: Oid) -> Result<()> {
     let repo = context.repo()?;
     let Some(after) = repo.find_ref(&name.refname())? else { return Ok(()) };
