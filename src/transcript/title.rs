@@ -1,39 +1,46 @@
 //! The title of a recorded session: the agent's own summary, else the first words of the user.
 //!
-//! The tip names the item with the agent's title, which imports remove from the context. Other titles are derived from the items at the
-//! tip. Text that agents add on the user's behalf is never a title: it starts
-//! with a tag or a heading, or is marked, as summaries of compactions are.
+//! The tip names the item with the agent's title, which imports remove from the context, or else the first prompt, once a summary or
+//! a rewind removed it. Other titles are derived from the items at the tip.
 
 use crate::git::Repo;
-use crate::trace::model::item::{Item, ItemType, Role};
+use crate::trace::model::item::ItemType;
 use crate::trace::model::trailers::first_words;
 use crate::trace::store::total::read_item;
-use crate::trace::{ItemEntry, Tip, TraceName, View};
+use crate::trace::store::turns::{first_prompt, words};
+use crate::trace::{Item, ItemEntry, Tip, TraceName, View};
 use crate::transcript::format::Format;
 
-/// How many messages are read at most.
-const MAX_SEARCHED: usize = 50;
-
-/// Keys in the metadata of text that the user did not type: what agents add, and summaries.
-const INJECTED: [&str; 3] = ["is_meta", "compact_summary", "stands_for"];
+/// A title that would be shorter is cut within a word, because a long word would take most of it.
+const MIN_WORDS: usize = 30;
 
 /// The title of a trace; `None` if it records no session, or has no words of the user.
 pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Option<String> {
     if !records_session(name, &view.tip) {
         return None;
     }
-    if let Some((id, blob)) = view.tip.title(repo) {
-        let slot = ItemEntry { seq: 0, id, item_type: ItemType::freeform(), blob, path: String::new() };
-        let title = read_item(repo, &slot).ok().map(|item| first_words(&item.body)).filter(|words| !words.is_empty());
-        if title.is_some() {
-            return title;
-        }
+    let named = titled(repo, view).map(|item| cut(&item)).filter(|words| !words.is_empty());
+    named.or_else(|| {
+        let live = view.slots.iter().filter(|slot| view.left_out(slot).is_none());
+        Some(cut(&first_prompt(repo, live)?.1))
+    })
+}
+
+/// The item that the tip names as the title, as it is now.
+pub(crate) fn titled(repo: &Repo, view: &View) -> Option<Item> {
+    let (id, blob) = view.tip.title(repo)?;
+    let slot = ItemEntry { seq: 0, id, item_type: ItemType::freeform(), blob, path: String::new() };
+    read_item(repo, view.slots.iter().find(|slot| slot.id == id).unwrap_or(&slot)).ok()
+}
+
+/// The first words of an item, up to the end of a word.
+fn cut(item: &Item) -> String {
+    let words = first_words(words(item).as_bytes());
+    let kept = words.strip_suffix('…').and_then(|cut| Some(cut.rsplit_once(' ')?.0));
+    match kept.filter(|kept| kept.len() > MIN_WORDS) {
+        Some(kept) => format!("{}…", kept.trim_end_matches([',', ';', ':', ' '])),
+        None => words,
     }
-    let texts =
-        view.slots.iter().filter(|slot| slot.item_type == ItemType::dialogue() && view.left_out(slot).is_none());
-    // A lost item is not a reason to fail here.
-    let typed = texts.take(MAX_SEARCHED).filter_map(|slot| read_item(repo, slot).ok()).filter(is_typed);
-    typed.map(|item| first_words(&item.body)).find(|words| !words.is_empty())
 }
 
 pub(crate) fn records_session(name: &TraceName, tip: &Tip) -> bool {
@@ -43,13 +50,4 @@ pub(crate) fn records_session(name: &TraceName, tip: &Tip) -> bool {
 /// Whether a name has the form `<agent>/<session id>`.
 pub(crate) fn is_session_name(name: &TraceName) -> bool {
     name.as_str().split_once('/').is_some_and(|(agent, _)| agent.parse::<Format>().is_ok())
-}
-
-fn is_typed(item: &Item) -> bool {
-    let fields = &item.fields;
-    fields.item_type == ItemType::dialogue()
-        && fields.role == Some(Role::User)
-        && !INJECTED.iter().any(|key| fields.meta.contains_key(*key))
-        && !item.body.trim_ascii_start().starts_with(b"<")
-        && !item.body.trim_ascii_start().starts_with(b"#")
 }

@@ -71,6 +71,12 @@ impl TraceName {
         Self::trace(format!("{agent}/{}", plain_word(session)))
     }
 
+    /// The name as one of an agent's session.
+    pub(crate) fn as_family(&self, agent: &str) -> Self {
+        let is_of_agent = self.name.split_once('/').is_some_and(|(first, _)| first == agent);
+        if is_of_agent { self.clone() } else { Self::of_session(agent, &self.name) }
+    }
+
     /// The trace of a sub-agent: `<trace>.agent-<id>`, because a ref cannot also be a folder.
     #[must_use]
     pub fn of_sub_agent(&self, agent_id: &str) -> Self {

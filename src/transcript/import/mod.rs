@@ -152,6 +152,8 @@ pub(crate) fn transcript(
             (base, session.unwrap_or_else(|| UNNAMED.to_owned()))
         }
         Destination::Trace(name) | Destination::SessionOf(name) => {
+            // Sessions without ids are not one family.
+            own_family = session.is_none().then(|| name.as_family(format.as_str()));
             (name, session.unwrap_or_else(|| UNNAMED.to_owned()))
         }
         Destination::Session { file_stem, is_new_allowed } => {

@@ -15,7 +15,7 @@ use crate::trace::store::{settings, total};
 use crate::trace::{ItemEntry, Time, Tip, TraceError, TraceName};
 use crate::transcript::continuation::recorded_by_one_of;
 use crate::transcript::format::Format;
-use crate::transcript::title::{is_session_name, title};
+use crate::transcript::title::{is_session_name, title, titled};
 
 /// How many items are read to find a time.
 const MAX_SEARCHED: usize = 30;
@@ -136,6 +136,8 @@ fn read(
     let view = View::at(repo, tip, None)?;
     let live = view.slots.iter().filter(|slot| view.left_out(slot).is_none());
     let (began, ended) = (first_time(repo, live.clone())?, first_time(repo, live.rev())?);
+    // The first prompt may have been summarized.
+    let began = titled(repo, &view).and_then(|item| item.fields.created).into_iter().chain(began).min();
     let counter = settings::counter(repo, Some(&name))?;
     Ok(RecordedSession {
         agent: recorded_by_one_of(repo, &view, || Ok(sessions))?,

@@ -150,6 +150,7 @@ impl Writer<'_> {
             }
         }
         self.read_live(&going)?;
+        self.keep_title(&going)?;
         self.read_deleted(&returning)?;
         let seq = |id: &ItemId| self.live.get(id).or(self.deleted.get(id)).map(|item| item.seq);
         let mut wanted: Vec<ItemId> = going.iter().chain(&returning).copied().collect();

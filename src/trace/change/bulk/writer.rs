@@ -17,6 +17,7 @@ use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
 use crate::trace::store::priority::{Level, RECORD, SetLevel, Setting};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total;
+use crate::trace::store::turns::{first_prompt, is_prompt};
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
@@ -42,6 +43,8 @@ pub(crate) struct Writer<'t> {
     pub(super) ahead: HashMap<ItemId, bool>,
     /// Titles of items that are not there yet.
     titles: HashMap<ItemId, (ItemId, Oid)>,
+    /// The first prompt of this input.
+    first_prompt: Option<(ItemId, Oid)>,
     pub(crate) recorded: usize,
     pub(crate) known: usize,
     /// How many items summaries replaced.
@@ -96,6 +99,7 @@ impl<'t> Writer<'t> {
             history: None,
             ahead: HashMap::new(),
             titles: HashMap::new(),
+            first_prompt: None,
             recorded: 0,
             known: 0,
             replaced: 0,
@@ -242,6 +246,18 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// Makes the first prompt the title of a trace without one before it leaves the context.
+    pub(super) fn keep_title(&mut self, leaving: &HashSet<ItemId>) -> Result<(), TraceError> {
+        if self.change.title.is_some() || leaving.is_empty() {
+            return Ok(());
+        }
+        let repo = self.change.repo();
+        let slots = self.change.total.base_view()?.map(|view| &view.slots[..]).unwrap_or_default();
+        let first = first_prompt(repo, slots.iter()).map(|(slot, _)| (slot.id, slot.blob)).or(self.first_prompt);
+        self.change.title = first.filter(|(id, _)| leaving.contains(id));
+        Ok(())
+    }
+
     /// Whether the trace has the item, or had it.
     pub(super) fn has(&self, id: ItemId) -> bool {
         self.live.contains_key(&id) || self.deleted.contains_key(&id)
@@ -288,6 +304,9 @@ impl<'t> Writer<'t> {
         let is_skipped = was_skipped || by_type;
         let (path, cost) = (item_path(seq, &item.fields.item_type, id), total::item_cost(item, self.change.counter));
         let blob = self.change.sink.write_blob(item_file::render(item))?;
+        if self.first_prompt.is_none() && incoming.removal.is_none() && is_prompt(item) {
+            self.first_prompt = Some((id, blob));
+        }
         self.change.put_file(&path, blob)?;
         self.change.total.add(cost, is_skipped);
         self.change.next_seq = self.change.next_seq.max(seq + 1);
@@ -373,6 +392,7 @@ impl Writer<'_> {
         let kept = self.kept(&ids)?;
         ids.retain(|id| !kept.contains(id));
         self.read_live(&ids)?;
+        self.keep_title(&ids)?;
         let mut going = Vec::new();
         for id in &ids {
             going.extend(self.live.remove(id).map(|item| (item.seq, *id, item)));

@@ -37,7 +37,7 @@ use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
 
 /// The meta key of a summary that lists the ids of the items that it replaces.
-const REPLACED: &str = "stands_for";
+pub(crate) const REPLACED: &str = "stands_for";
 
 /// Sets the meta key that lists the ids of the items that a summary replaces, in reading order.
 pub(crate) fn set_replaced_ids(fields: &mut Fields, ids: impl IntoIterator<Item = ItemId>) {

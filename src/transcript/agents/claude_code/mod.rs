@@ -18,6 +18,7 @@
 //! | any other block | `freeform` of that name, the JSON verbatim |
 //! | `summary` | `freeform`, removed as `title` |
 //! | `isCompactSummary` | `dialogue`, removed as `compaction` if its originals stay, meta `{"compact_summary":true}` |
+//! | a plan that clears the context | `dialogue` that replaces what is before it, meta `{"clears_context":true}` |
 //! | `attachment` | a queued prompt: `dialogue`, meta `{"queued":true}`; else `freeform`: the text that the model is sent, meta `{"attachment":{…}}`, or, if there is none, the JSON verbatim, removed as `interface` |
 //! | `system` with content | `freeform` named after its subtype, removed as `interface` unless it is `local_command` |
 //!

@@ -16,6 +16,7 @@ use crate::tokens::UsageReader;
 use crate::trace::change::bulk::{Removal, Usage};
 use crate::trace::model::item::Role;
 use crate::trace::model::source::Source;
+use crate::trace::store::turns::CLEARS_CONTEXT;
 use crate::transcript::read::builder::{EntryBuilder, RecordSource, SourceTracker, freeform};
 use crate::transcript::read::calls::ToolCalls;
 use crate::transcript::read::header::{self, is_listed};
@@ -110,6 +111,7 @@ impl RecordReader for ClaudeCode {
         let Some(source) = self.source(record, bytes, content) else { return Outcome::Repeated };
 
         let is_summary = json::is_true(record.is_compact_summary) && self.started.contains(&thread);
+        let clears_context = thread.is_none() && std::mem::take(&mut self.turns.clears_context);
         let mut builder = EntryBuilder::new(FORMAT, source, record.timestamp, output.end_offset);
         builder.thread = thread;
         let role = if kind == "assistant" { Role::Assistant } else { Role::User };
@@ -133,12 +135,13 @@ impl RecordReader for ClaudeCode {
                 if is_summary && !output.replays_compactions {
                     entries.builder.removal = Some(Removal::Compaction);
                 }
+                entries.builder.add_meta(CLEARS_CONTEXT, clears_context.then_some(true));
                 entries.add(content);
             }
         }
         let mut entries = entries.builder.entries;
         let Some(first) = entries.first_mut() else { return Outcome::Ignored(format!("{kind}/empty")) };
-        if is_summary && output.replays_compactions {
+        if (is_summary || clears_context) && output.replays_compactions {
             self.turns.replace(first, &mut output.rewound);
         }
         self.turns.add_entries(record, &entries, &mut output.rewound);

@@ -4,6 +4,9 @@
 //! record than the last one removes the turns between. A fork within a turn, as parallel calls create them, removes
 //! nothing, nor does an unknown parent, as in a file that lost a line.
 //!
+//! A plan that the user accepts may clear the context: the agent sends it as a prompt that follows nothing. It replaces the messages
+//! before it, as a compaction does.
+//!
 //! A file whose turns alternate between two branches rewinds half of its messages each time, and each is a commit. Once there were
 //! more of them than [`ALLOWANCE`] admits, only the outcome counts, at the end of the file, so that the work stays linear.
 
@@ -25,6 +28,9 @@ use crate::transcript::read::{json, packed};
 /// How many messages may be rewound and brought back: a number, and as many again per record. Real sessions need a tenth.
 const ALLOWANCE: (usize, usize) = (1024, 4);
 
+/// The tool that proposes a plan, and how the prompt begins that the agent makes of it.
+const PLAN: (&str, &str) = ("ExitPlanMode", "Implement the following plan:");
+
 /// How many messages may be compared for the price of one that is rewound.
 const COMPARED: usize = 64;
 
@@ -41,6 +47,12 @@ pub(super) struct Turns {
     /// The part of the allowance that is used up.
     #[serde(default)]
     spent: usize,
+    /// Whether a plan was proposed in the main thread.
+    #[serde(default)]
+    has_plan: bool,
+    /// Whether the last record is a plan that clears the context.
+    #[serde(skip)]
+    pub(super) clears_context: bool,
     /// Whether turns changed since [`Self::update_rewound`].
     #[serde(skip)]
     is_stale: bool,
@@ -91,6 +103,8 @@ impl Default for Turns {
             last: 0,
             threads: BTreeMap::new(),
             spent: 0,
+            has_plan: false,
+            clears_context: false,
             is_stale: false,
             withheld: Rewound::new(),
         }
@@ -118,8 +132,12 @@ impl Turns {
             None => 0,
         };
         let (mut turn, mut changed) = (previous, false);
+        self.clears_context = false;
         if is_prompt(record, content) {
             turn = self.all.len();
+            let is_plan = || content.and_then(json::text).is_some_and(|text| text.starts_with(PLAN.1));
+            self.clears_context = self.has_plan && previous == 0 && turn > 1 && is_plan();
+            let previous = if self.clears_context { turn - 1 } else { previous };
             self.all.push(Turn { previous, ..Turn::default() });
             if previous != turn - 1 {
                 changed = self.leave_turns(rewound);
@@ -213,6 +231,7 @@ impl Turns {
 
     /// Adds the entries that the model sees of a record.
     pub(super) fn add_entries(&mut self, record: &Record<'_>, entries: &[TranscriptEntry], rewound: &mut Rewound) {
+        self.has_plan |= entries.iter().any(|entry| entry.draft.fields.name.as_deref() == Some(PLAN.0));
         let items: Vec<ItemId> = entries.iter().filter(|entry| entry.removal.is_none()).map(|entry| entry.id).collect();
         if let Some(first) = entries.first().filter(|_| !items.is_empty()) {
             let record = key(record.uuid);
