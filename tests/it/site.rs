@@ -93,7 +93,7 @@ fn the_index_has_sessions_by_date_with_their_figures() {
     repo.bytes_with(&["import", "claude-code", "-", "--trace", "claude-code/s"], lines.as_bytes());
     repo.text(&["--trace", "claude-code/s", "delete", "#2", "-m", "no longer needed"]);
     let (_, files) = site(&repo);
-    insta::assert_snapshot!(words(&files["index.html"]), @"Sessions 1 trace, 1 prompt, 16 tokens Tokens over time 0 2 4 6 8 10 2026-03-01 2026-03-02 dialogue tool_io By tool Tool Calls Tokens Read 1 11 Reported, by model Model Input From cache To cache Output big-1 1,000 2,000 0 500 git config --add trace.price 'MODEL=INPUT,OUTPUT' adds costs. 2026-03-02 Where is the limit? claude-code · claude-code/s · 2026-03-01 10:00:00 to 2026-03-02 10:00:05 1 prompt · 2 items · 22 tokens (counted)");
+    insta::assert_snapshot!(words(&files["index.html"]), @"Sessions 1 trace, 1 prompt, 16 tokens 2026-03-02 Where is the limit? claude-code · claude-code/s · 2026-03-01 10:00:00 to 2026-03-02 10:00:05 UTC 1 prompt · 3 items, 2 in the context · 22 tokens (counted) Tokens over time 0 2 4 6 8 10 2026-03-01 2026-03-02 dialogue tool_io By tool Tool Calls Tokens Read 1 11 Reported, by model Model Input From cache To cache Output big-1 1,000 2,000 0 500 git config --add trace.price 'MODEL=INPUT,OUTPUT' adds costs.");
     repo.git(&["config", "trace.price", "big-*=5,25"]);
     let (told, files) = site(&repo);
     assert_eq!(told, "pages: 1 written, 0 unchanged\n");
@@ -106,6 +106,32 @@ fn the_index_has_sessions_by_date_with_their_figures() {
     error: git config `trace.price` is `big-*=5`, which is not a pattern of models with the prices of a million tokens of input and output, such as `big-*=5,25`
     [exit 2]
     ");
+}
+
+#[test]
+fn the_index_counts_what_summaries_replaced() {
+    let repo = TestRepo::new();
+    let line = |number: usize, is_summary: bool, text: &str| {
+        json!({ "type": "user", "uuid": number.to_string(), "parentUuid": (number > 1).then(|| (number - 1).to_string()), "sessionId": "s",
+            "timestamp": format!("2026-03-01T1{number}:00:00Z"), "isCompactSummary": is_summary, "message": { "role": "user", "content": text } })
+    };
+    let lines = [line(1, false, "one"), line(2, false, "two"), line(3, true, "both"), line(4, false, "three")];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "claude-code/s"], lines.as_bytes());
+    let index = words(&site(&repo).1["index.html"]);
+    let row = "2026-03-01 11:00:00 to 2026-03-01 14:00:00 UTC 3 prompts · 4 items, 2 in the context · ";
+    assert!(index.contains(row), "{index}");
+}
+
+#[test]
+fn sessions_without_an_id_are_separate() {
+    let repo = TestRepo::new();
+    let line = r#"{"role":"user","message":{"content":[{"type":"text","text":"hello"}]}}"#;
+    for name in ["one", "two"] {
+        repo.bytes_with(&["import", "cursor", "-", "--trace", name], format!("{line}\n").as_bytes());
+    }
+    let index = &site(&repo).1["index.html"];
+    assert_eq!((index.matches("class=\"session\"").count(), index.matches("session below").count()), (2, 0));
 }
 
 #[test]

@@ -22,6 +22,11 @@ pub(super) const UNKNOWN: &str = "unknown model";
 #[derive(Serialize, Deserialize, Clone, Default, Debug)]
 pub(super) struct Figures {
     pub prompts: usize,
+    #[serde(default)]
+    pub items: usize,
+    /// The time of the first item that has one.
+    #[serde(default)]
+    pub began: Option<String>,
     /// Counted tokens by the day in UTC and by type.
     pub days: BTreeMap<String, BTreeMap<String, u64>>,
     pub tools: BTreeMap<String, Tool>,
@@ -94,6 +99,8 @@ pub(super) fn of_family(repo: &Repo, family: &Group) -> Result<BTreeMap<String, 
             }
         }
         sum.prompts = turns.count();
+        sum.items = items.len();
+        sum.began = items.iter().filter_map(|(item, _)| item.fields.created).min().map(|time| time.to_string());
         figures.insert(name.to_string(), sum);
     }
     Ok(figures)

@@ -79,16 +79,6 @@ pub(super) fn render(
                         @if let Some(cost) = site.cost(&sum) { ", cost " b { (cost) } }
                     }
                 }
-                @if tokens > 0 {
-                    section {
-                        h2 { "Tokens over time" }
-                        (over_time(&sum.days))
-                    }
-                }
-                div.pair {
-                    @if !sum.tools.is_empty() { section { h2 { "By tool" } (by_tool(&sum.tools)) } }
-                    @if !sum.usage.is_empty() { section { h2 { "Reported, by model" } (site.by_model(&sum.usage)) } }
-                }
                 main {
                     @if dated.is_empty() { p.note { "There are no traces." } }
                     @for families in dated.chunk_by(|one, next| day(one) == day(next)) {
@@ -100,6 +90,19 @@ pub(super) fn render(
                         }
                     }
                 }
+                @if tokens > 0 {
+                    section {
+                        h2 { "Tokens over time" }
+                        (over_time(&sum.days))
+                    }
+                }
+                div.pair {
+                    @if !sum.tools.is_empty() { section { h2 { "By tool" } (by_tool(&sum.tools)) } }
+                    @if !sum.usage.is_empty() {
+                        section {
+                        details { summary { "Reported, by model" } (site.by_model(&sum.usage)) }
+                    } }
+                }
             }
         }
     })
@@ -109,6 +112,10 @@ impl Site<'_> {
     fn row(&self, member: &RecordedSession, is_below: bool) -> Markup {
         let RecordedSession { name, agent, began, ended, items, total, title, commits, .. } = member;
         let figures = self.figures.get(name.as_str());
+        // Summaries replaced items of the context, which is what a session lists.
+        let all = figures.map_or(*items, |figures| figures.items);
+        let first = figures.and_then(|figures| figures.began.as_deref()?.parse().ok());
+        let began = first.unwrap_or(*began).min(*began);
         let commits = if is_below { &[] } else { &commits[..] };
         let (shown, folded) = commits.split_at(commits.len().min(SHOWN));
         html! {
@@ -120,11 +127,13 @@ impl Site<'_> {
                 }
                 p.kind {
                     @if let Some(agent) = agent { (agent.as_str()) " · " }
-                    bdi { (name) } " · " (time(*began)) " to " (time(*ended))
+                    bdi { (name) } " · " (time(began)) " to " (time(*ended)) " UTC"
                 }
                 p.kind {
                     @if let Some(figures) = figures { (count(figures.prompts, "prompt")) " · " }
-                    (count(*items, "item")) " · " b { (number(total.tokens)) " tokens" } " (" (total.basis.source()) ")"
+                    (count(all, "item"))
+                    @if all > *items { ", " (number(items)) " in the context" }
+                    " · " b { (number(total.tokens)) " tokens" } " (" (total.basis.source()) ")"
                     @if let Some(cost) = figures.and_then(|figures| self.cost(figures)) { " · cost " b { (cost) } }
                 }
                 @if !commits.is_empty() {
