@@ -504,6 +504,73 @@ fn the_agents_title_is_the_title_of_the_trace() {
 }
 
 #[test]
+fn the_first_prompt_stays_the_title_after_a_compaction_and_a_rewind() {
+    let title = |repo: &TestRepo| repo.json(&["sessions", "--json"])["title"].clone();
+    let line = |number: usize, parent: Option<usize>, text: &str| {
+        let uuid = |number: usize| format!("00000000-0000-4000-8000-{number:012}");
+        json!({"parentUuid": parent.map(uuid), "uuid": uuid(number), "sessionId": "s1", "type": "user",
+            "timestamp": format!("2026-03-01T09:00:0{number}Z"), "message": {"role": "user", "content": text}})
+    };
+    let import = |lines: &[Value]| {
+        let repo = TestRepo::new();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        repo.bytes_with(&["import", "claude-code", "-"], text.as_bytes());
+        repo
+    };
+    let first = "why does the parser of settings reject a comment at the end of a line of the file?";
+    let mut summary =
+        line(2, Some(1), "This session is being continued from a previous conversation that ran out of context.");
+    summary["isCompactSummary"] = json!(true);
+    let repo = import(&[line(1, None, first), summary, line(3, Some(2), "and now the lexer")]);
+    assert_eq!(title(&repo), "why does the parser of settings reject a comment at the end of a line…");
+    assert_eq!(repo.json(&["sessions", "--json"])["began_at"], "2026-03-01T09:00:01Z");
+    let rewound = import(&[line(1, None, "fix the parser"), line(2, None, "fix the lexer")]);
+    assert_eq!(title(&rewound), "fix the parser");
+    let interrupted = import(&[
+        line(1, None, "[Request interrupted by user]"),
+        line(
+            2,
+            Some(1),
+            "<command-message>plan</command-message>\n<command-name>/plan</command-name>\n<command-args>a parser</command-args>",
+        ),
+    ]);
+    assert_eq!(title(&interrupted), "/plan a parser");
+    assert_eq!(title(&import(&[line(1, None, "# Fix the parser")])), "# Fix the parser");
+}
+
+#[test]
+fn a_plan_that_clears_the_context_replaces_it() {
+    let repo = TestRepo::new();
+    let line = |role: &str, number: usize, parent: Option<usize>, content: Value| {
+        let uuid = |number: usize| format!("00000000-0000-4000-8000-{number:012}");
+        json!({"parentUuid": parent.map(uuid), "uuid": uuid(number), "sessionId": "s1", "type": role,
+            "timestamp": format!("2026-03-01T09:00:0{number}Z"), "message": {"role": role, "id": uuid(number), "content": content}})
+    };
+    let plan = "Implement the following plan:\n\n# Plan\n\nRead.";
+    let call = json!([{"type": "tool_use", "id": "t", "name": "ExitPlanMode", "input": {"plan": "# Plan\n\nRead."}}]);
+    let lines = [
+        line("user", 1, None, json!("how is it done?")),
+        line("assistant", 2, Some(1), call),
+        line("user", 3, None, json!(plan)),
+        line("assistant", 4, Some(3), json!([{"type": "text", "text": "done"}])),
+    ];
+    let import = |lines: &[Value]| {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        repo.bytes_with(&["import", "claude-code", "-"], text.as_bytes());
+    };
+    import(&lines[..2]);
+    import(&lines);
+    assert_eq!(bodies(&repo, "claude-code/s1"), [plan, "done"]);
+    assert_eq!(repo.json(&["sessions", "--json"])["title"], "how is it done?");
+    let page = repo.text(&["view", "claude-code/s1", "-o", "-"]);
+    assert!(page.contains("Context cleared for the plan · 2 items</p>"), "{page}");
+    assert!(page.find("<p>how is it done?") < page.find("<p>Implement the following plan:"));
+    repo.text(&["--trace", "claude-code/s1", "expand", "#0"]);
+    assert_eq!(bodies(&repo, "claude-code/s1").len(), 3);
+    repo.fsck();
+}
+
+#[test]
 fn a_title_may_follow_many_calls_and_results() {
     let repo = TestRepo::new();
     let (uuid, mut lines) = record("s1", None, 1, "continued");

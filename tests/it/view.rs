@@ -286,8 +286,7 @@ fn a_call_and_its_result_are_one_card() {
     insta::assert_snapshot!(tokens.replace_all(card, "TOKENS"), @r##"
      class="card k2" id="0" data-type="tool_io" data-tool="Edit"><header><b><bdi>Edit</bdi></b><span class="arg"><bdi>a.rs</bdi></span><span class="TOKENS</span>TOKENS</time><a class="seq" href="#0">#0</a></header><pre class="diff"><span class="del">- let a = <b>1;</b>
     </span><span class="ins">+ let a = <b>2;</b>
-    </span></pre><div class="result" id="1"><details class="fold"><summary>result</summary><pre class="out" dir="auto">
-    done</pre></details></div>
+    </span></pre><span class="result" id="1"></span>
     "##);
     assert_eq!(page.matches("<article").count(), 1);
 }
@@ -322,7 +321,14 @@ fn summarized_texts_are_on_the_page_and_deleted_ones_are_not() {
             && !shown.contains("a text that is deleted")
     );
     assert!(card("the first question").contains("data-state=\"summarized\""));
-    assert!(shown.find("<p>two questions") < shown.find("<p>the first question"), "{shown}");
+    assert!(shown.find("<p>the second question") < shown.find("<p>two questions"), "{shown}");
+    // Both have the position of the first question.
+    let summary = Regex::new(r#"id="(0-[0-9a-f]+)""#).unwrap().captures(&shown).unwrap()[1].to_owned();
+    assert!(card("the first question").contains(&format!("<a class=\"badge summarized\" href=\"#{summary}\">")));
+    assert!(
+        card("two questions").contains("<b><bdi>Compressed</bdi></b><span class=\"reason\">2 items, 12 → "),
+        "{shown}"
+    );
     assert!(shown.contains(", because: <bdi>off topic</bdi>; the text is not on this page"));
     let without = page(&repo, &["--no-edits"]);
     assert!(!without.contains("the first question"));
@@ -335,14 +341,17 @@ fn neighbors_that_were_deleted_for_the_same_reason_are_one_card() {
     for text in ["one", "two", "three", "four"] {
         repo.say(text);
     }
-    repo.say(" \n");
     repo.text(&["delete", "#0", "--reason", "wrong"]);
+    repo.commit(&["-t", "reasoning", "-m", "five"]);
+    repo.text(&["delete", "#4", "--reason", "also wrong"]);
     repo.text(&["delete", "#1", "--reason", "wrong"]);
+    repo.text(&["delete", "#3", "--reason", "also wrong"]);
     repo.text(&["delete", "#2", "--reason", "also wrong"]);
     let shown = page(&repo, &[]);
-    assert_eq!(shown.matches("<article").count(), 4);
-    assert!(shown.contains(">#0..#1</a>") && shown.contains("<span class=\"result\" id=\"1\"></span>"), "{shown}");
-    assert!(shown.contains("white space only"));
+    assert_eq!(shown.matches("<article").count(), 2);
+    assert!(shown.contains("<b><bdi>2 items</bdi></b>") && shown.contains(">#0–#1</a>"), "{shown}");
+    assert!(shown.contains("<b><bdi>3 items</bdi></b>") && shown.contains(">#2–#4</a>"), "{shown}");
+    assert!(shown.contains("<span class=\"result\" id=\"1\"></span>"), "{shown}");
     // With their texts, each has its own.
     assert_eq!(page(&repo, &["--deleted"]).matches("<article").count(), 5);
 }
@@ -351,10 +360,169 @@ fn neighbors_that_were_deleted_for_the_same_reason_are_one_card() {
 fn what_an_agent_wrote_between_tags_is_folded_without_them() {
     let repo = TestRepo::new();
     repo.say("<div> is not closed");
-    repo.say("<command-name>/init</command-name>\n  <command-args>src <T></command-args>");
+    repo.say("<command-name>/clear</command-name>\n  <command-args></command-args>");
     let page = page(&repo, &[]);
-    assert!(page.contains("<summary><bdi>/init src &lt;T&gt;</bdi></summary>"));
+    assert!(page.contains("<summary><bdi>/clear</bdi></summary>"));
     assert!(page.contains("&lt;div&gt; is not closed"));
+}
+
+#[test]
+fn the_index_has_what_the_user_typed() {
+    let repo = TestRepo::new();
+    repo.say("<command-message>plan</command-message>\n<command-name>/plan</command-name>\n<command-args>src <T></command-args>");
+    repo.say("[Request interrupted by user for tool use]");
+    repo.say("# A heading\nand more");
+    repo.commit(&["-r", "user", "-m", "It went on.", "--meta", "compact_summary=true"]);
+    let page = page(&repo, &[]);
+    let words = Regex::new("<span class=\"words\"><bdi>(.*?)</bdi>").unwrap();
+    let prompts: Vec<&str> = words.captures_iter(&page).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert_eq!(prompts, ["/plan src &lt;T&gt;", "# A heading and more"]);
+    assert!(page.contains("<p>/plan src &lt;T&gt;</p>"), "{page}");
+    assert!(page.contains("<b><bdi>Interrupted by the user</bdi></b>") && !page.contains("[Request interrupted"));
+}
+
+#[test]
+fn items_with_nothing_to_show_have_no_card() {
+    let repo = TestRepo::new();
+    repo.say(" \n");
+    repo.say("hello");
+    let page = page(&repo, &[]);
+    assert_eq!(page.matches("<article").count(), 1);
+    let (_, card) = page.split_once("<article").unwrap();
+    assert!(card.contains("<span id=\"0\"></span>"), "links to it have an end: {card:.300}");
+}
+
+/// The card of a call with its result.
+fn card_of(name: &str, arguments: &Value, result: &Value) -> String {
+    let repo = TestRepo::new();
+    let call =
+        json!({ "type": "tool_io", "direction": "call", "name": name, "call_id": "1", "text": arguments.to_string() });
+    let mut answer = json!({ "type": "tool_io", "direction": "result", "call_id": "1" });
+    answer.as_object_mut().unwrap().extend(result.as_object().unwrap().clone());
+    repo.bytes_with(&["commit", "--batch"], format!("{call}\n{answer}\n").as_bytes());
+    let page = page(&repo, &[]);
+    let (_, card) = page.split_once("<header>").unwrap();
+    let card = card.split_once("<details class=\"meta\"").unwrap().0;
+    let figures = Regex::new(r#"<span class="tokens">.*?</header>"#).unwrap();
+    figures.replace_all(card, "</header>").into_owned()
+}
+
+#[test]
+fn questions_plans_and_tasks_are_shown_as_the_user_saw_them() {
+    let option = |label: &str, description: &str| json!({ "label": label, "description": description });
+    let question = json!({ "questions": [{ "question": "Which one?", "header": "Choice", "multiSelect": true,
+        "options": [option("A", "the first"), option("B", "the second")] }] });
+    insta::assert_snapshot!(card_of("AskUserQuestion", &question,
+        &json!({ "text": "User has answered your questions: \"Which one?\"=\"B\". You can continue." })), @r##"
+    <b><bdi>AskUserQuestion</bdi></b></header><p class="question"><span class="badge">Choice</span></p><div class="md" dir="auto"><p>Which one?</p>
+    </div><ul class="tasks"><li>☐ <b>A</b> <span class="dim">the first</span></li><li>☑ <b>B</b> <span class="dim">the second</span></li></ul><span class="result" id="1"></span>
+    "##);
+    insta::assert_snapshot!(card_of("ExitPlanMode", &json!({ "plan": "# Plan\n\n1. Read." }), &json!({ "status": "error",
+        "text": "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nWrite it **down**." })), @r##"
+    <b><bdi>ExitPlanMode</bdi></b></header><div class="md" dir="auto"><h3>Plan</h3>
+    <ol>
+    <li>Read.</li>
+    </ol>
+    </div><div class="result" id="1"><p class="note"><span class="badge failed">rejected</span> </p><div class="md" dir="auto"><p>Write it <strong>down</strong>.</p>
+    </div></div>
+    "##);
+    insta::assert_snapshot!(card_of("Task", &json!({ "subagent_type": "Explore", "description": "Find it", "prompt": "Find `it`.\n\nNow." }),
+        &json!({ "text": "[{\"type\":\"text\",\"text\":\"It is *here*.\"}]" })), @r##"
+    <b><bdi>Task</bdi></b><span class="badge">Explore</span><span class="arg"><bdi>Find it</bdi></span></header><details class="fold"><summary><bdi>Find `it`. Now.</bdi></summary><div class="md" dir="auto"><p>Find <code>it</code>.</p>
+    <p>Now.</p>
+    </div></details><div class="result" id="1"><div class="md" dir="auto"><p>It is <em>here</em>.</p>
+    </div></div>
+    "##);
+    insta::assert_snapshot!(card_of("mcp__tracker__list_issues", &json!({ "query": "open" }), &json!({ "text": "{\"issues\":[]}" })), @r##"
+    <b><bdi>mcp__tracker__list_issues</bdi></b><span class="arg"><bdi>open</bdi></span></header><div class="result" id="1"><pre class="json" dir="auto">
+    {
+      &quot;issues&quot;: []
+    }</pre></div>
+    "##);
+    insta::assert_snapshot!(card_of("WebFetch", &json!({ "url": "https://example.com/", "prompt": "the date" }), &json!({ "text": "It was **today**." })), @r##"
+    <b><bdi>WebFetch</bdi></b><span class="arg"><bdi>https://example.com/</bdi></span></header><p class="note"><code>prompt: &quot;the date&quot;</code> </p><div class="result" id="1"><div class="md" dir="auto"><p>It was <strong>today</strong>.</p>
+    </div></div>
+    "##);
+    insta::assert_snapshot!(card_of("Blacklist", &json!({ "name": "x" }), &json!({ "text": "one\ntwo" })), @r##"
+    <b><bdi>Blacklist</bdi></b><span class="arg"><bdi>x</bdi></span></header><div class="result" id="1"><pre class="out" dir="auto">
+    one
+    two</pre></div>
+    "##);
+}
+
+#[test]
+fn paths_are_relative_to_the_folder_of_the_session() {
+    let repo = TestRepo::new();
+    let call = |(number, path): (usize, &str)| {
+        let call = json!({ "type": "tool_io", "direction": "call", "name": "Read", "call_id": number.to_string(),
+            "text": json!({ "file_path": path }).to_string() });
+        format!("{call}\n")
+    };
+    let paths = ["/home/ada/engine/src/a.rs", "/home/ada/engine/b.md", "/home/ada/.agent/plan.md", "/tmp/x"];
+    let lines: String = paths.into_iter().enumerate().map(call).collect();
+    repo.bytes_with(&["commit", "--batch"], lines.as_bytes());
+    let page = page(&repo, &[]);
+    let title = Regex::new(r#"<span class="arg"><bdi>(.*?)</bdi>"#).unwrap();
+    let titles: Vec<&str> = title.captures_iter(&page).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert_eq!(titles, ["src/a.rs", "b.md", "/home/ada/.agent/plan.md", "/tmp/x"]);
+    assert!(page.contains("<p class=\"state dim\"><bdi>/home/ada/engine</bdi></p>"));
+    assert_eq!(page.matches(" data-plain>").count(), 2, "Markdown has no colors of code");
+}
+
+#[test]
+fn an_image_is_in_the_card_of_its_call() {
+    let repo = TestRepo::new();
+    let png =
+        [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89"[..], &vec![0; 20_000]]
+            .concat();
+    let line = |role: &str, uuid: &str, parent: Option<&str>, block: Value| {
+        json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": "2026-03-01T10:00:00Z",
+            "message": { "role": role, "id": uuid, "model": "big-1", "content": [block] } })
+    };
+    let image = json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": BASE64.encode(&png) } });
+    let lines = [
+        line("user", "1", None, json!({ "type": "text", "text": "What is on it?" })),
+        line(
+            "assistant",
+            "2",
+            Some("1"),
+            json!({ "type": "tool_use", "id": "t", "name": "Read", "input": { "file_path": "a.png" } }),
+        ),
+        line("user", "3", Some("2"), json!({ "type": "tool_result", "tool_use_id": "t", "content": [image] })),
+        line("user", "4", Some("3"), image.clone()),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    repo.bytes_with(&["import", "claude-code", "-", "--trace", "main"], lines.as_bytes());
+    let page = page(&repo, &[]);
+    let cards: Vec<&str> = page.split("<article").skip(1).collect();
+    assert_eq!(cards.len(), 3);
+    assert!(cards[1].contains("data-tool=\"Read\"") && cards[1].contains("<img src="));
+    assert!(cards[2].contains("<b><bdi>Image</bdi></b>") && cards[2].contains("image/png, 20 kB"), "{:.400}", cards[2]);
+    assert!(
+        page.contains("<bdi>big-1</bdi> · <time datetime=\"2026-03-01T10:00:00Z\">2026-03-01 10:00:00</time> UTC</p>")
+    );
+}
+
+#[test]
+fn controls_that_would_leave_nothing_to_choose_are_left_out() {
+    let repo = TestRepo::new();
+    repo.say("hello");
+    let controls = |page: &str| {
+        let ids = Regex::new(r#"<(?:input|select|button|fieldset|details class="section")(?: id="(\w+)"| type="checkbox" name="(\w+)")?"#).unwrap();
+        let found =
+            ids.captures_iter(page).filter_map(|found| Some(found.get(1).or(found.get(2))?.as_str().to_owned()));
+        found.collect::<Vec<_>>().join(" ")
+    };
+    insta::assert_snapshot!(controls(&page(&repo, &[])), @"tokens words previous next open close");
+    insta::assert_snapshot!(controls(&page(&sample(), &[])), @"tokens changes priorities branches words previous next only tool size open close type type type state state state state");
+}
+
+#[test]
+fn a_long_line_is_folded() {
+    let repo = TestRepo::new();
+    repo.commit(&["-t", "artifact", "--set", "path=a.json", "-m", &"x".repeat(5_000)]);
+    let page = page(&repo, &[]);
+    assert!(page.contains("<summary>3,800 more characters</summary>"), "{page}");
 }
 
 #[test]
@@ -410,7 +578,7 @@ fn secrets_are_removed_from_the_page() {
 
 /// The number of items on a page that are in the context.
 fn items(page: &str) -> usize {
-    let cards = Regex::new(r#"<(?:article class="card|div class="result)[ \w]*""#).unwrap();
+    let cards = Regex::new(r#"<(?:article class="card|(?:div|span) class="result)[ \w]*""#).unwrap();
     cards.find_iter(page).filter(|card| !card.as_str().contains("deleted")).count()
 }
 

@@ -207,10 +207,14 @@ def click_sample(context, file, shots):
     if shots:
         page.screenshot(path=shots / "top.png")
 
-    page.get_by_label("tool_io").uncheck()
+    page.get_by_label("Tools").uncheck()
     assert shown(page, "article[data-type=tool_io]") == 0 and shown(page, "article") == every - 5
     expect(page.locator("#count")).to_have_text(f"{every - 5} of {every}")
-    page.get_by_label("tool_io").check()
+    page.get_by_label("Tools").check()
+    page.get_by_label("Only conversation").check()
+    assert shown(page, "article") == page.locator("article[data-type=dialogue]").count() == shown(page, "article[data-type=dialogue]")
+    page.get_by_label("Only conversation").uncheck()
+    expect(page.locator("#count")).to_have_text(f"{every} of {every}")
     page.get_by_label("deleted").uncheck()
     assert shown(page, "article.deleted") == 0 and shown(page, "article") == every - page.locator("article.deleted").count()
     page.get_by_label("deleted").check()
@@ -225,6 +229,24 @@ def click_sample(context, file, shots):
     page.keyboard.type("50 minutes")
     expect(page.locator("#count")).to_have_text(f"1 of {every}")
     assert shown(page, "article") == 1
+    # The words are marked, and the fold that has them is open. Enter goes from one card to the next and back.
+    page.locator("#words").fill("timeout")
+    expect(page.locator("#count")).not_to_have_text(re.compile("^1 of "))
+    if page.evaluate("Boolean(window.Highlight)"):
+        assert page.evaluate("CSS.highlights.get('hit').size") > 2
+        hits = "[...CSS.highlights.get('hit')].map((hit) => hit.startContainer.data.slice(hit.startOffset, hit.endOffset).toLowerCase())"
+        assert set(page.evaluate(hits)) == {"timeout"}
+        visible = "(card) => [...CSS.highlights.get('hit')].some((hit) => card.contains(hit.startContainer) && hit.startContainer.parentElement.checkVisibility())"
+        assert all(card.evaluate(visible) for card in page.locator("article:visible").all())
+    steps = []
+    for key in ("Enter", "Enter", "Shift+Enter"):
+        page.locator("#words").press(key)
+        steps.append(page.locator(".aimed").get_attribute("id"))
+        settle(page)
+    assert steps[0] == steps[2] != steps[1], steps
+    page.locator("#words").fill("#9999")
+    page.locator("#words").press("Enter")
+    expect(page.locator("#count")).to_have_text("There is no item #9999")
     page.locator("#words").fill("no such words anywhere")
     expect(page.locator("#nothing")).to_be_visible()
     page.locator("#words").fill("")

@@ -1,11 +1,13 @@
 //! The data of a page, read from the repository.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::redact::Redactor;
 use super::{Options, Past};
 use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
+use crate::trace::change::compress::REPLACED;
 use crate::trace::model::item::Item;
 use crate::trace::model::tree::{Change, ItemEntry};
 use crate::trace::store::priority::{Record, SetLevel, Setting};
@@ -15,7 +17,7 @@ use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemId, Op, Time, Tip, TraceError};
 
 /// The state of an item in whose place a summary is.
-const SUMMARIZED: &str = "summarized";
+pub(crate) const SUMMARIZED: &str = "summarized";
 
 pub(crate) struct Step {
     pub(crate) tip: Tip,
@@ -27,6 +29,12 @@ pub(crate) struct Text {
     pub(crate) cost: u64,
     pub(crate) item: Option<Item>,
     pub(crate) damage: Option<String>,
+}
+
+/// The items that a summary, or a prompt that clears the context, replaced.
+pub(crate) struct Replaced {
+    pub(crate) ids: Vec<ItemId>,
+    pub(crate) tokens: u64,
 }
 
 pub(crate) struct Data<'v> {
@@ -45,8 +53,11 @@ pub(crate) struct Data<'v> {
     shown: HashSet<ItemId>,
     /// The step that removed an item last.
     removals: HashMap<ItemId, usize>,
-    /// The first item at each position.
+    /// The first item at each position. A summary has the position of the first item that it replaces.
     first_at: HashMap<u32, ItemId>,
+    replaced: HashMap<ItemId, Replaced>,
+    /// The summary that replaced an item, with its position.
+    summaries: HashMap<ItemId, (u32, ItemId)>,
     live: HashMap<ItemId, Oid>,
     /// The changes that introduced an item or changed its text, newest first, by step and position in it.
     touches: HashMap<ItemId, Vec<(usize, usize)>>,
@@ -80,13 +91,11 @@ impl<'v> Data<'v> {
         }
         let mut gone: Vec<ItemEntry> = gone.into_values().collect();
         gone.sort_by_key(|entry| (entry.seq, entry.id));
-        let mut first_at = HashMap::new();
-        for entry in items.iter().chain(&gone) {
-            first_at.entry(entry.seq).or_insert(entry.id);
-        }
         let mut data = Self {
             view,
-            first_at,
+            first_at: HashMap::new(),
+            replaced: HashMap::new(),
+            summaries: HashMap::new(),
             items,
             shown: items.iter().chain(&gone).map(|entry| entry.id).collect(),
             gone,
@@ -102,6 +111,7 @@ impl<'v> Data<'v> {
         };
         data.read_settings(repo, at)?;
         data.read_texts(repo, counter)?;
+        data.find_replaced();
         Ok(data)
     }
 
@@ -121,11 +131,30 @@ impl<'v> Data<'v> {
         self.shown.contains(&id)
     }
 
-    /// All items on the page, in reading order: a summary before what it summarizes.
+    /// All items on the page, in reading order: a summary after what it replaces.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &ItemEntry> {
         let mut entries: Vec<&ItemEntry> = self.items.iter().chain(&self.gone).collect();
-        entries.sort_by_key(|entry| entry.seq);
+        let mut places: HashMap<ItemId, (u32, u32)> = entries.iter().map(|entry| (entry.id, (entry.seq, 0))).collect();
+        // The oldest first, because a summary may replace another.
+        let mut summaries: Vec<(&ItemId, &Replaced)> = self.replaced.iter().collect();
+        summaries.sort_by_key(|(id, _)| (Reverse(self.origin(**id)), **id));
+        for (id, replaced) in summaries {
+            if let Some((seq, depth)) = replaced.ids.iter().filter_map(|id| places.get(id)).max().copied() {
+                places.insert(*id, (seq, depth + 1));
+            }
+        }
+        entries.sort_by_key(|entry| places[&entry.id]);
         entries.into_iter()
+    }
+
+    /// The items that a summary on the page replaced.
+    pub(crate) fn replaced(&self, id: ItemId) -> Option<&Replaced> {
+        self.replaced.get(&id)
+    }
+
+    /// The anchor of the summary that replaced an item.
+    pub(crate) fn summary(&self, id: ItemId) -> Option<String> {
+        self.summaries.get(&id).map(|(seq, summary)| self.anchor_of(*seq, *summary))
     }
 
     /// The item, if its text may be shown and was read.
@@ -138,14 +167,13 @@ impl<'v> Data<'v> {
         self.removals.get(&id).map(|step| &self.steps[*step])
     }
 
-    /// Whether two items of a type, whose texts are not on the page, were removed by the same person for the same reason.
+    /// Whether two items, whose texts are not on the page, were removed by the same person for the same reason.
     pub(crate) fn are_gone_together(&self, one: &ItemEntry, other: &ItemEntry) -> bool {
         let removal = |entry: &ItemEntry| {
             let tip = &self.removal(entry.id).filter(|_| self.item(entry).is_none())?.tip;
             Some((tip.trailers.op, &tip.trailers.reason, &tip.commit.author))
         };
-        one.item_type == other.item_type
-            && removal(one).is_some_and(|removal_of_one| Some(removal_of_one) == removal(other))
+        removal(one).is_some_and(|removal_of_one| Some(removal_of_one) == removal(other))
     }
 
     /// Whether a text is on the page. A summary is not made to hide what it summarizes; a deletion may be.
@@ -155,9 +183,13 @@ impl<'v> Data<'v> {
 
     /// The name of an item in links: its position, with its id if another item has that position too.
     pub(crate) fn anchor(&self, entry: &ItemEntry) -> String {
-        match self.first_at.get(&entry.seq) {
-            Some(first) if *first != entry.id => format!("{}-{}", entry.seq, entry.id),
-            _ => entry.seq.to_string(),
+        self.anchor_of(entry.seq, entry.id)
+    }
+
+    fn anchor_of(&self, seq: u32, id: ItemId) -> String {
+        match self.first_at.get(&seq) {
+            Some(first) if *first != id => format!("{seq}-{id}"),
+            _ => seq.to_string(),
         }
     }
 
@@ -195,6 +227,27 @@ impl<'v> Data<'v> {
             (Past::Nothing, live) => live == Some(&change.entry().blob),
         };
         (is_known && about.all(is_shown)).then(|| step.tip.commit.subject())
+    }
+
+    fn find_replaced(&mut self) {
+        let shown: HashMap<ItemId, Oid> =
+            self.items.iter().chain(&self.gone).map(|entry| (entry.id, entry.blob)).collect();
+        let (mut replaced, mut summaries) = (HashMap::new(), HashMap::new());
+        for entry in self.items.iter().chain(&self.gone) {
+            let ids = self.item(entry).and_then(|item| item.fields.meta.get(REPLACED)?.as_array());
+            let Some(ids) = ids else { continue };
+            let ids: Vec<ItemId> = ids.iter().filter_map(|id| id.as_str()?.parse().ok()).collect();
+            let tokens = ids.iter().filter_map(|id| shown.get(id)).map(|blob| self.cost(*blob)).sum();
+            summaries.extend(ids.iter().map(|id| (*id, (entry.seq, entry.id))));
+            replaced.insert(entry.id, Replaced { ids, tokens });
+        }
+        let (of_summaries, others): (Vec<&ItemEntry>, Vec<&ItemEntry>) =
+            self.items.iter().chain(&self.gone).partition(|entry| replaced.contains_key(&entry.id));
+        let mut first_at = HashMap::new();
+        for entry in others.into_iter().chain(of_summaries) {
+            first_at.entry(entry.seq).or_insert(entry.id);
+        }
+        (self.first_at, self.replaced, self.summaries) = (first_at, replaced, summaries);
     }
 
     fn changes(&self) -> impl Iterator<Item = &Change> {

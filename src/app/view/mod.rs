@@ -14,6 +14,8 @@ mod branches;
 mod card;
 mod chart;
 mod data;
+mod filter;
+mod folder;
 pub(crate) mod html;
 mod index;
 mod page;

@@ -1,6 +1,6 @@
 //! The page with its sections.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -11,7 +11,9 @@ use super::branches::Branches;
 use super::card::{self, Card, preview_of, setting_line};
 use super::chart::Chart;
 use super::data::Data;
-use super::html::{chunks, color, finish, json, number, time};
+use super::filter;
+use super::folder::Folder;
+use super::html::{chunks, finish, json, number, time};
 use super::index::{self, Prompt};
 use super::site::{INDEX, file_name};
 use super::timeline;
@@ -25,8 +27,6 @@ pub(super) const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// The number of cards that the browser builds together.
 const CHUNK: usize = 40;
-/// The choices of the filter by size, in tokens.
-const SIZES: [u64; 4] = [100, 1_000, 5_000, 20_000];
 
 pub(crate) struct About<'p> {
     pub(crate) name: &'p TraceName,
@@ -41,6 +41,7 @@ pub(crate) struct About<'p> {
 pub(crate) fn render(data: &Data<'_>, about: &About<'_>) -> String {
     let cards = card::cards(data);
     let prompts = index::prompts(data, &cards, &about.chart);
+    let folder = Folder::of(data);
     let mut figures = about.chart.to_json(data);
     figures["prompts"] = prompts.iter().map(|prompt| prompt.anchor.as_str()).collect();
     let page = html! {
@@ -57,12 +58,12 @@ pub(crate) fn render(data: &Data<'_>, about: &About<'_>) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                (header(data, about))
+                (header(data, about, &folder))
                 div.columns {
                     (prompt_index(&prompts, about))
                     main {
-                        (filter(data, &cards))
-                        (conversation(data, &cards))
+                        (filter::render(data, &cards, !prompts.is_empty()))
+                        (conversation(data, &cards, &folder))
                     }
                 }
                 script #figures type="application/json" { (json(&figures)) }
@@ -87,7 +88,7 @@ pub(super) fn hash(text: &str) -> String {
     format!("'sha256-{}'", BASE64.encode(Sha256::digest(text.as_bytes())))
 }
 
-fn header(data: &Data<'_>, about: &About<'_>) -> Markup {
+fn header(data: &Data<'_>, about: &About<'_>, folder: &Folder) -> Markup {
     let About { name, title, size, chart, branches, in_site } = about;
     let steps: Vec<_> = data.steps.iter().filter(|step| timeline::is_listed(step)).collect();
     let lines: Vec<(String, Markup)> =
@@ -109,26 +110,69 @@ fn header(data: &Data<'_>, about: &About<'_>) -> Markup {
             }
             p.state {
                 (number(data.view.slots.len())) " items, " b { (number(size.size.tokens)) " tokens" } " "
-                span.dim { "(" (size.size.basis) ")" } ", last changed " (time(data.view.tip.time())) " "
+                span.dim { "(" (size.size.basis) ")" } ", last changed " (time(data.view.tip.time())) " UTC "
                 code { (short_oid(data.view.tip.commit.oid)) }
             }
+            (session(data, folder))
             @if let Some(window) = &size.window {
                 (gauge("window", size.size.tokens, window.tokens))
             }
             @if let Some(budget) = chart.budget { (gauge("budget", size.size.tokens, budget)) }
             nav.about {
                 (section("tokens", "Tokens", None, &chart.render()))
-                (section("changes", "Changes", Some(steps.len()), &html! {
-                    div.timeline { (chunks(&lines, timeline::CHUNK)) }
-                    @if steps.is_empty() { p.note { "Items were added, and nothing else was changed." } }
-                    @if data.has_earlier_steps {
-                        p.note { "Earlier commits are not on this page; " code { "--last" } " includes more." }
-                    }
-                }))
-                (section("priorities", "Priorities", Some(set.len()), &priorities(data, &set)))
-                (section("branches", "Branches", Some(branches.related.len()), &others(data, branches, *in_site)))
+                @if !steps.is_empty() || data.has_earlier_steps {
+                    (section("changes", "Changes", Some(steps.len()), &html! {
+                        div.timeline { (chunks(&lines, timeline::CHUNK)) }
+                        @if data.has_earlier_steps {
+                            p.note { "Earlier commits are not on this page; " code { "--last" } " includes more." }
+                        }
+                    }))
+                }
+                @if !set.is_empty() {
+                    (section("priorities", "Priorities", Some(set.len()), &priorities(data, &set)))
+                }
+                @if !branches.related.is_empty() {
+                    (section("branches", "Branches", Some(branches.related.len()), &others(data, branches, *in_site)))
+                }
             }
         }
+    }
+}
+
+/// The session: its models, when it began, how long it took, and the folder that paths are relative to.
+fn session(data: &Data<'_>, folder: &Folder) -> Markup {
+    let items = || data.items.iter().chain(&data.gone).filter_map(|entry| data.item(entry));
+    let models: BTreeSet<&str> = items().filter_map(|item| item.fields.meta.get("model")?.as_str()).collect();
+    let times = || items().filter_map(|item| item.fields.created);
+    let span = times().min().zip(times().max());
+    html! {
+        @if span.is_some() || !models.is_empty() || folder.path().is_some() {
+            p.state.dim {
+                @for (index, model) in models.iter().enumerate() {
+                    @if index > 0 { ", " }
+                    bdi { (data.redactor.text(model)) }
+                }
+                @if let Some((began, ended)) = span {
+                    @if !models.is_empty() { " · " }
+                    (time(began)) " UTC"
+                    @if let Some(length) = duration(ended.as_second() - began.as_second()) { " · " (length) }
+                }
+                @if let Some(path) = folder.path() {
+                    @if span.is_some() || !models.is_empty() { " · " }
+                    bdi { (path) }
+                }
+            }
+        }
+    }
+}
+
+fn duration(seconds: i64) -> Option<String> {
+    match seconds {
+        ..=0 => None,
+        1..60 => Some(format!("{seconds} s")),
+        60..3_600 => Some(format!("{} min", seconds / 60)),
+        3_600..172_800 => Some(format!("{} h {} min", seconds / 3_600, seconds / 60 % 60)),
+        _ => Some(format!("{} days", seconds / 86_400)),
     }
 }
 
@@ -164,76 +208,20 @@ fn prompt_index(prompts: &[Prompt], about: &About<'_>) -> Markup {
     }
 }
 
-fn conversation(data: &Data<'_>, cards: &[Card<'_>]) -> Markup {
+fn conversation(data: &Data<'_>, cards: &[Card<'_>], folder: &Folder) -> Markup {
     let earlier = data.view.slots.len() - data.items.len();
     html! {
         @if earlier > 0 {
             p.note { (number(earlier)) " earlier items are not on this page; " code { "--last" } " includes more." }
         }
         @if data.items.is_empty() { p.note { "There are no items." } }
-        div.items { (chunks(&card::render(data, cards), CHUNK)) }
+        div.items { (chunks(&card::render(data, cards, folder), CHUNK)) }
         p #nothing.note hidden { "No item matches the filter." }
-    }
-}
-
-/// Choices of type, priority, tool, and size. The script shows them.
-fn filter(data: &Data<'_>, cards: &[Card<'_>]) -> Markup {
-    let mut types: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut states: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut tools: BTreeMap<String, u64> = BTreeMap::new();
-    for entry in cards.iter().flat_map(Card::entries) {
-        *types.entry(entry.item_type.as_str()).or_default() += 1;
-        *states.entry(data.state(entry)).or_default() += 1;
-    }
-    for tool in cards.iter().filter_map(|card| card.tool(data)) {
-        *tools.entry(tool).or_default() += 1;
-    }
-    html! {
-        form #filter role="search" hidden {
-            div.row {
-                input #words type="search" autocomplete="off" aria-label="Search" placeholder="Search ( / )";
-                @if !tools.is_empty() {
-                    select #tool aria-label="Tool" {
-                        option value="" { "all tools" }
-                        @for (tool, count) in &tools { option value=(tool) { (tool) " (" (number(count)) ")" } }
-                    }
-                }
-                select #size aria-label="Size" {
-                    option value="0" { "any size" }
-                    @for size in SIZES { option value=(size) { "from " (number(size)) " tokens" } }
-                }
-            }
-            (choices("type", "Type", &types))
-            (choices("state", "Priority", &states))
-            div.row {
-                button #previous type="button" title="key p" { "↑ prompt" }
-                button #next type="button" title="key n" { "↓ prompt" }
-                button #open type="button" { "Open all" }
-                button #close type="button" { "Close all" }
-                output #count {}
-            }
-        }
-    }
-}
-
-fn choices(name: &str, legend: &str, counts: &BTreeMap<&str, u64>) -> Markup {
-    html! {
-        fieldset {
-            legend { (legend) }
-            @for (value, count) in counts {
-                label {
-                    input type="checkbox" name=(name) checked value=(value);
-                    @if name == "type" { span.dot.(color(value)) {} }
-                    (value) " " span.dim { (number(count)) }
-                }
-            }
-        }
     }
 }
 
 fn priorities(data: &Data<'_>, set: &[&ItemEntry]) -> Markup {
     html! {
-        @if set.is_empty() { p.note { "None was set: every item has the priority of its type." } }
         ul.priorities {
             @for entry in set {
                 li {
@@ -252,37 +240,29 @@ fn priorities(data: &Data<'_>, set: &[&ItemEntry]) -> Markup {
 
 fn others(data: &Data<'_>, branches: &Branches, in_site: bool) -> Markup {
     html! {
-        @if !branches.related.is_empty() {
-            table {
-                thead {
+        table {
+            thead {
+                tr { th { "Trace" } th { "Diverged after" } th { "Commits since" } th { "Items" } th { "Tokens" } }
+            }
+            tbody {
+                @for branch in &branches.related {
                     tr {
-                        th { "Trace" } th { "Diverged after" } th { "Commits since" } th { "Items" } th { "Tokens" }
-                    }
-                }
-                tbody {
-                    @for branch in &branches.related {
-                        tr {
-                            td {
-                                @if in_site {
-                                    a href=(file_name(&branch.name)) { bdi { (branch.name) } }
-                                } @else {
-                                    bdi { (branch.name) }
-                                }
+                        td {
+                            @if in_site {
+                                a href=(file_name(&branch.name)) { bdi { (branch.name) } }
+                            } @else {
+                                bdi { (branch.name) }
                             }
-                            td { (merge_base(data, branch.merge_base)) }
-                            td.figure { (number(branch.ahead)) }
-                            td.figure { (number(branch.items)) }
-                            td.figure { (number(branch.tokens)) }
                         }
+                        td { (merge_base(data, branch.merge_base)) }
+                        td.figure { (number(branch.ahead)) }
+                        td.figure { (number(branch.items)) }
+                        td.figure { (number(branch.tokens)) }
                     }
                 }
             }
         }
-        @match (branches.related.is_empty(), branches.others) {
-            (true, 0) => p.note { "No other trace shares its history." },
-            (_, 0) => {},
-            (_, others) => p.note { (number(others)) " other traces share nothing shown here." },
-        }
+        @if branches.others > 0 { p.note { (number(branches.others)) " other traces share nothing shown here." } }
     }
 }
 

@@ -7,6 +7,8 @@ use super::html::number;
 
 /// Bytes of a text that are shown; nobody reads more on a page.
 const MAX_TEXT: usize = 1 << 18;
+/// About how many characters of a line fit on the screen.
+const WIDTH: usize = 100;
 /// How deep quotes and lists may be nested. Browsers stop at some hundred elements.
 const MAX_DEPTH: usize = 24;
 
@@ -34,26 +36,47 @@ pub(crate) fn more(bytes: usize) -> Markup {
     html! { @if bytes > 0 { p.note { (number(bytes)) " more bytes are not shown" } } }
 }
 
-/// Lines as they are, after the first `shown` folded.
+/// Lines as they are, after the first `shown` folded. A long line counts as the lines that it takes on the screen.
 pub(crate) fn lines(text: &str, class: &'static str, shown: usize) -> Markup {
     let (text, rest) = cut(text.trim_end_matches(['\n', '\r']));
-    let count = text.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    // A fold for a few lines is more effort than the lines.
-    let split = (count > shown.saturating_add(4)).then(|| text.match_indices('\n').nth(shown.saturating_sub(1)));
     html! {
-        @match split.flatten() {
-            Some((at, _)) => {
+        @match split(text, shown) {
+            Some(at) => {
+                @let (first, more) = text.split_at(at);
                 // HTML ignores the first line break in `pre`.
-                pre class=(class) dir="auto" { "\n" (text[..at]) }
+                pre class=(class) dir="auto" { "\n" (first.strip_suffix('\n').unwrap_or(first)) }
                 details.fold {
-                    summary { (number(count - shown)) " more lines" }
-                    pre class=(class) dir="auto" { "\n" (text[at + 1..]) }
+                    summary {
+                        @match more.lines().count() {
+                            1 => { (number(more.len())) " more characters" },
+                            count => { (number(count)) " more lines" },
+                        }
+                    }
+                    pre class=(class) dir="auto" { "\n" (more) }
                 }
             }
             None => pre class=(class) dir="auto" { "\n" (text) },
         }
         (more(rest))
     }
+}
+
+/// Where the fold of a text begins, if it has one.
+fn split(text: &str, shown: usize) -> Option<usize> {
+    let (mut at, mut start, mut count) = (None, 0, 0_usize);
+    for line in text.split_inclusive('\n') {
+        let rows = line.len().div_ceil(WIDTH).max(1);
+        if at.is_none() && count + rows > shown {
+            let inside = || (start + shown * WIDTH..text.len()).find(|end| text.is_char_boundary(*end));
+            at = if count == 0 && shown > 0 { inside() } else { Some(start) };
+        }
+        (start, count) = (start + line.len(), count + rows);
+        // A fold for a few lines is more effort than the lines.
+        if count > shown.saturating_add(4) {
+            return at;
+        }
+    }
+    None
 }
 
 fn render(text: &str) -> String {

@@ -5,9 +5,10 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
+use super::super::folder::Folder;
 use super::super::redact::Redactor;
 use super::super::text::lines;
-use super::{SHOWN, change, result};
+use super::{SHOWN, change, own, result};
 use crate::trace::model::arguments::{Arguments, BEGIN_PATCH, PATHS, is_patch};
 use crate::trace::model::item::Item;
 use crate::trace::model::trailers::one_line;
@@ -20,55 +21,72 @@ pub(crate) enum Shape {
     Terminal,
     File,
     List,
+    /// Markdown.
+    Prose,
+    /// The call shows it.
+    Answer,
     Other,
 }
 
 pub(crate) struct Call {
     pub(crate) title: String,
+    pub(crate) badge: Option<String>,
     pub(crate) body: Markup,
     pub(crate) shape: Shape,
+    /// Whether it is about a text that is no code.
+    pub(crate) is_plain: bool,
 }
 
 const MAX_TITLE: usize = 200;
 const CONTEXT: usize = 3;
+/// The ends of the names of files that are no code.
+const PLAIN: [&str; 4] = [".md", ".txt", ".log", ".rst"];
 /// Arguments that say in a line what a call does, the best first.
 const TITLES: [&str; 7] = ["description", "query", "pattern", "url", "subject", "skill", "name"];
 
 impl Call {
-    pub(crate) fn of(item: &Item, redactor: &Redactor) -> Self {
-        let Ok(text) = std::str::from_utf8(&item.body) else {
-            return Self { title: String::new(), body: html! {}, shape: Shape::Other };
-        };
+    /// `answer` is the text of its results.
+    pub(crate) fn of(item: &Item, answer: &str, folder: &Folder, redactor: &Redactor) -> Self {
+        let Ok(text) = std::str::from_utf8(&item.body) else { return Self::new("", html! {}, Shape::Other) };
         // The text was redacted as it is stored. Escapes in JSON could hide a secret from that.
         let text = redactor.decoded(text);
-        let name = item.fields.name.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let name = item.fields.name.as_deref().unwrap_or_default();
         let Ok(arguments) = serde_json::from_str::<Value>(&text) else { return Self::of_text(&text) };
         match arguments {
-            Value::Object(arguments) => Self::of_arguments(&name, &arguments),
+            Value::Object(arguments) => {
+                let path = Arguments(&arguments).path().unwrap_or_default();
+                let is_plain = PLAIN.iter().any(|end| path.ends_with(end));
+                let own = || Self::of_arguments(name, &arguments, folder);
+                Self { is_plain, ..own::call(&arguments, answer).unwrap_or_else(own) }
+            }
             Value::String(text) => Self::of_text(&text),
-            other => Self { title: String::new(), body: result::pretty(&other), shape: Shape::Other },
+            other => Self::new("", result::pretty(&other), Shape::Other),
         }
+    }
+
+    pub(super) fn new(title: &str, body: Markup, shape: Shape) -> Self {
+        let title = one_line(title).chars().take(MAX_TITLE).collect();
+        Self { title, badge: None, body, shape, is_plain: false }
     }
 
     fn of_text(text: &str) -> Self {
         if is_patch(text) {
             return Self::of_patch(text);
         }
-        Self { title: String::new(), body: lines(text, "file", SHOWN), shape: Shape::Other }
+        Self::new("", lines(text, "file", SHOWN), Shape::Other)
     }
 
     fn of_patch(patch: &str) -> Self {
         let mut files = patch.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
         let title = files.next().map_or("", |(_, file)| file);
-        Self { title: title.to_owned(), body: change::patch(patch), shape: Shape::Change }
+        Self::new(title, change::patch(patch), Shape::Change)
     }
 
-    fn of_arguments(name: &str, arguments: &Map<String, Value>) -> Self {
+    fn of_arguments(name: &str, arguments: &Map<String, Value>, folder: &Folder) -> Self {
         let read = Arguments(arguments);
         let text = |names: &[&str]| read.text(names);
-        let path = read.path();
-        let title = |text: Option<&str>| one_line(text.unwrap_or_default()).chars().take(MAX_TITLE).collect();
-        let call = |title, body, shape| Self { title, body, shape };
+        let path = read.path().map(|path| folder.relative(path));
+        let call = Self::new;
         if let Some(patch) = read.patch() {
             return Self::of_patch(patch);
         }
@@ -76,34 +94,66 @@ impl Call {
             let body = html! {
                 @for (old, new) in edits { (change::lines(&line_diff::diff(old, new, CONTEXT))) }
             };
-            return call(title(path), body, Shape::Change);
+            return call(path.unwrap_or_default(), body, Shape::Change);
         }
         if let Some(content) = read.content() {
-            return call(title(path), lines(content, "file new", SHOWN), Shape::Change);
+            return call(path.unwrap_or_default(), lines(content, "file new", SHOWN), Shape::Change);
         }
         if let Some(command) = read.command() {
             if let Some(at) = command.find(BEGIN_PATCH) {
                 return Self::of_patch(&command[at..]);
             }
             let body = lines(&format!("$ {command}"), "term", 40);
-            return call(title(text(&["description"])), body, Shape::Terminal);
+            return call(text(&["description"]).unwrap_or_default(), body, Shape::Terminal);
         }
         if let Some(tasks) = ["todos", "plan"].iter().find_map(|name| arguments.get(*name)?.as_array()) {
-            return call(String::new(), tasks_list(tasks), Shape::Change);
+            return call("", tasks_list(tasks), Shape::Change);
         }
-        let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        if is(&["grep", "glob", "search", "find", "list", "ls"]) && !is(&["todo"]) {
-            let words =
-                [text(&["pattern", "query", "regex", "glob"]), path.or_else(|| text(&["dir_path", "directory"]))];
-            let words: Vec<&str> = words.into_iter().flatten().collect();
-            return call(title(Some(&words.join(" in "))), rest(arguments, &["pattern", "query", "path"]), Shape::List);
+        let words = words_of(name);
+        let is = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+        if is(&["grep", "glob", "search", "find", "list", "ls"]) && !is(&["todo", "todos", "web"]) {
+            let found = path.or_else(|| text(&["dir_path", "directory"]));
+            let words: Vec<&str> =
+                [text(&["pattern", "query", "regex", "glob"]).map(|words| folder.relative(words)), found]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+            let body = rest(arguments, &["pattern", "query", "path"]);
+            return call(&words.join(" in "), body, Shape::List);
         }
-        if is(&["read", "view", "cat", "open"]) && path.is_some() {
-            return call(title(path), rest(arguments, &PATHS), Shape::File);
+        if let Some(path) = path.filter(|_| is(&["read", "view", "cat", "open"])) {
+            return call(path, rest(arguments, &PATHS), Shape::File);
         }
-        let title = title(text(&TITLES).or(path));
-        call(title, rest(arguments, &[]), Shape::Other)
+        let is_title = |name: &&&str| arguments.get(**name).is_some_and(Value::is_string);
+        let name = TITLES.iter().chain(&PATHS).find(is_title).copied();
+        let title = name.and_then(|name| text(&[name])).unwrap_or_default();
+        // A title that is cut is shown once more.
+        let shown = name.filter(|_| !is_long(title));
+        let shape = if is(&["web"]) || name == Some("url") { Shape::Prose } else { Shape::Other };
+        call(folder.relative(title), rest(arguments, shown.as_slice()), shape)
     }
+}
+
+/// The words of a tool's name: `read_file`, `ReadFile`, and `mcp__files__read` all have `read`.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || was_lower && c.is_uppercase() {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
+fn is_long(text: &str) -> bool {
+    text.len() > MAX_TITLE || text.contains('\n')
 }
 
 fn tasks_list(tasks: &[Value]) -> Markup {
@@ -122,10 +172,9 @@ fn tasks_list(tasks: &[Value]) -> Markup {
 }
 
 /// The arguments that the title does not show: short ones as JSON, long texts as texts.
-fn rest(arguments: &Map<String, Value>, shown: &[&str]) -> Markup {
+pub(super) fn rest(arguments: &Map<String, Value>, shown: &[&str]) -> Markup {
     let arguments = arguments.iter().filter(|(name, _)| !shown.contains(&name.as_str()));
-    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.len() > MAX_TITLE || text.contains('\n'));
-    let (long, short): (Vec<_>, Vec<_>) = arguments.partition(|(_, value)| is_long(value));
+    let (long, short): (Vec<_>, Vec<_>) = arguments.partition(|(_, value)| value.as_str().is_some_and(is_long));
     // A file or a search has a title, and its other arguments are small.
     let is_inline = !shown.is_empty() && short.iter().all(|(_, value)| !value.is_object() && !value.is_array());
     html! {
@@ -136,7 +185,7 @@ fn rest(arguments: &Map<String, Value>, shown: &[&str]) -> Markup {
         }
         @for (name, value) in long {
             p.note { (name) }
-            (lines(value.as_str().unwrap_or_default(), "file", SHOWN))
+            (lines(value.as_str().unwrap_or_default(), "text", SHOWN))
         }
     }
 }

@@ -9,7 +9,8 @@ use super::super::Past;
 use super::super::data::{Data, Step};
 use super::super::html::{clock, number, time};
 use super::super::timeline::{person, short};
-use super::change;
+use super::call::Shape;
+use super::{change, result};
 use crate::git::short_oid;
 use crate::trace::ItemEntry;
 use crate::trace::model::item::Item;
@@ -46,14 +47,12 @@ pub(super) fn notes(data: &Data<'_>, entry: &ItemEntry) -> Markup {
         _ => None,
     };
     let damage = data.text(entry.blob).and_then(|text| text.damage.as_ref()).filter(|_| data.shows_text(entry));
-    let stands_for = data.item(entry).and_then(|item| item.fields.meta.get("stands_for")?.as_array().map(Vec::len));
     html! {
         @if let Some(damage) = damage {
             p.note { "The file is damaged and shown unchanged: " (data.redactor.text(damage)) }
         }
         @if let Some(setting) = setting { p.note { (setting_line(data, setting)) } }
         @if data.state(entry) == "deleted" && data.shows_text(entry) { p.note { (removal(data, entry)) } }
-        @if let Some(count) = stands_for { p.note { "summarizes " (number(count)) " items" } }
     }
 }
 
@@ -142,8 +141,13 @@ fn code(step: &Step) -> Markup {
     html! { @if let Some(code) = code { " with the code at " code { (short(code)) } } }
 }
 
-/// All fields, to unfold.
-pub(super) fn fields(data: &Data<'_>, entry: &ItemEntry, results: &[&ItemEntry]) -> Markup {
+/// All fields, to unfold, with the texts of the results that are folded.
+pub(super) fn fields(
+    data: &Data<'_>,
+    entry: &ItemEntry,
+    results: &[&ItemEntry],
+    is_folded: impl Fn(&ItemEntry) -> bool,
+) -> Markup {
     let mut text = String::new();
     for entry in std::iter::once(&entry).chain(results) {
         let is_result = !text.is_empty();
@@ -165,7 +169,14 @@ pub(super) fn fields(data: &Data<'_>, entry: &ItemEntry, results: &[&ItemEntry])
             let _ = writeln!(text, "{}: {when} in {}", data.state(entry), short_oid(step.tip.commit.oid));
         }
     }
-    html! { details.meta { summary { "details" } pre { (data.redactor.text(text.trim_end())) } } }
+    let folded = results.iter().filter(|result| is_folded(result)).filter_map(|result| data.item(result));
+    html! {
+        details.meta {
+            summary { "details" }
+            pre { (data.redactor.text(text.trim_end())) }
+            @for item in folded { (result::body(item, Shape::Other, &data.redactor)) }
+        }
+    }
 }
 
 fn header_lines(text: &mut String, item: &Item, is_result: bool) {

@@ -9,26 +9,40 @@ use super::super::redact::Redactor;
 use super::super::text::{lines, markdown};
 use super::call::Shape;
 use super::{SHOWN, preview};
-use crate::trace::model::item::Item;
+use crate::trace::model::item::{Item, Status};
 
 /// Lines of a terminal that are shown before the fold.
 const TERMINAL: usize = 24;
+/// How a result begins of a call that the user did not allow, and what precedes their reply.
+const REJECTED: &str = "The user doesn't want to proceed with this tool use.";
+const REPLY: &str = "the user said:\n";
 /// Larger JSON is shown as it is.
 const MAX_JSON: usize = 1 << 16;
 
 pub(super) fn body(item: &Item, shape: Shape, redactor: &Redactor) -> Markup {
     let Ok(text) = std::str::from_utf8(&item.body) else { return html! { p.note { (preview(item)) } } };
     let failed = item.fields.status.is_some_and(|status| status.as_str() != "ok");
+    if let Some(reply) = rejection(item) {
+        return html! { @if !reply.is_empty() { (markdown(reply)) } };
+    }
     html! {
         @match shape {
             _ if text.trim().is_empty() => p.note { "no output" },
+            Shape::Prose if !failed => @if let Some(json) = json(text) { (json) } @else { (markdown(text)) },
             Shape::Terminal => (lines(&uncolored(text, redactor), "term", TERMINAL)),
             Shape::File => (lines(text, "file read", SHOWN)),
-            Shape::List => (list(text)),
-            Shape::Change if !failed => details.fold { summary { "result" } (lines(text, "out", TERMINAL)) },
+            Shape::List => @if let Some(json) = json(text) { (json) } @else { (list(text)) },
+            Shape::Change | Shape::Answer if !failed => details.fold { summary { "result" } (lines(text, "out", TERMINAL)) },
             _ => @if let Some(json) = json(text) { (json) } @else { (lines(&uncolored(text, redactor), "out", SHOWN)) },
         }
     }
+}
+
+/// What the user replied to a call that they did not allow.
+pub(super) fn rejection(item: &Item) -> Option<&str> {
+    let text = std::str::from_utf8(&item.body).ok().filter(|_| item.fields.status == Some(Status::Error))?;
+    let rest = text.strip_prefix(REJECTED)?;
+    Some(rest.split_once(REPLY).map_or("", |(_, reply)| reply.trim()))
 }
 
 fn list(text: &str) -> Markup {
