@@ -203,7 +203,7 @@ def click_sample(context, file, shots):
     page = watch.page
     assert page.title().endswith(" · trace")
     every = page.locator(".items article").count()
-    assert every == 21, every
+    assert every == 20, every
     if shots:
         page.screenshot(path=shots / "top.png")
 
@@ -414,7 +414,7 @@ def read_without_script(browser, file):
     watch = Watch(context, file)
     page = watch.page
     assert not page.locator("#filter").is_visible()
-    assert page.locator("article").count() == 21 and page.locator(".turn").count() == 2
+    assert page.locator("article").count() == 20 and page.locator(".turn").count() == 2
     assert page.locator("article.prompt").first.locator(".md").is_visible()
     fold = page.locator("article .fold").first
     fold.locator("> summary").click()
