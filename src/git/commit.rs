@@ -35,7 +35,7 @@ impl Commit {
         };
         let (mut tree, mut parents) = (None, Vec::new());
         let (mut author, mut author_time, mut commit_time) = (String::new(), 0, 0);
-        for (number, line) in header.lines().enumerate() {
+        for (number, line) in header.split('\n').enumerate() {
             let Some((key, value)) = line.split_once(' ') else { continue };
             match key {
                 "tree" if number == 0 => tree = Some(Oid::parse(value, format)?),

@@ -38,6 +38,10 @@ impl Entry {
         mode(self.bits)
     }
 
+    pub(crate) fn is_link(&self) -> bool {
+        self.bits & 0o170_000 == 0o120_000
+    }
+
     fn sort_key(&self) -> impl Iterator<Item = u8> + '_ {
         sort_key(&self.name, self.mode())
     }

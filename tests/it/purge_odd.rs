@@ -121,15 +121,76 @@ fn a_killed_removal_is_completed_by_the_next_purge() {
 
 #[test]
 fn a_lock_of_a_killed_git_gc_stops_no_purge() {
+    let host = |repo: &TestRepo| String::from_utf8(run(repo.command("uname").arg("-n"), b"").stdout).unwrap();
+    for is_empty in [true, false] {
+        let repo = TestRepo::new();
+        repo.say(TEXT);
+        let text = if is_empty { String::new() } else { format!("999999999 {}", host(&repo).trim()) };
+        fs::write(repo.git_dir().join("gc.pid"), text).unwrap();
+        purge(&repo, &["--text", "-"]);
+        assert_eq!(places(&repo), Vec::<String>::new());
+        assert!(!repo.git_dir().join("gc.pid").exists());
+    }
+}
+
+/// As `git commit -a` does while its editor is open.
+#[test]
+fn a_purge_while_git_changes_the_index_is_refused() {
     let repo = TestRepo::new();
     repo.say(TEXT);
-    let host = String::from_utf8(run(repo.command("uname").arg("-n"), b"").stdout).unwrap();
-    fs::write(repo.git_dir().join("gc.pid"), format!("999999999 {}", host.trim())).unwrap();
+    for name in ["index.lock", "next-index-7.lock"] {
+        let lock = repo.git_dir().join(name);
+        fs::write(&lock, "").unwrap();
+        let answer = purge(&repo, &["--text", "-"]);
+        assert!(answer.contains("shows that git changes the index") && answer.ends_with("[exit 2]"), "{answer}");
+        fs::remove_file(&lock).unwrap();
+    }
+}
+
+/// Git keeps them in files until the merge or the picks end.
+#[test]
+fn commits_of_an_unfinished_merge_or_pick_stay() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let tree = written(&repo, "tree", b"");
+    let commit = |text: &str| {
+        written(
+            &repo,
+            "commit",
+            format!("tree {tree}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n{text}\n").as_bytes(),
+        )
+    };
+    let [one, two, three] = ["one", "two", "three"].map(|name| commit(&format!("{name} {TEXT}")));
+    fs::write(repo.git_dir().join("MERGE_HEAD"), format!("{one}\n{two}\n")).unwrap();
+    fs::create_dir_all(repo.git_dir().join("sequencer")).unwrap();
+    fs::write(repo.git_dir().join("sequencer/todo"), format!("pick {} three\n", &three[..7])).unwrap();
+    let answer = purge(&repo, &["--text", "-"]);
+    for oid in [&one, &two, &three] {
+        repo.git(&["cat-file", "-e", oid]);
+        assert!(answer.contains(&format!("stays in the code's history: {}", &oid[..7])), "{answer}");
+    }
+}
+
+#[test]
+fn commits_of_traces_that_plain_git_fetched_do_not_stay() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    let line = format!("{tip}\tnot-for-merge\t'refs/traces/main' of ../hub\n");
+    fs::write(repo.git_dir().join("FETCH_HEAD"), line).unwrap();
     purge(&repo, &["--text", "-"]);
     assert_eq!(places(&repo), Vec::<String>::new());
-    for lock in ["gc.pid", "objects/maintenance.lock"] {
-        assert!(!repo.git_dir().join(lock).exists(), "{lock}");
-    }
+}
+
+#[test]
+fn a_submodule_in_a_trace_stops_no_purge() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    add_entry(&repo, "160000", &tip, "sub");
+    let answer = purge(&repo, &["--text", "-"]);
+    assert!(answer.ends_with("[exit 0]"), "{answer}");
+    assert_eq!(places(&repo), Vec::<String>::new());
 }
 
 #[test]

@@ -88,7 +88,7 @@ pub(crate) fn plan(repo: &Repo, target: &Target) -> Result<Plan, TraceError> {
 /// Purges. Our own writers wait meanwhile.
 pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Result<Purged, TraceError> {
     let _writers = repo.lock_out_writers()?;
-    let _packers = repo.lock_out_packers()?;
+    let _collectors = repo.lock_out_collectors()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = plan.refs.clone();
     if !plan.removed.is_empty() {
@@ -106,6 +106,9 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
     let needed = repo.held_by_code(&|_| false, &plan.removed)?;
     plan.removed.retain(|oid| !needed.contains_key(oid));
+    repo.remove_objects(&plan.removed)?;
+    // It may have packed what it saw before.
+    repo.wait_for_maintenance()?;
     let lent = repo.remove_objects(&plan.removed)?;
     repo.forget_noted_removal()?;
     let scan = Scan::of(repo, target)?;

@@ -184,7 +184,8 @@ impl<'r> Rewriter<'r> {
                 }
                 Mode::Folder => self.tree(entry.oid, &below(above, &entry.name))?,
                 Mode::File => self.file(entry.oid, Role::of(above, &entry.name))?,
-                Mode::Other => self.file(entry.oid, Role::Link)?,
+                Mode::Other if entry.is_link() => self.file(entry.oid, Role::Link)?,
+                Mode::Other => entry.oid,
             };
         }
         let new = if entries == before { oid } else { self.objects.tree(&mut entries)? };

@@ -12,11 +12,9 @@ use crate::git::process::{git, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
-const PSEUDO_REFS: [&str; 10] = [
+const PSEUDO_REFS: [&str; 8] = [
     "HEAD",
     "ORIG_HEAD",
-    "FETCH_HEAD",
-    "MERGE_HEAD",
     "MERGE_AUTOSTASH",
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
@@ -25,7 +23,14 @@ const PSEUDO_REFS: [&str; 10] = [
     "NOTES_MERGE_PARTIAL",
 ];
 
-/// Where git keeps the state of a rebase or a series of picks, in files with oids: the stashed changes, and the commits to come.
+/// Those with a line for each of several commits.
+const LISTS: [&str; 2] = ["FETCH_HEAD", "MERGE_HEAD"];
+
+/// How `FETCH_HEAD` names our refs, whose commits are not the code's. Git does not keep them either.
+const OURS: [&str; 2] = ["'refs/trace", "'refs/crumb"];
+
+/// Where git keeps the state of a rebase or a series of picks, in files with oids, also short ones: the stashed changes, and the commits
+/// to come.
 const STATE_FOLDERS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
 
 impl Repo {
@@ -55,12 +60,12 @@ impl Repo {
                 roots.extend(found.ok().and_then(|oid| self.parse_oid(oid.trim_end()).ok()));
             }
             let files = files_below(STATE_FOLDERS.map(|folder| git_dir.join(folder)).into());
-            // Its first line alone is a ref.
-            let fetched = Some(git_dir.join("FETCH_HEAD")).filter(|path| path.is_file());
-            for path in files.into_iter().chain(fetched) {
+            let lists = LISTS.map(|name| git_dir.join(name)).into_iter().filter(|path| path.is_file());
+            for path in files.into_iter().chain(lists) {
                 let text = fs::read(&path).map_err(|source| GitError::io("read", &path, source))?;
                 let text = String::from_utf8_lossy(&text);
-                roots.extend(text.split_whitespace().filter_map(|word| Oid::parse(word, self.object_format())));
+                let lines = text.lines().filter(|line| !OURS.iter().any(|ours| line.contains(ours)));
+                roots.extend(self.named_by(lines.flat_map(str::split_whitespace))?);
             }
             let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));
@@ -86,6 +91,19 @@ impl Repo {
             });
         done.map_err(GitError::from)??;
         Ok(held)
+    }
+
+    /// The objects that words name by their oids, or by the beginnings of these.
+    fn named_by<'w>(&self, words: impl Iterator<Item = &'w str>) -> Result<Vec<Oid>, GitError> {
+        let is_oid = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let input: String = words.filter(is_oid).flat_map(|word| [word, "\n"]).collect();
+        if input.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut command = self.git("cat-file");
+        let command = command.args(["--batch-check=%(objectname)", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
+        let printed = text_of(command.input(input))?;
+        Ok(printed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
     }
 
     /// The reflogs of a worktree that `is_wanted` accepts by the name of the ref; those of deleted refs too.

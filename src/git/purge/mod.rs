@@ -1,13 +1,13 @@
 //! The parts of a purge that need git: reading every object, writing changed ones, moving many refs at once, and removing objects.
 //!
 //! The caller holds [`Repo::lock_out_writers`](super::Repo::lock_out_writers), which stops our own processes, and
-//! [`Repo::lock_out_packers`](super::Repo::lock_out_packers), which stops `git gc` and `git maintenance`. Other commands of git are not
+//! [`Repo::lock_out_collectors`](super::Repo::lock_out_collectors), which stops `git gc` and `git maintenance`. Other commands of git are not
 //! stopped: refs move in one transaction from the values that were read, and objects that `git repack` copied into a new pack before the
 //! removal ended are removed by repeating it.
 
 mod code;
+mod collector;
 mod objects;
-mod packers;
 mod packs;
 mod refs;
 mod remove;

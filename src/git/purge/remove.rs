@@ -121,6 +121,18 @@ impl Repo {
         if self.config()?.boolean("extensions.preciousObjects")? == Some(true) {
             return Ok(Some("`extensions.preciousObjects` forbids to remove objects".to_owned()));
         }
+        // A commit of all or of some files has its index in a lock.
+        for git_dir in self.worktree_git_dirs()? {
+            for entry in fs::read_dir(&git_dir).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                if name == "index.lock" || (name.starts_with("next-index-") && name.ends_with(".lock")) {
+                    let path = entry.path();
+                    let rest = "shows that git changes the index; let it end, or remove the file if no git is at work";
+                    return Ok(Some(format!("`{}` {rest}", path.display())));
+                }
+            }
+        }
         for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|extension| extension == "keep") {

@@ -57,6 +57,9 @@ fn deltas_of_the_same_second_are_both_kept() {
     let delta = |text: &str| format!("\n---\n\n## Delta: 2026-02-10T09:00:00Z\n\n### What Changed\n\n{text}\n");
     let text = clean(&base, &format!("{base}{}", delta("b")), &format!("{base}{}", delta("a")));
     assert_eq!(text, format!("{base}{}{}", delta("a"), delta("b")));
+    let base = format!("{base}{}", delta("m"));
+    let ours = base.replace(&delta("m"), &(delta("a") + &delta("m")));
+    assert_eq!(clean(&base, &ours, &format!("{base}{}", delta("z"))), format!("{ours}{}", delta("z")));
 }
 
 #[test]

@@ -34,7 +34,8 @@ impl Rewriter<'_> {
                 let oid = match file.mode() {
                     Mode::File => self.file(file.oid, Role::Archive)?,
                     Mode::Folder => self.tree(file.oid, b"/")?,
-                    Mode::Other => self.file(file.oid, Role::Link)?,
+                    Mode::Other if file.is_link() => self.file(file.oid, Role::Link)?,
+                    Mode::Other => file.oid,
                 };
                 let (first, name) = match self.lines.get(&digits) {
                     Some(new) => (new.as_bytes()[..2].to_vec(), new.as_bytes()[2..].to_vec()),
@@ -44,8 +45,10 @@ impl Rewriter<'_> {
                 (changed.oid, changed.name) = (oid, name.clone());
                 let files = middles.entry(first).or_default();
                 // Lines that differed only in what was purged are one line now.
-                if let Some(other) = files.get(&name).filter(|other| other.oid != oid && other.mode() == Mode::File) {
-                    changed.oid = self.united(other.oid, oid)?;
+                match files.get(&name).filter(|other| other.mode() == Mode::File) {
+                    Some(_) if changed.mode() != Mode::File => continue,
+                    Some(other) if other.oid != oid => changed.oid = self.united(other.oid, oid)?,
+                    _ => {}
                 }
                 files.insert(name, changed);
             }

@@ -11,6 +11,13 @@ pub(crate) enum MergedChunk<'u, 'a> {
     Kept(&'u Chunk<'a>),
 }
 
+impl<'u, 'a> MergedChunk<'u, 'a> {
+    pub(crate) fn ours(&self) -> &'u Chunk<'a> {
+        let (Self::Take(one) | Self::Kept(one) | Self::Both { ours: one, .. }) = self;
+        one
+    }
+}
+
 /// Merges three lists chunk by chunk.
 ///
 /// A chunk that one side deleted is removed if the other side did not change it, and kept otherwise. The order is that of the

@@ -87,7 +87,20 @@ pub(crate) fn sections(text: &str) -> Vec<Chunk<'_>> {
             marks.push((heading.span.start, format!("{above}\n3 {}", heading.title), ChunkKind::Section));
         }
     }
-    cut(text, marks)
+    let mut chunks = cut(text, marks);
+    // Deltas of one second are told apart by their texts.
+    let base = |key: &str| key.split('\u{0}').next().unwrap_or_default().to_owned();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for chunk in chunks.iter().filter(|chunk| chunk.key.starts_with("2 Delta:")) {
+        *counts.entry(base(&chunk.key)).or_default() += 1;
+    }
+    for chunk in &mut chunks {
+        let time = base(&chunk.key);
+        if counts.get(&time).is_some_and(|count| *count > 1) {
+            chunk.key = format!("{time}\u{0}{}", chunk.text.trim());
+        }
+    }
+    chunks
 }
 
 /// Splits a section into its heading, tables, lists, and other text, identified by kind and number.

@@ -181,14 +181,12 @@ impl Merge {
 
 /// Sorts adjacent deltas by time.
 fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
-    let time = |chunk: &MergedChunk<'_, '_>| {
-        let (MergedChunk::Take(one) | MergedChunk::Kept(one) | MergedChunk::Both { ours: one, .. }) = chunk;
-        delta_time(&one.key)
-    };
+    let time = |chunk: &MergedChunk<'_, '_>| delta_time(&chunk.ours().key);
+    let text = |chunk: &MergedChunk<'_, '_>| chunk.ours().text.trim().to_owned();
     let mut from = 0;
     while from < merged.len() {
         let len = merged[from..].iter().take_while(|chunk| time(chunk).is_some()).count();
-        merged[from..from + len].sort_by_key(time);
+        merged[from..from + len].sort_by_cached_key(|chunk| (time(chunk), text(chunk)));
         from += len + 1;
     }
 }
