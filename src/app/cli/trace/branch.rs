@@ -1,6 +1,6 @@
 //! `git trace branch`, `switch` and `init`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::app::choice::choose;
 use crate::app::cli::flags::traces::TraceFilterArgs;
@@ -12,6 +12,7 @@ use crate::app::cli::{
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
+use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Basis;
 use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::archived;
@@ -212,7 +213,10 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
         writeln!(context.ui, "{mark} {styled} {size}  {subject}{oid}")?;
         is_damaged |= content.is_err();
     }
-    note_fetched(context)?;
+    // With a limit, the cost does not depend on how many there are.
+    if wanted.most == usize::MAX {
+        note_fetched(context)?;
+    }
     if is_damaged {
         context.ui.note("`git trace fsck` reports what is damaged and what helps");
     }
@@ -222,13 +226,11 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
 /// Says which remotes have traces that are not here.
 fn note_fetched(context: &Context) -> Result<()> {
     let repo = context.repo()?;
+    let here: HashSet<String> = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| refname).collect();
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
     for (refname, _) in repo.list_refs("refs/trace-remotes/")? {
         let Some((remote, name)) = refname["refs/trace-remotes/".len()..].split_once('/') else { continue };
-        let name: Result<TraceName, _> = name.parse();
-        if let Ok(name) = name
-            && repo.find_ref(&name.refname())?.is_none()
-        {
+        if name.parse::<TraceName>().is_ok_and(|name| !here.contains(&name.refname())) {
             *missing.entry(remote.to_owned()).or_default() += 1;
         }
     }
