@@ -87,7 +87,7 @@ impl Trace<'_> {
 /// Whether a trace is at a commit. Its totals were compared when it came there.
 fn is_tip(repo: &Repo, oid: Oid) -> Result<bool, TraceError> {
     // Usually it is that of the current trace, which costs the same beside any number of others.
-    let current = head::current(repo).ok().map(|name| repo.find_ref(&name.refname())).transpose()?.flatten();
+    let current = head::current(repo).ok().and_then(|name| repo.find_ref(&name.refname()).ok().flatten());
     Ok(current == Some(oid) || repo.list_refs(TRACES)?.iter().any(|(_, tip)| *tip == oid))
 }
 
