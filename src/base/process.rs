@@ -119,7 +119,7 @@ impl Process {
         self
     }
 
-    /// What it prints is not read.
+    /// Its output is not read.
     pub(crate) fn stdout(&mut self, stdout: impl Into<Stdio>) -> &mut Self {
         self.command.stdout(stdout);
         self.has_stdout = true;

@@ -43,6 +43,8 @@ pub(crate) struct IndexFile {
 pub(crate) struct CachedTree {
     /// `None` if git does not know it: a file in it may have changed.
     pub(crate) oid: Option<Oid>,
+    /// The number of files in it and in its folders, if git knows the tree.
+    files: u32,
     /// By name.
     pub(crate) folders: Vec<(Vec<u8>, CachedTree)>,
 }
@@ -147,6 +149,22 @@ impl Index {
         (file.path.len() <= MAX_PATH_LEN).then_some(())
     }
 
+    /// Skips the files of a folder whose tree git knows, of which the first is next.
+    pub(crate) fn skip(&mut self, tree: &CachedTree, folder: &[u8]) -> Option<()> {
+        // The paths of version 4 are built one from the other.
+        for _ in 1..if self.version < 4 { tree.files } else { 0 } {
+            let Place { name, end, .. } = self.next_file()?;
+            if !self.window[self.at..][name].starts_with(folder) {
+                return None;
+            }
+            (self.left, self.at) = (self.left.checked_sub(1)?, self.at + end);
+        }
+        while self.file().is_some_and(|file| file.path.starts_with(folder)) {
+            self.advance()?;
+        }
+        Some(())
+    }
+
     /// Reads what follows the files.
     fn read_trees(&mut self) -> Option<CachedTree> {
         self.from.read_to_end(&mut self.window).ok()?;
@@ -190,6 +208,7 @@ impl CachedTree {
         let (files, folders) = counts.split_once(' ')?;
         let mut tree = Self::default();
         if !files.starts_with('-') {
+            tree.files = files.parse().ok()?;
             tree.oid = Some(Oid::from_raw(data.split_off(..oid_len)?)?);
         }
         for _ in 0..folders.parse::<u32>().ok()? {

@@ -41,11 +41,8 @@ impl Repo {
         tree: Option<Oid>,
         staged: &mut Vec<StagedFile>,
     ) -> Option<()> {
-        if tree.is_some() && cached.and_then(|cached| cached.oid) == tree {
-            while index.file().is_some_and(|file| file.path.starts_with(folder)) {
-                index.advance()?;
-            }
-            return Some(());
+        if let Some(cached) = cached.filter(|cached| tree.is_some() && cached.oid == tree) {
+            return index.skip(cached, folder);
         }
         let tree = tree.map(|oid| self.tree(oid)).transpose().ok()?;
         let mut committed = tree.iter().flat_map(Tree::entries).peekable();

@@ -210,7 +210,7 @@ fn meant(spec: &str) -> Option<String> {
     let code = spec.strip_prefix("HEAD").filter(|rest| rest.is_empty() || rest.starts_with(['~', '^', '@']));
     match code {
         Some(rest) => Some(format!("did you mean `TRACE_HEAD{}`? `HEAD` is a commit of the code", rest.escape_debug())),
-        None if is_number => Some(format!("`#{spec}` is the item at a position")),
+        None if is_number => Some(format!("a position has a `#`, as in `'#{spec}'`")),
         None => None,
     }
 }

@@ -230,7 +230,7 @@ fn import_without_a_file_takes_the_newest_session_of_this_folder() {
     std::fs::create_dir_all(&sessions).unwrap();
     std::fs::write(sessions.join("0b6f3c1e-6a52-4b09-8a57-3d1f0e9c7a11.jsonl"), bytes).unwrap();
     insta::assert_snapshot!(repo.trace(&["import", "claude-code"]).replace(&project, "[PROJECT]"), @"
-    24 imported into trace `claude-code/[SHORT]-fc78-4fdf-8cfd-f1cae9454bd0`, removed from the context: 2 titles
+    24 imported into trace `claude-code/[SHORT]-fc78-4fdf-8cfd-f1cae9454bd0`, removed from the context: 2 (title)
     --- stderr
     importing [HOME]/.claude/projects/[PROJECT]/[SHORT]-6a52-4b09-8a57-3d1f0e9c7a11.jsonl
     not messages, so not imported: 3 file-history-snapshot, 1 system/stop_hook_summary

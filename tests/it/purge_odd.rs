@@ -5,6 +5,8 @@ use std::fs;
 use crate::purge::{SECRET as TEXT, places};
 use crate::repo::{TestRepo, run};
 
+const MAIN: &str = "refs/traces/main";
+
 fn purge(repo: &TestRepo, args: &[&str]) -> String {
     repo.snapshot(&repo.run(&[&["purge", "--yes"], args].concat(), TEXT.as_bytes()))
 }
@@ -17,19 +19,18 @@ fn assert_whole(repo: &TestRepo) {
     repo.git(&["gc", "--quiet", "--prune=now"]);
 }
 
-/// Adds an entry to the tree of `main`, as plain git can.
-fn add_entry(repo: &TestRepo, mode: &str, blob: &str, path: &str) {
+/// Adds an entry to the tree of a ref, as plain git can.
+fn add_entry(repo: &TestRepo, refname: &str, mode: &str, blob: &str, path: &str) {
     let index = repo.home().join("index");
     let git = |args: &[&str]| {
         let output = run(repo.command("git").env("GIT_INDEX_FILE", &index).args(args), b"");
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
-    git(&["read-tree", "refs/traces/main"]);
+    git(&["read-tree", refname]);
     git(&["update-index", "--add", "--cacheinfo", &format!("{mode},{blob},{path}")]);
-    let tree = git(&["write-tree"]);
-    let commit = git(&["commit-tree", "-p", "refs/traces/main", "-m", "added", &tree]);
-    git(&["update-ref", "refs/traces/main", &commit]);
+    let commit = git(&["commit-tree", "-p", refname, "-m", "added", &git(&["write-tree"])]);
+    git(&["update-ref", refname, &commit]);
 }
 
 fn written(repo: &TestRepo, kind: &str, bytes: &[u8]) -> String {
@@ -42,7 +43,7 @@ fn a_symbolic_link_in_a_trace_is_rewritten() {
     let repo = TestRepo::new();
     repo.say(TEXT);
     let blob = written(&repo, "blob", format!("notes/{TEXT}").as_bytes());
-    add_entry(&repo, "120000", &blob, "link");
+    add_entry(&repo, MAIN, "120000", &blob, "link");
     let answer = purge(&repo, &["--text", "-"]);
     assert!(answer.ends_with("[exit 0]"), "{answer}");
     assert_eq!(places(&repo), Vec::<String>::new());
@@ -83,15 +84,7 @@ fn an_equal_record_of_another_item_stays() {
     let ids: Vec<&str> = files.lines().filter_map(|path| path.rsplit('-').next()).collect();
     let record = "refs/trace-priority";
     let blob = repo.git(&["rev-parse", &format!("{record}:{}", path(ids[0]))]);
-    let index = repo.home().join("index");
-    let git = |args: &[&str]| {
-        let output = run(repo.command("git").env("GIT_INDEX_FILE", &index).args(args), b"");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    git(&["read-tree", record]);
-    git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},{}", blob.trim(), path(ids[1]))]);
-    let commit = git(&["commit-tree", "-p", record, "-m", "merge", &git(&["write-tree"])]);
-    git(&["update-ref", record, &commit]);
+    add_entry(&repo, record, "100644", blob.trim(), &path(ids[1]));
     repo.text(&["purge", "#0", "--yes"]);
     assert!(repo.text(&["priority", "#1"]).contains("pinned"));
     assert_whole(&repo);
@@ -187,7 +180,7 @@ fn a_submodule_in_a_trace_stops_no_purge() {
     let repo = TestRepo::new();
     repo.say(TEXT);
     let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
-    add_entry(&repo, "160000", &tip, "sub");
+    add_entry(&repo, MAIN, "160000", &tip, "sub");
     let answer = purge(&repo, &["--text", "-"]);
     assert!(answer.ends_with("[exit 0]"), "{answer}");
     assert_eq!(places(&repo), Vec::<String>::new());
@@ -242,8 +235,7 @@ fn a_commit_is_read_as_git_reads_it() {
 #[test]
 fn lines_of_an_archive_that_become_the_same_are_united() {
     let repo = TestRepo::new();
-    let long =
-        "with a long explanation of many words that goes on and on until it is cut off by the rule for summaries";
+    let long = "with a long explanation of many words that continues and continues until it is cut off by the rule for summaries";
     let more = "another note about a part of the system that is also rather long so that it is cut off too";
     let group = |key: &str, n: &str| {
         format!("n @1 key-{key} {long} {n} original\nn @1 {more} {n}\nn @1 third {more} {n}\nn @1 fourth {more} {n}\n")

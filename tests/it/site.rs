@@ -148,7 +148,7 @@ fn filters_choose_the_sessions_of_a_site() {
         repo.text(&[&["view", "--all", "-o", "../site"], args].concat());
         let files = files(&repo.folder().join("../site"));
         let listed = links(&files["index.html"]).into_iter().filter(|link| link.starts_with("sessions/")).count();
-        assert_eq!(listed, pages(&files).len(), "the index leads to what is there");
+        assert_eq!(listed, pages(&files).len(), "the index links to each page");
         pages(&files)
     };
     assert_eq!(filtered(&["--agent", "claude-code"]).len(), 2);

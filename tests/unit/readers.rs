@@ -225,7 +225,7 @@ fn with_removed_items() -> (TestRepo, Vec<u8>) {
 fn a_file_that_is_read_again_needs_no_history() {
     let (repo, bytes) = with_removed_items();
     let file = repo.folder().join("session");
-    assert!(repo.text(&IMPORT).contains("removed from the context: 1 interface"));
+    assert!(repo.text(&IMPORT).contains("removed from the context: 1 (interface)"));
     let oldest = repo.git(&["rev-list", "--max-parents=0", "refs/traces/t"]);
     let (folder, name) = oldest.trim().split_at(2);
     fs::remove_file(repo.folder().join(".git/objects").join(folder).join(name)).unwrap();
@@ -257,7 +257,7 @@ fn a_stored_session_of_opencode_has_its_messages_and_parts() {
     let repo = TestRepo::new();
     let file = fixtures().join("opencode/storage/session/proj_test/ses_s_stage0_large.json");
     insta::assert_snapshot!(repo.trace(&["import", file.to_str().unwrap()]), @r"
-    10 imported into trace `opencode/s_stage0_large`, removed from the context: 1 interface, 1 title
+    10 imported into trace `opencode/s_stage0_large`, removed from the context: 1 (interface), 1 (title)
     --- stderr
     not messages, so not imported: 4 message, 1 patch, 1 step-finish, 1 step-start
     the current trace is now `opencode/s_stage0_large`

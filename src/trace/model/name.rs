@@ -71,7 +71,7 @@ impl TraceName {
         Self::trace(format!("{agent}/{}", plain_word(session)))
     }
 
-    /// The name as one of an agent's session.
+    /// The name with the agent as its first part.
     pub(crate) fn as_family(&self, agent: &str) -> Self {
         let is_of_agent = self.name.split_once('/').is_some_and(|(first, _)| first == agent);
         if is_of_agent { self.clone() } else { Self::of_session(agent, &self.name) }

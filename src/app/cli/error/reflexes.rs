@@ -136,7 +136,7 @@ pub(super) const OTHER_OPTIONS: &[(&str, &str, &str)] = &[
         "--abort|--continue|--skip",
         "a command that stops at a conflict changes nothing; `git trace undo` reverses one that was carried out",
     ),
-    ("clean", "--aggressive|--gentle|--safe|--standard", "`git trace clean --preset NAME` selects a preset"),
+    ("clean", "--aggressive|--default|--safe", "`git trace clean --preset NAME` selects a preset"),
     ("clean", "-n", "`git trace clean --dry-run` prints what would be cut"),
     ("clean", "-f|-d|-x|--force", "`git trace clean --yes` cuts without asking, on a new trace"),
     ("clean", "-i", "`git trace clean` asks on a terminal; --edit opens the list of items"),

@@ -253,7 +253,7 @@ fn title_of(repo: &Repo, trace: &Listed) -> Option<String> {
 
 /// Make another trace the current one; -c creates it first
 ///
-/// The current trace belongs to this worktree. As in git, a trace that only one remote has is created from what was fetched of it.
+/// The current trace belongs to this worktree. As in git, a trace that only one remote has is created from its remote-tracking ref.
 /// `git trace branch NAME` creates a trace without switching to it.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SwitchArgs {

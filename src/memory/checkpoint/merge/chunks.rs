@@ -1,6 +1,6 @@
 //! A text as chunks. A key identifies each chunk in all versions, and the chunks concatenate to the text.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::memory::checkpoint::document::Document;
 use crate::memory::checkpoint::document::markdown::{ListItem, Markdown, line_at, plain};
@@ -88,19 +88,22 @@ pub(crate) fn sections(text: &str) -> Vec<Chunk<'_>> {
         }
     }
     let mut chunks = cut(text, marks);
-    // Deltas of one second are told apart by their texts.
-    let base = |key: &str| key.split('\u{0}').next().unwrap_or_default().to_owned();
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for chunk in chunks.iter().filter(|chunk| chunk.key.starts_with("2 Delta:")) {
-        *counts.entry(base(&chunk.key)).or_default() += 1;
-    }
-    for chunk in &mut chunks {
-        let time = base(&chunk.key);
-        if counts.get(&time).is_some_and(|count| *count > 1) {
-            chunk.key = format!("{time}\u{0}{}", chunk.text.trim());
-        }
+    // Their texts distinguish deltas of one second.
+    let is_delta = |chunk: &&Chunk<'_>| chunk.key.starts_with(DELTA);
+    let numbered = chunks.iter().filter(is_delta).filter(|chunk| chunk.key.contains('\u{0}'));
+    let doubled: HashSet<String> = numbered.map(|chunk| unnumbered(&chunk.key).to_owned()).collect();
+    for chunk in chunks.iter_mut().filter(|chunk| doubled.contains(unnumbered(&chunk.key))) {
+        chunk.key = format!("{}\u{0}{}", unnumbered(&chunk.key), chunk.text.trim());
     }
     chunks
+}
+
+/// How the key of a delta begins, before its time.
+pub(super) const DELTA: &str = "2 Delta:";
+
+/// A key without what distinguishes it from others of the same name.
+pub(super) fn unnumbered(key: &str) -> &str {
+    key.split('\u{0}').next().unwrap_or_default()
 }
 
 /// Splits a section into its heading, tables, lists, and other text, identified by kind and number.

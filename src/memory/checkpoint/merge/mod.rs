@@ -22,7 +22,7 @@ use crate::base::merge::conflict;
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged};
 use crate::trace::Time;
 use align::MergedChunk;
-use chunks::{Chunk, ChunkKind};
+use chunks::{Chunk, ChunkKind, DELTA, unnumbered};
 
 /// A decision that the merged text does not show.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -192,8 +192,7 @@ fn order_deltas(merged: &mut [MergedChunk<'_, '_>]) {
 }
 
 fn delta_time(key: &str) -> Option<Time> {
-    let text = key.strip_prefix("2 Delta:")?;
-    Timestamp::parse(text.split('\u{0}').next().unwrap_or(text)).map(|timestamp| timestamp.time)
+    Timestamp::parse(unnumbered(key).strip_prefix(DELTA)?).map(|timestamp| timestamp.time)
 }
 
 /// Whether both texts are dates, which sort as text.
@@ -203,7 +202,7 @@ fn both_days(one: &str, other: &str) -> bool {
 
 /// The name of a chunk, as shown to the user.
 fn name(chunk: &Chunk<'_>) -> String {
-    let key = chunk.key.split('\u{0}').next().unwrap_or_default();
+    let key = unnumbered(&chunk.key);
     let key = key.rsplit('\n').next().unwrap_or(key);
     let key =
         ["row ", "item ", "key ", "1 ", "2 ", "3 "].iter().find_map(|prefix| key.strip_prefix(prefix)).unwrap_or(key);

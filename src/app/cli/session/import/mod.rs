@@ -293,11 +293,7 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     let known = if *known > 0 { format!(", {known} were there already") } else { String::new() };
     let redacted = report.secrets.iter().filter(|found| found.policy == Policy::Redact).count();
     let redacted = if redacted > 0 { format!(", {redacted} secrets taken out") } else { String::new() };
-    let removed: Vec<String> = report
-        .removed
-        .iter()
-        .map(|(reason, count)| format!("{count} {reason}{}", if *count == 1 { "" } else { "s" }))
-        .collect();
+    let removed: Vec<String> = report.removed.iter().map(|(reason, count)| format!("{count} ({reason})")).collect();
     let removed =
         if removed.is_empty() { String::new() } else { format!(", removed from the context: {}", removed.join(", ")) };
     let replaced =
