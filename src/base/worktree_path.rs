@@ -91,7 +91,10 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let Some(link) = link.or_else(linked) else { return Ok(()) };
     // Its last folders may be created later.
     let Some(folder) = folder.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return Ok(()) };
-    if folder.ancestors().any(|above| above.file_name().is_some_and(is_git) || is_git_directory(above)) {
+    let names_git = at.components().chain(folder.components()).any(|part| is_git(part.as_os_str()));
+    // A work tree may be below the bare repository that it belongs to.
+    let mut below = folder.ancestors().take_while(|above| above.join(".git").symlink_metadata().is_err());
+    if names_git || below.any(is_git_directory) {
         return Err(refused(Some(&link), ENTERS));
     }
     Ok(())

@@ -42,20 +42,29 @@ pub(crate) fn export(
         check_outside_git(file)
             .and_then(|()| put_new(file, Access::Private, &exported.bytes))
             .map_err(|source| ExportError::Write { path: file.to_owned(), source })?;
-        tie(trace, &view.tip, format, &new_session.id, &Position::end_of(&exported.bytes)).inspect_err(|_| {
+        let (name, id) = (trace.name(), &new_session.id);
+        let own = TraceName::of_session(format.as_str(), id);
+        let family = if is_session_name(name) { name } else { &own };
+        record(trace, family, &view.tip, format, id, &Position::end_of(&exported.bytes)).inspect_err(|_| {
             // Nobody has resumed it yet.
             let _ = fs::remove_file(file);
         })?;
+        let who = &trace.signature()?.committer;
+        session::bind(repo, &own, name, LogLine { who, why: &format!("export: {name}") })?;
     }
     Ok(Some(exported))
 }
 
-fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: &Position) -> Result<(), TraceError> {
+fn record(
+    trace: &Trace<'_>,
+    family: &TraceName,
+    exported: &Tip,
+    format: Format,
+    id: &str,
+    end: &Position,
+) -> Result<(), TraceError> {
     let name = trace.name();
-    let own = TraceName::of_session(format.as_str(), id);
-    let family = if is_session_name(name) { name.clone() } else { own.clone() };
-    let trace = trace.clone().with_family(family);
-    trace.change(|change| {
+    trace.clone().with_family(family.clone()).change(|change| {
         if change.require_tip()?.commit.oid != exported.commit.oid {
             return Err(TraceError::MovedMeanwhile { trace: name.clone() });
         }
@@ -65,8 +74,7 @@ fn tie(trace: &Trace<'_>, exported: &Tip, format: Format, id: &str, end: &Positi
         let trailers = Trailers { source, ..change.trailers(Op::Export, None, None)? };
         change.commit(&format!("{} session {id}", format.agent().name), trailers, None)
     })?;
-    let who = &trace.signature()?.committer;
-    session::bind(trace.repo(), &own, name, LogLine { who, why: &format!("export: {name}") })
+    Ok(())
 }
 
 #[derive(Debug, Error)]

@@ -298,6 +298,49 @@ fn an_output_is_not_written_through_a_link_into_the_git_directory() {
 }
 
 #[test]
+fn a_file_named_git_is_not_written_through_a_link() {
+    let repo = with_link("out.jsonl", ".git");
+    add_link(&repo, "new.crumb", "plain/.git");
+    add_link(&repo, "page.html", "sub/.git");
+    fs::create_dir(repo.folder().join("plain")).unwrap();
+    fs::create_dir(repo.folder().join("sub")).unwrap();
+    fs::write(repo.folder().join("sub/.git"), "gitdir: ../elsewhere\n").unwrap();
+    repo.say("a");
+    for (args, link, target) in [
+        (&["crumb", "new", "new.crumb"][..], "new.crumb", "plain/.git"),
+        (&["view", "-o", "page.html"], "page.html", "sub/.git"),
+    ] {
+        assert_eq!(cause(&repo, args), format!("`{link}` is a link to `{target}`, which enters a git directory\n"));
+    }
+    assert!(!repo.folder().join("plain/.git").exists());
+    let worktree = repo.home().join("worktree");
+    repo.git(&["worktree", "add", "-q", worktree.to_str().unwrap()]);
+    let export = ["-C", worktree.to_str().unwrap(), "trace", "export", "-o", "out.jsonl"];
+    assert_eq!(repo.command("git").args(export).status().unwrap().code(), Some(2));
+    assert!(fs::read_to_string(worktree.join(".git")).unwrap().starts_with("gitdir: "));
+}
+
+#[test]
+fn a_link_is_followed_in_a_worktree_below_its_bare_repository() {
+    let repo = with_link("a.crumb", "notes/a.crumb");
+    repo.text(&["crumb", "new", "notes.crumb"]);
+    let bare = repo.home().join("bare.git");
+    repo.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+    repo.git(&[
+        "--git-dir",
+        bare.to_str().unwrap(),
+        "worktree",
+        "add",
+        "-q",
+        bare.join("main").to_str().unwrap(),
+        "HEAD",
+    ]);
+    fs::create_dir(bare.join("main/notes")).unwrap();
+    repo.git(&["-C", bare.join("main").to_str().unwrap(), "trace", "crumb", "new", "a.crumb"]);
+    assert!(bare.join("main/notes/a.crumb").exists());
+}
+
+#[test]
 fn an_output_may_be_written_where_the_user_is() {
     let mut repo = TestRepo::new();
     repo.say("a");

@@ -285,6 +285,35 @@ fn the_name_of_a_file_is_never_an_option() {
         assert_eq!(place.read("ours"), "x\nb\nc\ny\n", "{path}");
     }
     assert!(!place.root().join("stolen").exists());
+    for label in ["--output=stolen", "-o", "--help", "--kind=checkpoint", "--"] {
+        place.write("ours", "x\nb\nc\nd\n");
+        assert_eq!(
+            place.trace(&["merge-driver", "base", "ours", "theirs", "7", "a.txt", label, label, label]),
+            "",
+            "{label}"
+        );
+        assert_eq!(place.read("ours"), "x\nb\nc\ny\n", "{label}");
+    }
+    assert!(!place.root().join("stolen").exists());
+}
+
+#[test]
+fn the_subject_of_a_mail_is_never_an_option() {
+    let place = Playground::installed();
+    place.ok(&["crumb", "new", "a.crumb"]);
+    place.ok(&["crumb", "note", "a.crumb", "base"]);
+    place.commit("base");
+    place.git(&["switch", "--quiet", "--create", "theirs"]);
+    place.ok(&["crumb", "note", "a.crumb", "theirs"]);
+    place.commit("--output=.git/stolen");
+    place.git(&["format-patch", "--quiet", "-1", "--full-index", "-o", ".git/mail"]);
+    place.git(&["switch", "--quiet", "-"]);
+    place.ok(&["crumb", "note", "a.crumb", "ours"]);
+    place.commit("ours");
+    place.git(&["am", "--quiet", "-3", ".git/mail/0001-output-.git-stolen.patch"]);
+    let merged = place.read("a.crumb");
+    assert!(merged.contains("ours") && merged.contains("theirs"), "{merged}");
+    assert!(!place.root().join(".git/stolen").exists());
 }
 
 #[test]

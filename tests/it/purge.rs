@@ -1490,7 +1490,7 @@ fn a_purge_of_a_remote_keeps_the_work_of_colleagues_and_publishes_nothing() {
 }
 
 #[test]
-fn a_purge_names_refs_of_a_remote_that_moved_meanwhile() {
+fn what_others_pushed_after_a_purge_is_purged_at_the_remote_too() {
     let (mut repo, clone) = shared();
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);
@@ -1498,11 +1498,18 @@ fn a_purge_names_refs_of_a_remote_that_moved_meanwhile() {
         repo.text(&["push", "origin", "main"]);
     });
     purge(&repo, &["--yes"]);
-    let before = repo.git(&["ls-remote", "origin", "refs/traces/*"]);
-    let answer = repo.trace(&["purge", "--push", "origin"]);
-    assert!(answer.contains("refs/traces/main → origin: moved since it was fetched"), "{answer}");
+    let there = || repo.git(&["ls-remote", "origin", "refs/traces/*"]);
+    let before = there();
+    let answer = repo.trace(&["purge", "--push", "origin", "--dry-run"]);
+    assert!(answer.contains("error: refs/traces/main → origin: moved since it was fetched"), "{answer}");
     assert!(answer.trim_end().ends_with("[exit 1]"), "{answer}");
-    assert_eq!(repo.git(&["ls-remote", "origin", "refs/traces/*"]), before);
+    assert_eq!(there(), before);
+    repo.text(&["purge", "--push", "origin"]);
+    let elsewhere = repo.clone_remote("elsewhere");
+    repo.within(&elsewhere, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "work of a colleague"]);
+    });
 }
 
 #[test]

@@ -244,7 +244,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let mut args: Vec<_> = args.into_iter().collect();
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
     if is_driver {
-        setup::merge_driver::protect_path(&mut args);
+        setup::merge_driver::protect_words(&mut args);
     }
     let is_agent_hook = hook::is_agent_hook(&args);
     let read_by_caller = |status| match status {

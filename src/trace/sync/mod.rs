@@ -18,9 +18,7 @@ pub(crate) use archive::{Archival, archive, bring_back_if_archived};
 pub(crate) use pull::{
     Arrival, Arrivals, Pulled, PulledPriority, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };
-pub(crate) use purged::{
-    NO_REPLACEMENT, drop_objects, fetched_tombstones, is_of_code, receive, replace as replace_purged,
-};
+pub(crate) use purged::{drop_objects, fetched_tombstones, is_of_code, receive, replace as replace_purged};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::{BTreeSet, HashMap};

@@ -133,7 +133,7 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
 }
 
 /// The answer for a ref whose replacement is not in this repository.
-pub(crate) const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
+const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
 
 /// Replaces each ref on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and pushes the
 /// tombstones. Refs that cannot be replaced are returned as refused.
@@ -177,9 +177,10 @@ pub(crate) fn replace(
         return Ok(replaced);
     }
     // First: a pull between the two must not merge the purged state with the old one.
-    let rejected = push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected;
-    replaced.extend(repo.push(remote, &outgoing)?);
-    replaced.extend(rejected);
+    match push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected {
+        Some(rejected) => replaced.push(rejected),
+        None => replaced.extend(repo.push(remote, &outgoing)?),
+    }
     Ok(replaced)
 }
 

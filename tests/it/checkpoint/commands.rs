@@ -1,5 +1,7 @@
 //! The commands, from the command line.
 
+use std::fs;
+
 use crate::playground::{Playground, fixture, sound};
 
 const ACTIVE: &str = "checkpoints/active/";
@@ -51,6 +53,32 @@ fn cycles_and_unreadable_files_hide_no_checkpoint() {
     place.git(&["add", "-A"]);
     let said = place.trace(&["check", "--staged"]);
     assert!(said.contains("not-utf8") && said.contains("bad-yaml") && said.contains("cycle"), "{said}");
+}
+
+/// An editor that saves while the command runs.
+#[test]
+fn archiving_a_checkpoint_that_another_program_changes_loses_no_change() {
+    for _ in 0..5 {
+        let place = place();
+        let (file, copy) =
+            (place.root().join(format!("{ACTIVE}chk-b.md")), place.root().join("checkpoints/archive/chk-b.md"));
+        let editor = std::thread::spawn(move || {
+            let (saved, mut last) = (file.with_extension("new"), String::new());
+            for n in 0..2000 {
+                let Ok(text) = fs::read_to_string(&file) else { break };
+                fs::write(&saved, format!("{text}edit {n}\n")).unwrap();
+                if file.exists() {
+                    fs::rename(&saved, &file).unwrap();
+                    last = format!("edit {n}\n");
+                }
+            }
+            (file, last)
+        });
+        place.trace(&["checkpoint", "archive", "b", "--outcome", "o", "--learnings", "l"]);
+        let (file, last) = editor.join().unwrap();
+        let texts = [file, copy].map(|path| fs::read_to_string(path).unwrap_or_default());
+        assert!(texts.iter().any(|text| text.contains(&last)), "{last}: {texts:?}");
+    }
 }
 
 #[test]

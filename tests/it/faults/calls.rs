@@ -50,6 +50,7 @@ impl<'t> Copy<'t> {
         command.current_dir(self.folder.join("repo"));
         command.env("GIT_AUTHOR_DATE", NOW).env("GIT_COMMITTER_DATE", NOW);
         command.env("XDG_DATA_HOME", self.folder.join("repo/data"));
+        command.env("CLAUDE_CONFIG_DIR", self.folder.join("repo/claude"));
         command
     }
 
@@ -78,14 +79,23 @@ impl<'t> Copy<'t> {
         let time = Regex::new(r"\d{4}-\d\d-\d\dT[\d:.]+Z").unwrap();
         // Its name has the digest of where the working tree is.
         let note = Regex::new(r"/installed/([a-z-]+)-[0-9a-f]{16}\.json$").unwrap();
+        // A session that is written has random ids.
+        let id = Regex::new(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}").unwrap();
         for repo in ["repo", "remote.git"] {
-            let listed = self.git(&["-C", &format!("../{repo}"), "for-each-ref", "--format=%(refname) %(objectname)"]);
+            let format = "--format=%(refname) %(objectname) %(trailers:key=Trace-Op,valueonly,separator=) %(tree)";
+            let listed = self.git(&["-C", &format!("../{repo}"), "for-each-ref", format]);
             assert!(listed.status.success(), "{listed:?}");
             for line in String::from_utf8(listed.stdout).unwrap().lines() {
-                let (refname, oid) = line.split_once(' ').unwrap();
-                // Tombstones have a random id and salt.
-                let state = if refname.ends_with("purged") { "tombstones" } else { oid };
-                view.insert(format!("{repo} {refname}"), state.to_owned());
+                let [refname, oid, op, tree] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+                let state = match op {
+                    // Tombstones have a random id and salt.
+                    _ if refname.ends_with("purged") => "tombstones".to_owned(),
+                    "export" => format!("export of {tree}"),
+                    _ => oid.to_owned(),
+                };
+                let refname =
+                    if refname.contains("/trace-sessions/") { id.replace(refname, "[ID]") } else { refname.into() };
+                view.insert(format!("{repo} {refname}"), state);
             }
         }
         for file in self.files() {
@@ -104,9 +114,13 @@ impl<'t> Copy<'t> {
             if counts && !is_leftover(&file) {
                 let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
                 let text = text.replace(self.folder.to_str().unwrap(), "[COPY]");
-                // Breadcrumbs have the clock's own time.
-                let path = note.replace(&path, "/installed/$1.json").into_owned();
-                view.insert(path, time.replace_all(&text, "[TIME]").into_owned());
+                // Breadcrumbs and sessions have the clock's own time.
+                let text = time.replace_all(&text, "[TIME]").into_owned();
+                if path.starts_with("repo/claude/") {
+                    view.insert("repo/claude/".to_owned(), id.replace_all(&text, "[ID]").into_owned());
+                } else {
+                    view.insert(note.replace(&path, "/installed/$1.json").into_owned(), text);
+                }
             }
         }
         view

@@ -123,6 +123,23 @@ const DAMAGED: &[&[&str]] = &[
     &["update-ref", "refs/trace-tags/skip/0123456789abcdef", "refs/traces/short"],
 ];
 
+/// The trace of the session in `session.jsonl`.
+const SESSION: &str = "claude-code/488c5296-fc78-4fdf-8cfd-f1cae9454bd0";
+const IMPORTED: &[&[&str]] = &[&["trace", "import", "claude-code", "../session.jsonl"]];
+/// The file of a session is there before its trace and its ref name it.
+const RESUMED: &[&str] = &["repo/claude/", "repo refs/traces/", "repo refs/trace-sessions/"];
+/// What the remote has is fetched, all is purged here, and then there; tombstones go first.
+const PURGED_THERE: &[&str] = &[
+    "repo refs/trace-remote-records/origin/priority",
+    "repo refs/trace-remotes/",
+    "repo refs/trace-orig/",
+    "repo refs/traces/",
+    "repo refs/trace-purged",
+    "remote.git refs/trace-records/",
+    "repo refs/trace-remote-records/origin/purged",
+    "remote.git refs/traces/",
+];
+
 /// Each tip is kept before its trace is deleted; the name of a backup does not contain that of its trace.
 const PLACES: &[&str] = &["repo refs/trac"];
 
@@ -264,17 +281,13 @@ pub(super) const COMMANDS: &[Writing] = &[
     ]]),
     plain(&["archive", "origin", "idea"]).in_order(KEPT_THERE).that_refuses(),
     plain(&["switch", "idea"]).after(&[&["trace", "archive", "origin", "idea"]]).in_order(BROUGHT_BACK),
-    plain(&[
-        "clean",
-        "claude-code/488c5296-fc78-4fdf-8cfd-f1cae9454bd0",
-        "--yes",
-        "--preset",
-        "aggressive",
-        "--keep",
-        "1",
-    ])
-    .after(&[&["trace", "import", "claude-code", "../session.jsonl"]]),
+    plain(&["clean", SESSION, "--yes", "--preset", "aggressive", "--keep", "1"]).after(IMPORTED),
     plain(&["purge", "#2", "--reason", "leaked", "--yes"]).in_order(&["repo refs/"]),
+    plain(&["purge", "#2", "--reason", "leaked", "--yes", "--push", "origin"]).in_order(PURGED_THERE),
+    plain(&["purge", "--push", "origin", "--yes"])
+        .after(&[&["trace", "purge", "#2", "--reason", "leaked", "--yes"]])
+        .in_order(PURGED_THERE),
+    plain(&["resume", SESSION, "--print"]).after(IMPORTED).in_order(RESUMED),
     plain(&["enable"]).after(&[&["trace", "disable"]]).in_order(&["repo/.git/config"]),
 ];
 

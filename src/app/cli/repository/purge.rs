@@ -13,7 +13,7 @@ use crate::base::bounded;
 use crate::check::purge::{self, Missing, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
 use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::sync::{NO_REPLACEMENT, fetch, replace_purged};
+use crate::trace::sync::{fetch, replace_purged};
 use crate::trace::{ItemId, Tip, TraceError};
 
 /// Remove a text or items from everything that is stored
@@ -55,31 +55,30 @@ pub(crate) struct PurgeArgs {
 impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let repo = context.repo()?;
-        if self.items.is_empty() && self.text.is_none() && self.pattern.is_none() {
-            let remote = remote_of(context, self.push.as_deref())?;
-            let lacks_replacement = |pushed: &PushedRef| pushed.summary == NO_REPLACEMENT;
-            let planned = replace_purged(repo, &context.signature()?, &remote, true)?;
-            if !self.dry_run && planned.iter().any(lacks_replacement) {
-                // The replacement may never be pushed from the clone that purged it.
-                fetch(repo, &remote, &[], &["--quiet"])?;
-                rewrite_fetched(repo, &context.signature()?, &remote, Missing::Replace)?;
-            }
-            return self.replace(context);
-        }
-        if let Some(remote) = self.push.as_deref().filter(|_| !self.dry_run) {
+        let is_alone = self.items.is_empty() && self.text.is_none() && self.pattern.is_none();
+        let remote = self.push.as_deref().map(|remote| remote_of(context, Some(remote))).transpose()?;
+        let remote = remote.as_deref();
+        if let Some(remote) = remote.filter(|_| !self.dry_run) {
             // What others pushed meanwhile may contain it, too.
-            let remote = remote_of(context, Some(remote))?;
-            fetch(repo, &remote, &[], &["--quiet"])?;
-            rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
+            fetch(repo, remote, &[], &["--quiet"])?;
+            // A replacement may never be pushed from the clone that purged it.
+            let missing = if is_alone { Missing::Replace } else { Missing::Wait };
+            rewrite_fetched(repo, &context.signature()?, remote, missing)?;
+        }
+        if is_alone {
+            let replaced = self.replace(context, remote)?;
+            return Ok(ExitStatus::of(replaced.iter().all(PushedRef::is_accepted)));
+        }
+        if let Some(remote) = remote.filter(|_| !self.dry_run) {
             // A purge that knows of those of others needs not be joined with them.
-            let received = apply_received(repo, &context.signature()?, &remote)?;
+            let received = apply_received(repo, &context.signature()?, remote)?;
             if !self.json {
                 print_received(context, &received)?;
             }
         }
         let target = self.target(context)?;
         if self.yes {
-            return self.purge(context, &target);
+            return self.purge(context, &target, remote);
         }
         let plan = purge::plan(repo, &target)?;
         self.print(context, &plan, None)?;
@@ -94,7 +93,7 @@ impl PurgeArgs {
         if !confirmed("Purge this? It cannot be undone.")? {
             return Ok(ExitStatus::No);
         }
-        self.purge(context, &target)
+        self.purge(context, &target, remote)
     }
 
     fn target(&self, context: &Context) -> Result<Target> {
@@ -150,21 +149,24 @@ impl PurgeArgs {
         Ok(ids)
     }
 
-    fn purge(&self, context: &Context, target: &Target) -> Result<ExitStatus> {
+    fn purge(&self, context: &Context, target: &Target, remote: Option<&str>) -> Result<ExitStatus> {
         let purged = purge::purge(context.repo()?, target, &context.signature()?)?;
         self.print(context, &purged.plan, Some(&purged))?;
-        let is_done = purged.left.is_empty() && purged.lent == 0 && !purged.plan.is_empty();
-        let pushed = if self.push.is_some() { self.replace(context)? } else { ExitStatus::Success };
-        Ok(if is_done { pushed } else { ExitStatus::No })
+        let replaced = self.replace(context, remote)?;
+        // A purge that was stopped before it reached the remote has nothing left to do here.
+        let is_done = !purged.plan.is_empty() || !replaced.is_empty();
+        let is_left = !purged.left.is_empty() || purged.lent > 0;
+        Ok(ExitStatus::of(is_done && !is_left && replaced.iter().all(PushedRef::is_accepted)))
     }
 
-    fn replace(&self, context: &Context) -> Result<ExitStatus> {
-        let remote = remote_of(context, self.push.as_deref())?;
-        let replaced = replace_purged(context.repo()?, &context.signature()?, &remote, self.dry_run)?;
+    fn replace(&self, context: &Context, remote: Option<&str>) -> Result<Vec<PushedRef>> {
+        let Some(remote) = remote else { return Ok(Vec::new()) };
+        let replaced = replace_purged(context.repo()?, &context.signature()?, remote, self.dry_run)?;
         for pushed in &replaced {
-            context.ui.note(format!("{} → {remote}: {}", pushed.refname, pushed.summary));
+            let line = format!("{} → {remote}: {}", pushed.refname, pushed.summary);
+            context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
         }
-        Ok(ExitStatus::of(replaced.iter().all(PushedRef::is_accepted)))
+        Ok(replaced)
     }
 
     fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>) -> Result<()> {

@@ -39,13 +39,10 @@ pub(crate) struct MergeDriverArgs {
     /// Path in the repository, which determines the kind of file, git's %P
     path: Option<OsString>,
     /// Name of the base in conflicts, git's %S
-    #[arg(allow_hyphen_values = true)]
     base_label: Option<OsString>,
     /// Name of our side, git's %X
-    #[arg(allow_hyphen_values = true)]
     our_label: Option<OsString>,
     /// Name of their side, git's %Y
-    #[arg(allow_hyphen_values = true)]
     their_label: Option<OsString>,
     /// Kind of file, regardless of the path: breadcrumbs, crumb, checkpoint, checkpoint-index
     #[arg(long)]
@@ -67,17 +64,21 @@ fn style(text: &str) -> Result<Style, String> {
     }
 }
 
-/// Makes sure that the path, which a branch of somebody else names, is not read as an option: `--output=.git/config` is a file name.
-/// The four words before it are git's or jj's own. A path means the same with `./` in front.
-pub(crate) fn protect_path(args: &mut [OsString]) {
+/// Makes sure that no path or label that others chose is read as an option: a branch may contain a file `--output=.git/config`, and
+/// `git am` takes the label of their side from the subject of a mail. Before them are four words of git's or jj's own.
+pub(crate) fn protect_words(args: &mut Vec<OsString>) {
     let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
-    if let [_, _, base, ours, theirs, size, path, ..] = args
-        && ![base, ours, theirs, size].into_iter().any(|word| is_option(word))
-        && is_option(path)
-    {
+    if args.len() < 7 || args[2..6].iter().any(is_option) {
+        return;
+    }
+    // Git gives a path and all labels, and nothing else.
+    if args.len() == 10 {
+        args.insert(2, "--".into());
+    } else if is_option(&args[6]) {
+        // It means the same, and options may follow.
         let mut protected = OsString::from("./");
-        protected.push(&*path);
-        *path = protected;
+        protected.push(&args[6]);
+        args[6] = protected;
     }
 }
 

@@ -1,11 +1,10 @@
 //! Archiving a completed checkpoint.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::write::write;
+use super::write::{self, write};
 use super::{
     LEARNINGS, bad_frontmatter, change, check_active, edit_index_entry, read_if_exists, set_status, truncate_to_second,
 };
@@ -81,8 +80,9 @@ fn archive_active(
     let target = archive.join(one.file.location.file_name().unwrap_or_default());
     // A list that cannot be written must not leave a copy in the archive.
     read_if_exists(folder, &top.join(LEARNINGS))?;
-    match read_if_exists(folder, &target)? {
-        Some(copy) if equals_except_date(&copy, text.as_bytes()) => {}
+    let copy = read_if_exists(folder, &target)?;
+    match &copy {
+        Some(copy) if equals_except_date(copy, text.as_bytes()) => {}
         Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
         None => write(folder, &target, None, text.as_bytes())?,
     }
@@ -90,8 +90,12 @@ fn archive_active(
         collect_learnings(folder, &top.join(LEARNINGS), one.id(), &learnings, now)?;
     }
     edit_index_entry(folder, one, remove)?;
-    let removed = fs::remove_file(&one.file.location);
-    removed.map_err(|source| CheckpointError::Remove { path: path.clone(), source })?;
+    write::remove(folder, &one.file.location, one.document.text.as_bytes()).inspect_err(|_| {
+        // Another program changed it, so that the copy would stop a repeated command.
+        if copy.is_none() {
+            let _ = write::remove(folder, &target, text.as_bytes());
+        }
+    })?;
     Ok(ArchivedCheckpoint { from: path, to: folder.shown(&target), learnings })
 }
 

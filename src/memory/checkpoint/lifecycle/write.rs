@@ -58,3 +58,13 @@ pub(crate) fn write(folder: &Folder, path: &Path, before: Option<&[u8]>, after: 
         replace::replace(&real, STEM, seen.version.as_ref(), Access::Usual, after).map_err(write_error(path))?;
     if is_done { Ok(()) } else { Err(refused()) }
 }
+
+/// Removes a file that still contains `before`. The caller holds the [`lock`].
+pub(crate) fn remove(folder: &Folder, path: &Path, before: &[u8]) -> Result<(), CheckpointError> {
+    let real = resolve(&folder.root, path).map_err(write_error(path))?;
+    let seen = replace::read(&real).map_err(write_error(path))?;
+    if seen.version.is_some() && seen.text != before {
+        return Err(FileError::Changing { path: path.to_owned() }.into());
+    }
+    fs::remove_file(path).map_err(|source| CheckpointError::Remove { path: folder.shown(path), source })
+}

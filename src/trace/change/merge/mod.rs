@@ -215,8 +215,8 @@ impl PendingChange<'_> {
     }
 }
 
-/// The maximum depth of criss-cross merges. Below it, the first common ancestor is the base.
-const DEPTH: usize = 32;
+/// How many merges of common ancestors are made for one merge. After these, the first common ancestor is the base.
+const MAX_BASES: usize = 128;
 
 /// The tree of the merge base of two commits; `None` if they have no common ancestor.
 ///
@@ -228,38 +228,49 @@ pub(crate) fn common_tree(
     two: Oid,
     arrange: Option<Arrange>,
 ) -> Result<Option<Oid>, TraceError> {
-    common_tree_at(repo, name, one, two, arrange, DEPTH)
+    Bases { repo, name, arrange, known: HashMap::new() }.tree(one, two)
 }
 
-fn common_tree_at(
-    repo: &Repo,
-    name: &TraceName,
-    one: Oid,
-    two: Oid,
+/// Merge bases and their own merge bases. In a mesh of clones, each is needed many times.
+struct Bases<'r> {
+    repo: &'r Repo,
+    name: &'r TraceName,
     arrange: Option<Arrange>,
-    depth: usize,
-) -> Result<Option<Oid>, TraceError> {
-    let mut bases = repo.merge_bases(one, two)?;
-    // The order in which libgit2 lists them depends on the order of the arguments.
-    bases.sort_unstable();
-    let Some((&first, rest)) = bases.split_first() else { return Ok(None) };
-    let mut tip = Tip::read(repo, first)?;
-    if depth == 0 {
-        return Ok(Some(tip.commit.tree));
-    }
-    for other in rest {
-        let other = Tip::read(repo, *other)?;
-        let below = common_tree_at(repo, name, first, other.commit.oid, arrange, depth - 1)?;
-        let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
-        let mut as_before = |_: &_| Ok(Verdict::Base);
-        let counter = Counter::default();
-        let mut merged = three_way(repo, name, counter, &tip, &sides, Placement::AtEnd, &mut as_before)?;
-        if let Some(arrange) = arrange {
-            arrange(repo, name, below, &mut merged)?;
+    /// The trees of pairs of commits.
+    known: HashMap<(Oid, Oid), Option<Oid>>,
+}
+
+impl Bases<'_> {
+    fn tree(&mut self, one: Oid, two: Oid) -> Result<Option<Oid>, TraceError> {
+        let (repo, pair) = (self.repo, (one.min(two), one.max(two)));
+        if let Some(known) = self.known.get(&pair) {
+            return Ok(*known);
         }
-        tip.commit.tree = merged.tree;
+        let mut bases = repo.merge_bases(one, two)?;
+        // The order in which libgit2 lists them depends on the order of the arguments.
+        bases.sort_unstable();
+        let mut bases = bases.into_iter().map(|oid| Tip::read(repo, oid));
+        let Some(mut tip) = bases.next().transpose()? else { return Ok(None) };
+        let first = tip.commit.oid;
+        self.known.insert(pair, Some(tip.commit.tree));
+        for other in bases {
+            if self.known.len() > MAX_BASES {
+                break;
+            }
+            let other = other?;
+            let below = self.tree(first, other.commit.oid)?;
+            let sides = Sides::compare(repo, below, [&tip, &other], other.commit.tree)?;
+            let mut as_before = |_: &_| Ok(Verdict::Base);
+            let counter = Counter::default();
+            let mut merged = three_way(repo, self.name, counter, &tip, &sides, Placement::AtEnd, &mut as_before)?;
+            if let Some(arrange) = self.arrange {
+                arrange(repo, self.name, below, &mut merged)?;
+            }
+            tip.commit.tree = merged.tree;
+        }
+        self.known.insert(pair, Some(tip.commit.tree));
+        Ok(Some(tip.commit.tree))
     }
-    Ok(Some(tip.commit.tree))
 }
 
 /// Takes the side that changed the item later. If the times are equal, takes the greater oid, so that the result does not depend on
