@@ -1505,7 +1505,8 @@ fn what_others_pushed_after_a_purge_is_purged_at_the_remote_too() {
     assert!(answer.trim_end().ends_with("[exit 1]"), "{answer}");
     assert_eq!(there(), before);
     repo.text(&["purge", "--push", "origin"]);
-    let elsewhere = repo.clone_remote("elsewhere");
+    repo.git(&["clone", "-q", "../origin.git", "../elsewhere"]);
+    let elsewhere = repo.home().join("elsewhere");
     repo.within(&elsewhere, |repo| {
         repo.text(&["pull"]);
         assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "work of a colleague"]);

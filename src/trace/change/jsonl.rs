@@ -29,10 +29,21 @@ pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Repor
     let types = Types::read(repo)?;
     let is_new = Tip::find(repo, trace.name())?.is_none();
     let mut lines = Lines { types, is_new, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
-    let report = bulk::import(trace, &mut lines)?;
+    let mut report = bulk::import(trace, &mut lines)?;
     if let Some(tip) = report.tip {
-        let tip = Tip::read(repo, tip)?;
-        priority::set(repo, &*trace.signature()?, &requests(repo, &tip, lines.settings)?)?;
+        let requests = requests(repo, &Tip::read(repo, tip)?, lines.settings)?;
+        let in_force = || {
+            let record = Record::open(repo)?;
+            let items = requests.iter().map(|request| Ok((request.item, record.in_force(repo, request.item)?)));
+            items.collect::<Result<HashMap<_, _>, TraceError>>()
+        };
+        let mut before = in_force()?;
+        priority::set(repo, &*trace.signature()?, &requests)?;
+        let now = in_force()?.into_iter();
+        let changes = now.filter_map(|(item, now)| Some((item, (before.remove(&item)?, now?)))).collect();
+        report.priorities = priority::in_traces(repo, &changes)?;
+        // An import is to set those of its own new trace.
+        report.priorities.retain(|change| !is_new || change.trace != *trace.name());
     }
     Ok(report)
 }

@@ -195,11 +195,11 @@ fn differing_folders(store: &impl TreeStore, oids: Pair<Oid>) -> Result<BTreeMap
     Ok(pairs)
 }
 
-fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Oid) {
-    (entry.name, entry.oid())
+fn key<'t>(entry: &EntryRef<'t>) -> (&'t [u8], Mode, Oid) {
+    (entry.name, entry.mode(), entry.oid())
 }
 
-/// The entries of each tree that are not in both, by name and oid.
+/// The entries of each tree that are not in both, by name, kind, and oid: a remote may turn a file into a link.
 fn differing(trees: &Pair<Tree>) -> [Vec<EntryRef<'_>>; 2] {
     let [Some(before), Some(after)] = trees else {
         return trees.each_ref().map(|tree| tree.iter().flat_map(Tree::entries).collect());

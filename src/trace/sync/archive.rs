@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::push::{Request, push};
-use super::{Arrivals, MANY, arrivals, fetch, pull, refuse_fetched, tracking_ref};
+use super::{Arrival, Arrivals, MANY, arrivals, fetch, pull, refuse_fetched, tracking_ref};
 use crate::git::{BACKUP_REFS, GitError, LogLine, Oid, Operation, PushedRef, Repo};
 use crate::trace::change::merge::{FastForward, Settlement};
 use crate::trace::store::archived::{self, Archived};
@@ -169,7 +169,7 @@ fn backups(repo: &Repo, operations: &[Operation], held: &[Archived]) -> HashMap<
 }
 
 /// Fetches the archived trace that has this name or continues the session with this default trace, with the traces of its sub-agents,
-/// if none is here. Returns what it fetched.
+/// if none is here, as they were archived: only a pull takes over what others did since. Returns what it fetched.
 pub(crate) fn bring_back_if_archived(
     repo: &Repo,
     signature: &Signature,
@@ -200,14 +200,15 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
             Some(arrival) => repo.read_commit(one.tip).is_ok() && repo.is_ancestor(one.tip, arrival.tip)?,
             None => false,
         };
-        let Some(arrival) = arrival.filter(|_| has_it) else {
+        if !has_it {
             return Err(TraceError::NotHeld { name: one.name.clone(), remote: remote.clone() });
-        };
+        }
         let log = LogLine { who: &signature.committer, why: "archive: bring back" };
         // Before the trace, because its line counts only until it exists.
         one.sessions.iter().try_for_each(|session| bind(repo, session, &one.name, log))?;
         let trace = Trace::new(repo, one.name.clone(), signature.clone());
-        pull(&trace, remote, arrival, &Settlement::default(), FastForward::Only, None)?;
+        let archived = Arrival { name: one.name.clone(), tip: one.tip };
+        pull(&trace, remote, &archived, &Settlement::default(), FastForward::Only, None)?;
     }
     archived::remove(repo, &all.into_iter().map(|one| one.name).collect::<Vec<_>>())
 }

@@ -1,6 +1,6 @@
 //! Fetching traces and merging them into local ones.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
@@ -9,13 +9,11 @@ use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::{BadTraceName, TRACES};
-use crate::trace::model::tree;
-use crate::trace::model::types::Types;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
-use crate::trace::store::priority::{self, Absorbed, InForce, Level};
+use crate::trace::store::priority::{self, Absorbed, ChangedPriority, Changes};
 use crate::trace::store::signature::Signature;
-use crate::trace::{ItemEntry, ItemId, Tip, Trace, TraceError, TraceName};
+use crate::trace::{ItemId, Tip, Trace, TraceError, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
@@ -37,15 +35,6 @@ impl Pulled {
     }
 }
 
-/// A change of an item's priority that a pull brought.
-#[derive(Debug)]
-pub(crate) struct PulledPriority {
-    pub trace: TraceName,
-    pub entry: ItemEntry,
-    pub before: Level,
-    pub now: InForce,
-}
-
 /// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. The caller refuses what
 /// must not be accepted: [`refuse_fetched`].
 pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&str]) -> Result<(), TraceError> {
@@ -59,10 +48,7 @@ pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&
             refspecs.push(format!("+{TRACES}{name}:{}", tracking_ref(remote, name)));
         }
     }
-    if patterns.is_empty() {
-        let archived = archived::all(repo)?.into_iter().filter(|one| one.remote == remote);
-        refspecs.extend(archived.map(|one| format!("^{}", one.name.refname())));
-    }
+    refspecs.extend(archived_elsewhere(repo, remote, patterns)?.into_iter().map(|name| format!("^{}", name.refname())));
     repo.fetch(remote, &refspecs, options)?;
     // Git refuses a name that the remote does not have, but no glob.
     let prefix = tracking_ref(remote, "");
@@ -75,6 +61,17 @@ pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&
         }
     }
     Ok(())
+}
+
+/// The archived traces of a remote that no pattern names in full: these stay there.
+fn archived_elsewhere(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Vec<TraceName>, TraceError> {
+    let names = |name: &TraceName| patterns.iter().any(|one| one.strip_prefix(TRACES).unwrap_or(one) == name.as_str());
+    // Git accepts no exception from refspecs without a glob.
+    if !patterns.is_empty() && !patterns.iter().any(|pattern| pattern.contains('*')) {
+        return Ok(Vec::new());
+    }
+    let archived = archived::all(repo)?.into_iter().filter(|one| one.remote == remote).map(|one| one.name);
+    Ok(archived.filter(|name| !names(name)).collect())
 }
 
 /// Removes fetched refs that contain something purged. Returns their names and those of refs that are no commits, with the reasons.
@@ -104,7 +101,10 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
         let find = |refname: String| Ok(repo.find_ref(&refname)?.map(|tip| (refname, tip)));
         refnames.into_iter().filter_map(|refname| find(refname).transpose()).collect::<Result<_, TraceError>>()?
     };
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|glob| matches(glob, name));
+    let archived = archived_elsewhere(repo, remote, patterns)?;
+    let is_there = |name: &str| archived.iter().any(|archived| archived.as_str() == name);
+    let is_wanted =
+        |name: &str| (wanted.is_empty() || wanted.iter().any(|glob| matches(glob, name))) && !is_there(name);
     let mut arrivals = Arrivals::default();
     for (refname, tip) in listed {
         let Some(name) = refname.strip_prefix(&prefix).filter(|name| is_wanted(name)) else { continue };
@@ -157,13 +157,13 @@ pub(crate) fn pull(
 }
 
 /// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of
-/// items with new lines, and the items whose level changed or is disputed now, by trace and position.
+/// items with new lines, and what changed.
 pub(crate) fn pull_priorities(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     merged: &[(Arrival, Option<Oid>)],
-) -> Result<(usize, Vec<PulledPriority>), TraceError> {
+) -> Result<(usize, Vec<ChangedPriority>), TraceError> {
     let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok((0, Vec::new())) };
     let mut items = None;
     let is_wanted = |item: ItemId| {
@@ -175,40 +175,7 @@ pub(crate) fn pull_priorities(
     };
     let tips: Vec<Oid> = merged.iter().map(|(arrival, _)| arrival.tip).collect();
     let absorbed = priority::absorb(repo, signature, record, &tips, is_wanted)?;
-    let count = absorbed.len();
-    let mut changed: HashMap<ItemId, (Option<InForce>, InForce)> =
-        absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now))).collect();
-    let types = Types::read(repo)?;
-    let mut listed = Vec::new();
-    let mut list = |trace: &TraceName, entry: ItemEntry, (before, now): (Option<InForce>, InForce)| {
-        let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
-        let before = before.map_or(types.rules(&entry.item_type).priority, |before| before.setting.level);
-        if before != now.setting.level || (!now.rivals.is_empty() && !was_disputed) {
-            listed.push(PulledPriority { trace: trace.clone(), entry, before, now });
-        }
-    };
-    for (arrival, _) in merged {
-        if changed.is_empty() {
-            break;
-        }
-        let tip = Tip::of_trace(repo, &arrival.name)?;
-        for entry in tree::list(repo, tip.commit.tree)? {
-            if let Some(levels) = changed.remove(&entry.id) {
-                list(&arrival.name, entry, levels);
-            }
-        }
-    }
-    // A pulled trace may have removed an item that other traces have.
-    let others = if changed.is_empty() { Vec::new() } else { repo.list_refs(TRACES)? };
-    for (refname, tip) in others {
-        // `fsck` reports damaged tips.
-        let entries = repo.read_commit(tip).and_then(|commit| tree::list(repo, commit.tree));
-        let (Some(name), Ok(entries)) = (TraceName::of_ref(&refname), entries) else { continue };
-        for entry in entries {
-            if let Some(levels) = changed.get(&entry.id).cloned() {
-                list(&name, entry, levels);
-            }
-        }
-    }
-    Ok((count, listed))
+    let changes = absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now)));
+    let changes: Changes = changes.collect();
+    Ok((changes.len(), priority::in_traces(repo, &changes)?))
 }

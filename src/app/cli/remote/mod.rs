@@ -4,7 +4,7 @@ mod archive;
 mod pull;
 
 pub(crate) use archive::ArchiveArgs;
-pub(crate) use pull::{PullArgs, print_changed_since, print_received};
+pub(crate) use pull::{PullArgs, print_priorities, print_received, priority_json};
 
 use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};

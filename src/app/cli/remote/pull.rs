@@ -1,6 +1,6 @@
 //! `git trace pull`: merging what others pushed, and saying what it changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{bad_json, remote_of, report_bad};
 use crate::app::cli::flags::QuietArgs;
@@ -8,19 +8,21 @@ use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conf
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
-use crate::git::{Oid, Repo, short_oid};
+use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
 use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
+use crate::trace::model::item::Role;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::priority::{InForce, Level, RECORD};
+use crate::trace::store::priority::{ChangedPriority, InForce, Level, RECORD};
+use crate::trace::store::total::read_item;
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, PulledPriority, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
+    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
     pull, pull_priorities, refuse_fetched,
 };
-use crate::trace::{AgentName, ItemEntry, ItemType, Tip, TraceName};
+use crate::trace::{AgentName, Fields, ItemEntry, ItemId, ItemType, Tip, TraceName};
 
 /// How many items a line names.
 const MAX_CHANGED: usize = 20;
@@ -63,9 +65,8 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref())?;
         let repo = context.repo()?;
         for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
-            if let Some(archived) = bring_back_if_archived(repo, &context.signature()?, &name)?.filter(|_| !self.json) {
+            if bring_back_if_archived(repo, &context.signature()?, &name)?.is_some() && !self.json {
                 writeln!(context.ui, "{name}: was archived, and is here again")?;
-                print_changed_since(context, &name, archived.tip)?;
             }
         }
         fetch(repo, &remote, &self.traces, &["--quiet"])?;
@@ -115,7 +116,7 @@ impl PullArgs {
                 answers.push(pulled_json(repo, &arrival.name, &pulled)?);
             } else {
                 print_pulled(context, &remote, &arrival.name, &pulled)?;
-                print_changed(context, &arrival.name, changed(repo, &arrival.name, &pulled)?, "by the pull")?;
+                print_changed(context, &arrival.name, changed(repo, &arrival.name, &pulled)?)?;
             }
             complete &= pulled.is_complete();
             if pulled.is_complete() {
@@ -209,10 +210,10 @@ fn pulled_json(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Value> 
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    let Changed { edited, removed, instructions } = changed(repo, name, pulled)?;
+    let Changed { edited, removed, moved, instructions } = changed(repo, name, pulled)?;
     let commit = commit.map(|oid| oid.to_string());
     Ok(json!({ "name": name.as_str(), "result": result, "commit": commit, "edited": edited, "removed": removed,
-        "instructions": instructions }))
+        "moved": moved, "instructions": instructions }))
 }
 
 fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {
@@ -244,82 +245,89 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
     Ok(())
 }
 
-/// The positions of items that were here before, and that a pull edited or took out, and of instructions that it added; the ids of
-/// forward crumbs.
+/// The positions of items that were here before, and that a pull edited, removed, or moved behind a later one, and of instructions that
+/// it added; the ids of forward crumbs.
 #[derive(Default)]
 struct Changed {
     edited: Vec<Value>,
     removed: Vec<Value>,
+    moved: Vec<Value>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Value>,
 }
 
+/// Compares what the model sees before and after, and not the trees: a remote may have several files for an item, or links.
 fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
-    match (pulled.before, &pulled.outcome) {
-        (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) => {
-            changed_between(repo, name, before, *after)
-        }
-        _ => Ok(Changed::default()),
-    }
-}
-
-fn changed_between(repo: &Repo, name: &TraceName, before: Oid, after: Oid) -> Result<Changed> {
     let mut found = Changed::default();
+    let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (pulled.before, &pulled.outcome)
+    else {
+        return Ok(found);
+    };
     let is_forward = is_private(&name.refname());
     let place = |entry: &ItemEntry| if is_forward { json!(entry.id.to_string()) } else { json!(entry.seq) };
-    let (before, after) = (repo.read_commit(before)?.tree, repo.read_commit(after)?.tree);
-    for change in tree::changes(repo, Some(before), after)? {
+    let [before, after] = [before, *after].map(|oid| tree::list(repo, repo.read_commit(oid)?.tree));
+    let (before, after) = (before?, after?);
+    if !is_forward {
+        let ranks: HashMap<ItemId, usize> = before.iter().enumerate().map(|(rank, entry)| (entry.id, rank)).collect();
+        let mut last = 0;
+        for (entry, rank) in after.iter().filter_map(|entry| Some((entry, *ranks.get(&entry.id)?))) {
+            found.moved.extend((rank < last).then(|| place(entry)));
+            last = last.max(rank);
+        }
+    }
+    for change in tree::changes_of_lists(before, after) {
         match change {
             Change::Changed(before, after) => {
                 let is_edited = if is_forward {
                     forward::merge::is_edited(repo, &before, &after)?
                 } else {
-                    before.blob != after.blob
+                    (before.blob, &before.item_type) != (after.blob, &after.item_type)
                 };
                 found.edited.extend(is_edited.then(|| place(&before)));
             }
             Change::Removed(before) => found.removed.push(place(&before)),
             Change::Added(after) => {
-                found.instructions.extend((after.item_type == ItemType::instruction()).then(|| place(&after)));
+                // The header decides, and not the name of the file.
+                let Fields { item_type, role, .. } = read_item(repo, &after)?.fields;
+                let is_instruction = item_type == ItemType::instruction() || role == Some(Role::System);
+                found.instructions.extend(is_instruction.then(|| place(&after)));
             }
         }
     }
     Ok(found)
 }
 
-/// Prints how a trace changed on its remote after it was archived.
-pub(crate) fn print_changed_since(context: &Context, name: &TraceName, before: Oid) -> Result<()> {
-    let repo = context.repo()?;
-    let Some(after) = repo.find_ref(&name.refname())? else { return Ok(()) };
-    print_changed(context, name, changed_between(repo, name, before, after)?, "since it was archived")
-}
-
-fn print_changed(context: &Context, name: &TraceName, changed: Changed, when: &str) -> Result<()> {
-    let Changed { edited, removed, instructions } = changed;
-    for (what, places) in [("edited", edited), ("removed", removed), ("instructions added", instructions)] {
+fn print_changed(context: &Context, name: &TraceName, changed: Changed) -> Result<()> {
+    let Changed { edited, removed, moved, instructions } = changed;
+    let kinds = [("edited", edited), ("removed", removed), ("moved", moved), ("instructions added", instructions)];
+    for (what, places) in kinds {
         if !places.is_empty() {
             let shown = places.iter().take(MAX_CHANGED);
             let shown: Vec<_> = shown.map(|place| place.as_str().map_or(format!("#{place}"), str::to_owned)).collect();
             let more = places.len().saturating_sub(MAX_CHANGED);
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-            writeln!(context.ui, "{name}: {what} {when}: {}{more}", shown.join(", "))?;
+            writeln!(context.ui, "{name}: {what} by the pull: {}{more}", shown.join(", "))?;
         }
     }
     Ok(())
 }
 
 /// Prints the changes of each author in each trace as one line, and each dispute as another.
-fn print_priorities(context: &Context, changes: &[PulledPriority]) -> Result<()> {
+pub(crate) fn print_priorities(context: &Context, changes: &[ChangedPriority]) -> Result<()> {
     let mut by_author: BTreeMap<(&TraceName, &str), Vec<String>> = BTreeMap::new();
-    for change in changes.iter().filter(|change| change.before != change.now.setting.level) {
+    for change in changes.iter().filter(|change| change.is_changed) {
         let setting = &change.now.setting;
         let reason = setting.reason.as_deref().map(|reason| format!(" ({})", one_line(reason))).unwrap_or_default();
         let text = format!("{} #{}{reason}", verb(change.before, setting.level), change.entry.seq);
         by_author.entry((&change.trace, author(setting))).or_default().push(text);
     }
-    for ((name, author), texts) in by_author {
+    let more = by_author.len().saturating_sub(MAX_CHANGED);
+    for ((name, author), texts) in by_author.into_iter().take(MAX_CHANGED) {
         let count = if texts.len() == 1 { "1 priority".to_owned() } else { format!("{} priorities", texts.len()) };
         writeln!(context.ui, "{name}: {}", escaped(&format!("{count} changed by {author}: {}", texts.join(", "))))?;
+    }
+    if more > 0 {
+        writeln!(context.ui, "and priorities in other traces: {more} more lines, which --json lists")?;
     }
     for change in changes.iter().filter(|change| !change.now.rivals.is_empty()) {
         writeln!(
@@ -342,8 +350,8 @@ fn verb(before: Level, now: Level) -> &'static str {
     }
 }
 
-fn priority_json(change: &PulledPriority) -> Value {
-    let PulledPriority { trace, entry, before, now } = change;
+pub(crate) fn priority_json(change: &ChangedPriority) -> Value {
+    let ChangedPriority { trace, entry, before, now, .. } = change;
     let InForce { setting, rivals } = now;
     json!({
         "trace": trace.as_str(),

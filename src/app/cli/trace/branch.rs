@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use crate::app::choice::choose;
 use crate::app::cli::flags::traces::TraceFilterArgs;
 use crate::app::cli::flags::{NulArgs, QuietArgs};
-use crate::app::cli::remote::print_changed_since;
 use crate::app::cli::{
     BOLD, Context, DIM, Error, ErrorContext as _, Result, Ui, Values, bail, columns, escaped, padded,
 };
@@ -293,7 +292,6 @@ impl SwitchArgs {
             {
                 context.ui.note(format!("fetched trace `{}` from `{}`", archived.name, escaped(&archived.remote)));
                 name = archived.name;
-                print_changed_since(context, &name, archived.tip)?;
             }
             let is_missing = Tip::find(repo, &name)?.is_none();
             if is_missing && let Some((fetched, _)) = fetched(repo, &name)?.filter(|(_, own)| *own == name) {

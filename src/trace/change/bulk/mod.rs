@@ -22,6 +22,7 @@ use crate::base::time::Time;
 use crate::git::{Oid, Repo};
 use crate::secrets::Policy;
 use crate::trace::model::trailers::ImportPosition;
+use crate::trace::store::priority::ChangedPriority;
 use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk};
@@ -169,6 +170,8 @@ pub(crate) struct Report {
     /// What the next import need not find out again.
     pub summary: Option<Summary>,
     pub secrets: Vec<Found>,
+    /// The priorities that changed in traces that were there before.
+    pub priorities: Vec<ChangedPriority>,
     /// The number of items that were refused, by the purge that removed them.
     pub purged: BTreeMap<String, usize>,
 }
@@ -264,7 +267,8 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     }
     let left_out = left_out.filter(|_| tip_as_written.is_some());
     let summary = tip_as_written.zip(types).map(|(tip, types)| Summary { tip: tip.to_string(), types });
-    Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, purged })
+    let priorities = Vec::new();
+    Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, priorities, purged })
 }
 
 /// The position up to which the last import of a session read its file, and the commit that records it. Walks history back to that

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use crate::app::cli::remote::{print_priorities, priority_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, bail, escaped, json};
 use crate::base::bounded;
 use crate::base::changes::most_alike;
@@ -276,9 +277,12 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
     let report = jsonl::import(&trace, &mut open()?).with_context(failed)?;
     choose(context, &name)?;
     if request.args.json {
-        return context.ui.json(&json!({ "traces": [report_json(&name, &report)] }));
+        let priorities: Vec<Value> = report.priorities.iter().map(priority_json).collect();
+        let answer = json!({ "traces": [report_json(&name, &report)], "changed_priorities": priorities });
+        return context.ui.json(&answer);
     }
-    print_report(context, &name, &report)
+    print_report(context, &name, &report)?;
+    print_priorities(context, &report.priorities)
 }
 
 fn open(file: &Path) -> Result<Box<dyn Read>> {
