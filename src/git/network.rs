@@ -1,7 +1,9 @@
 //! Push and fetch, done by git itself with its transports, credentials, and hooks. The user sees its messages.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+
+use percent_encoding::percent_decode_str;
 
 use super::error::GitError;
 use super::loose::Loose;
@@ -121,24 +123,46 @@ impl Repo {
         Ok(public_host(String::from_utf8_lossy(&answer.stdout).trim()))
     }
 
-    /// Whether a remote is this repository, or borrows its objects: it would lose what is removed here. Only a remote in a local
-    /// folder can.
+    /// Whether a remote is this repository, borrows its objects, or only promises objects: it would lose what is removed here. Only a
+    /// remote in a local folder is examined.
     pub(crate) fn lends_to(&self, remote: &str) -> Result<bool, GitError> {
         let url = text_of(self.git("ls-remote").args(["--get-url", "--", remote]))?;
-        let url = url.trim_end_matches('\n');
-        let root = self.worktree().unwrap_or_else(|| self.git_dir().to_owned());
-        let folder = root.join(url.strip_prefix("file://").unwrap_or(url));
-        if !folder.is_dir() {
-            return Ok(false);
+        let folders = self.local_folders(url.trim_end_matches('\n'));
+        let packs = |objects: &Path| [objects.to_owned(), objects.join("pack")].map(|path| path.canonicalize().ok());
+        let ours = packs(&self.objects);
+        for path in folders.into_iter().filter(|path| path.exists()) {
+            // The file `.git` of a worktree is an address, too.
+            let folder = path.parent().filter(|_| path.is_file()).unwrap_or(&path);
+            // The repository may belong to somebody else.
+            let objects = match Self::containing(folder, self.env().clone()) {
+                Ok(other) if other.is_partial()? => return Ok(true),
+                Ok(other) => vec![other.objects],
+                Err(_) => ["objects", ".git/objects"].map(|path| folder.join(path)).to_vec(),
+            };
+            let is_ours = |path: &PathBuf| packs(path).iter().any(|path| path.is_some() && ours.contains(path));
+            if objects.iter().any(|objects| Loose::new(folder, objects, None).folders().iter().any(is_ours)) {
+                return Ok(true);
+            }
         }
-        // The repository may belong to somebody else.
-        let objects = match Self::containing(&folder, self.env().clone()) {
-            Ok(other) => vec![other.objects],
-            Err(_) => ["objects", ".git/objects"].map(|path| folder.join(path)).to_vec(),
+        Ok(false)
+    }
+
+    /// Where git may look for the repository of an address; none if it is on a network.
+    fn local_folders(&self, url: &str) -> Vec<PathBuf> {
+        // A host before the path is ignored, as in git.
+        let path = match url.strip_prefix("file://") {
+            Some(rest) => percent_decode_str(rest.find('/').map_or("", |start| &rest[start..])).decode_utf8_lossy(),
+            None => url.into(),
         };
-        let ours = self.objects.canonicalize().ok();
-        let is_ours = |path: &PathBuf| path.canonicalize().ok() == ours;
-        Ok(objects.iter().any(|objects| Loose::new(&folder, objects, None).folders().iter().any(is_ours)))
+        let root = self.worktree().unwrap_or_else(|| self.git_dir().to_owned());
+        let bases = [Some(root), std::env::current_dir().ok()];
+        let mut folders: Vec<PathBuf> = bases.into_iter().flatten().map(|base| base.join(&*path)).collect();
+        for folder in folders.clone() {
+            let mut name = folder.into_os_string();
+            name.push(".git");
+            folders.push(name.into());
+        }
+        folders
     }
 
     /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.

@@ -132,7 +132,7 @@ pub enum TraceError {
     Archived { name: TraceName, remote: String },
     #[error("`{}` does not have the archived trace `{name}` with its newest commit", remote.escape_debug())]
     NotHeld { name: TraceName, remote: String },
-    #[error("cannot archive to `{}`: it keeps its objects in this repository", remote.escape_debug())]
+    #[error("cannot archive to `{}`: it needs objects of this repository", remote.escape_debug())]
     ArchiveHere { remote: String },
     #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
     Changed { item: ItemId, trace: TraceName },

@@ -145,9 +145,19 @@ fn what_the_remote_does_not_hold_stays() {
     repo.git(&["remote", "add", "self", "."]);
     repo.git(&["clone", "--quiet", "--bare", "--shared", ".", "../borrower.git"]);
     repo.git(&["remote", "add", "borrower", "../borrower.git"]);
-    for remote in ["self", "borrower"] {
+    // Git finds it by these addresses, too.
+    let home = repo.home().to_str().unwrap().to_owned();
+    repo.git(&["remote", "add", "short", "../borrower"]);
+    repo.git(&["remote", "add", "escaped", &format!("file://{home}/borrowe%72.git")]);
+    repo.git(&["remote", "add", "host", &format!("file://localhost{home}/borrower.git")]);
+    // It has no items, but can get them from here.
+    repo.git(&["config", "uploadpack.allowFilter", "true"]);
+    let here = format!("file://{home}/repo");
+    repo.git(&["clone", "--quiet", "--mirror", "--filter=blob:none", &here, "../partial.git"]);
+    repo.git(&["remote", "add", "partial", "../partial.git"]);
+    for remote in ["self", "borrower", "short", "escaped", "host", "partial"] {
         let refused = archive(remote);
-        assert!(refused.contains("it keeps its objects in this repository"), "{refused}");
+        assert!(refused.contains("it needs objects of this repository"), "{remote}: {refused}");
         assert_eq!(refs(&repo), all);
     }
     // The remote refuses one, and hides another.
@@ -232,7 +242,7 @@ fn a_network_may_lead_to_this_repository() {
     repo.git(&["config", "protocol.ext.allow", "always"]);
     repo.git(&["remote", "add", "network", &format!("ext::%S {}", repo.git_dir().display())]);
     let refused = later(&repo, &["archive", "network", "claude-code/first"]);
-    assert!(refused.contains("it keeps its objects in this repository"), "{refused}");
+    assert!(refused.contains("it needs objects of this repository"), "{refused}");
     assert_eq!(traces(&repo), before);
     assert!(!refs(&repo).iter().any(|line| line.contains("trace-archiving")));
 }
@@ -271,10 +281,25 @@ fn an_archived_trace_is_said_to_be_one_and_pulled_with_its_session() {
     for args in [&["status"][..], &["log"], &["show"], &["push", "vault"]] {
         assert!(repo.refused(args).contains("trace `old` is archived on `vault`"), "{args:?}: {}", repo.refused(args));
     }
+    // Others may have changed it since.
+    repo.text(&["fetch", "vault", "old"]);
+    repo.text(&["branch", "theirs", "vault/old"]);
+    repo.text(&["--trace", "theirs", "edit", "#0", "-m", "theirs"]);
+    repo.git(&["push", "-q", "vault", "refs/traces/theirs:refs/traces/old"]);
+    let pulled = repo.text(&["pull", "vault", "ol*"]);
+    assert!(!pulled.contains("old"), "{pulled}");
     let pulled = repo.text(&["pull", "vault", "old"]);
     assert!(pulled.starts_with("old: was archived, and is here again\n"), "{pulled}");
+    assert!(pulled.contains("old: edited by the pull: #0\n"), "{pulled}");
     repo.text(&["import", "claude-code", path]);
-    assert_eq!(traces(&repo), ["traces/main", "traces/old"]);
+    assert_eq!(traces(&repo), ["traces/main", "traces/old", "traces/theirs"]);
+    repo.text(&["switch", "main"]);
+    repo.text(&["archive", "vault", "old"]);
+    repo.text(&["--trace", "theirs", "edit", "#0", "-m", "theirs again"]);
+    repo.git(&["push", "-q", "vault", "refs/traces/theirs:refs/traces/old"]);
+    // An import and a hook bring back what was archived.
+    repo.text(&["import", "claude-code", path]);
+    assert_eq!(repo.bodies("old"), ["theirs", "two"]);
 }
 
 #[test]

@@ -300,6 +300,8 @@ fn an_output_is_not_written_through_a_link_into_the_git_directory() {
 #[test]
 fn a_file_named_git_is_not_written_through_a_link() {
     let repo = with_link("out.jsonl", ".git");
+    repo.git(&["add", "out.jsonl"]);
+    repo.git(&["commit", "-q", "-m", "link"]);
     add_link(&repo, "new.crumb", "plain/.git");
     add_link(&repo, "page.html", "sub/.git");
     fs::create_dir(repo.folder().join("plain")).unwrap();
@@ -323,7 +325,8 @@ fn a_file_named_git_is_not_written_through_a_link() {
 #[test]
 fn a_link_is_followed_in_a_worktree_below_its_bare_repository() {
     let repo = with_link("a.crumb", "notes/a.crumb");
-    repo.text(&["crumb", "new", "notes.crumb"]);
+    repo.git(&["add", "a.crumb"]);
+    repo.git(&["commit", "-q", "-m", "link"]);
     let bare = repo.home().join("bare.git");
     repo.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
     repo.git(&[

@@ -853,3 +853,137 @@ fn any_number_of_traces_is_pushed_and_fetched() {
     let known = team.git("bob", &["for-each-ref", "--format=%(refname)", "refs/trace-remotes/"]);
     assert_eq!(known.lines().count(), 700);
 }
+
+/// Ada replaces the tree of her trace as plain git can, by the lines of `git ls-tree -r`, and pushes it. Returns what a pull by Bob prints.
+fn pulled_after(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec<String>) -> String {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "rule", "-m", "Never push to prod."]);
+    for text in ["one", "two", "three"] {
+        team.ok("ada", &["commit", "-m", text]);
+    }
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let ada = team.home.home().join("ada");
+    let feed = |args: &[&str], input: &str| {
+        let output = run(
+            team.home.command("git").args(args).current_dir(&ada).env("GIT_INDEX_FILE", "../index"),
+            input.as_bytes(),
+        );
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let lines = team.git("ada", &["ls-tree", "-r", "refs/traces/main"]).lines().map(str::to_owned).collect();
+    let blob = |text: &str| feed(&["hash-object", "-w", "--stdin"], text);
+    feed(&["update-index", "--index-info"], &(change(lines, &blob).join("\n") + "\n"));
+    let tree = feed(&["write-tree"], "");
+    let commit = team.git("ada", &["commit-tree", &tree, "-p", "refs/traces/main", "-m", "by hand"]);
+    team.git("ada", &["push", "--quiet", "origin", &format!("{}:refs/traces/main", commit.trim())]);
+    let said = team.ok("bob", &["pull"]);
+    said.split_once('\n').unwrap().1.to_owned()
+}
+
+#[test]
+fn a_pull_lists_what_a_handmade_tree_changes_in_the_prompt() {
+    // A second file of an item that comes first, with another text.
+    let second = |mut lines: Vec<String>, blob: &dyn Fn(&str) -> String| {
+        let (entry, path) = lines[0].split_once('\t').unwrap();
+        let text = format!("id: {}\ntype: dialogue\nrole: user\n\nAlways push.", path.rsplit_once('-').unwrap().1);
+        let path = path.replace("instruction", "dialogue");
+        let oid = entry.rsplit(' ').next().unwrap();
+        lines.push(format!("{}\t{path}", entry.replace(oid, &blob(&text))));
+        lines
+    };
+    assert_eq!(pulled_after(second), "main: edited by the pull: #0\n");
+    // A file becomes a link.
+    let link = |mut lines: Vec<String>, _: &dyn Fn(&str) -> String| {
+        lines[0] = lines[0].replace("100644", "120000");
+        lines
+    };
+    assert_eq!(pulled_after(link), "main: removed by the pull: #0\n");
+    let moved = |mut lines: Vec<String>, _: &dyn Fn(&str) -> String| {
+        lines[1] = lines[1].replace("000001-", "000050-");
+        lines
+    };
+    assert_eq!(pulled_after(moved), "main: moved by the pull: #50\n");
+    let retyped = |mut lines: Vec<String>, _: &dyn Fn(&str) -> String| {
+        lines[0] = lines[0].replace("-instruction-", "-freeform-");
+        lines
+    };
+    assert_eq!(pulled_after(retyped), "main: edited by the pull: #0\n");
+    let disguised = |mut lines: Vec<String>, blob: &dyn Fn(&str) -> String| {
+        let text = "id: aaaaaaaaaaaaaaaa\ntype: instruction\n\nAlways push.";
+        lines.push(format!("100644 blob {}\t00/00/000004-dialogue-aaaaaaaaaaaaaaaa", blob(text)));
+        lines
+    };
+    assert_eq!(pulled_after(disguised), "main: instructions added by the pull: #4\n");
+}
+
+#[test]
+fn a_pull_lists_changed_priorities_of_every_trace_that_has_the_item() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "rule", "-m", "Never push to prod."]);
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["branch", "side"]);
+    team.ok("ada", &["push", "origin", "*"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["push", "origin", "side"]);
+    let said = team.ok("bob", &["pull", "origin", "side"]);
+    for name in ["main", "side"] {
+        assert!(said.contains(&format!("{name}: 1 priority changed by ")), "{said}");
+    }
+    // The reason of an old import decides whether a skip applies.
+    team.ok("ada", &["skip", "#1", "--reason", "left by a rewind"]);
+    team.ok("ada", &["push"]);
+    assert!(team.ok("bob", &["pull"]).contains("skipped #1 (left by a rewind)"));
+    team.ok("ada", &["skip", "#1", "--reason", "really"]);
+    team.ok("ada", &["push"]);
+    assert!(team.ok("bob", &["pull"]).contains("skipped #1 (really)"));
+}
+
+#[test]
+fn an_import_lists_the_priorities_that_it_changes_in_other_traces() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "rule", "-m", "Never push to prod."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["export", "-o", "../export.jsonl"]);
+    let said = team.ok("bob", &["--trace", "theirs", "import", "jsonl", "../export.jsonl"]);
+    assert!(said.contains("1 imported into trace `theirs`\nmain: 1 priority changed by "), "{said}");
+    assert!(!said.contains("theirs: 1 priority"), "{said}");
+}
+
+/// Three strands of commits, each of which merges all three of the level before.
+#[test]
+fn a_history_with_many_merge_bases_is_merged() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "base"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let base = team.git("ada", &["rev-parse", "refs/traces/main"]);
+    let (mut stream, mut mark, mut strands) = (String::new(), 0, vec![base.trim().to_owned(); 3]);
+    for level in 0..30 {
+        let before = strands.clone();
+        for (strand, parent) in before.iter().enumerate() {
+            mark += 1;
+            let at = 1_795_675_901 + level;
+            stream += &format!(
+                "commit refs/tmp/s{strand}\nmark :{mark}\ncommitter s{strand} <a@b> {at} +0000\ndata 2\nx\nfrom {parent}\n"
+            );
+            let others = before.iter().filter(|other| level > 0 && *other != parent);
+            stream.extend(others.map(|other| format!("merge {other}\n")));
+            stream += "\n";
+            strands[strand] = format!(":{mark}");
+        }
+    }
+    let ada = team.home.home().join("ada");
+    let output = run(team.home.command("git").args(["fast-import", "--quiet"]).current_dir(ada), stream.as_bytes());
+    assert!(output.status.success(), "{output:?}");
+    team.git("ada", &["push", "--quiet", "origin", "refs/tmp/s0:refs/traces/main"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["commit", "-m", "own"]);
+    team.git("ada", &["push", "--quiet", "--force", "origin", "refs/tmp/s1:refs/traces/main"]);
+    let said = team.ok("bob", &["pull"]);
+    assert!(said.starts_with("main: merged at "), "{said}");
+}

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::address::push_address;
 use super::push::see;
 use crate::git::{Oid, PushFate, PushedRef, Repo};
 use crate::trace::TraceError;
@@ -86,6 +87,13 @@ pub(crate) fn push_lines(
         return Ok(PushedLines::default());
     };
     let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history.shared));
+    let address = push_address(repo, remote)?;
+    let source = address.as_deref().unwrap_or(remote);
+    if address.is_some() {
+        // What was fetched from the other address may be what this one must not get.
+        repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
+        repo.fetch(source, &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
+    }
     let start = Instant::now();
     for attempt in 1.. {
         let theirs = match repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose() {
@@ -120,7 +128,7 @@ pub(crate) fn push_lines(
         }
         wait(attempt);
         // A remote with `<shared>/x` has no ref of this name, and cannot get one.
-        if repo.fetch(remote, &[format!("+{shared}:{fetched}")], &["--quiet"]).is_err() {
+        if repo.fetch(source, &[format!("+{shared}:{fetched}")], &["--quiet"]).is_err() {
             return Ok(PushedLines { files: 0, rejected });
         }
     }

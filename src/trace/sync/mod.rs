@@ -8,6 +8,7 @@
 //! - A trace may be archived: a remote keeps it instead of this repository, until it is used again. Fetching all traces leaves it there.
 //! - Fetching changes no trace and no priority of this repository.
 
+mod address;
 mod archive;
 pub(crate) mod lines;
 mod pull;

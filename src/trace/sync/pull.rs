@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
 use super::{is_private, items_of, matches, tracking_ref};
@@ -36,8 +37,14 @@ impl Pulled {
 }
 
 /// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. The caller refuses what
-/// must not be accepted: [`refuse_fetched`].
-pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&str]) -> Result<(), TraceError> {
+/// must not be accepted: [`refuse_fetched`]. Returns the names of traces that cannot be fetched, and the reasons.
+pub(crate) fn fetch(
+    repo: &Repo,
+    remote: &str,
+    patterns: &[String],
+    options: &[&str],
+) -> Result<Vec<(String, String)>, TraceError> {
+    forget_other_address(repo, remote)?;
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
@@ -48,19 +55,43 @@ pub(crate) fn fetch(repo: &Repo, remote: &str, patterns: &[String], options: &[&
             refspecs.push(format!("+{TRACES}{name}:{}", tracking_ref(remote, name)));
         }
     }
-    refspecs.extend(archived_elsewhere(repo, remote, patterns)?.into_iter().map(|name| format!("^{}", name.refname())));
-    repo.fetch(remote, &refspecs, options)?;
+    let archived = archived_elsewhere(repo, remote, patterns)?;
+    refspecs.extend(archived.iter().map(|name| format!("^{}", name.refname())));
+    let mut skipped = Vec::new();
+    if let Err(failure) = repo.fetch(remote, &refspecs, options) {
+        // Git can store no name below another one, and then stores nothing.
+        skipped = nested(repo, remote)?;
+        if skipped.is_empty() {
+            return Err(failure.into());
+        }
+        refspecs.extend(skipped.iter().map(|(name, _)| format!("^{TRACES}{name}")));
+        repo.fetch(remote, &refspecs, options)?;
+    }
     // Git refuses a name that the remote does not have, but no glob.
     let prefix = tracking_ref(remote, "");
     let there =
         if patterns.iter().any(|pattern| pattern.contains('*')) { repo.list_refs(&prefix)? } else { Vec::new() };
     for pattern in patterns.iter().filter(|pattern| pattern.contains('*')) {
         let wanted = pattern.strip_prefix(TRACES).unwrap_or(pattern);
-        if !there.iter().any(|(refname, _)| refname.strip_prefix(&prefix).is_some_and(|name| matches(wanted, name))) {
+        let fetched = there.iter().filter_map(|(refname, _)| refname.strip_prefix(&prefix));
+        if !fetched.chain(archived.iter().map(TraceName::as_str)).any(|name| matches(wanted, name)) {
             return Err(TraceError::NoRemoteMatch { remote: remote.to_owned(), pattern: pattern.clone() });
         }
     }
-    Ok(())
+    Ok(skipped)
+}
+
+/// The traces of a remote whose names are below those of others, and the reasons why they are skipped.
+fn nested(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let there: BTreeSet<String> = repo.list_remote(remote, &[])?.into_iter().map(|(refname, _)| refname).collect();
+    let names = there.iter().filter_map(|refname| refname.strip_prefix(TRACES));
+    let above = |name: &str| {
+        let ends = name.match_indices('/').map(|(end, _)| &name[..end]);
+        ends.into_iter().find(|above| there.contains(&format!("{TRACES}{above}"))).map(str::to_owned)
+    };
+    let skipped = names.filter_map(|name| Some((name.to_owned(), above(name)?)));
+    let reason = |above: String| format!("the remote also has `{above}`, and a name cannot also be a folder");
+    Ok(skipped.map(|(name, above)| (name, reason(above))).collect())
 }
 
 /// The archived traces of a remote that no pattern names in full: these stay there.

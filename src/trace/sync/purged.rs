@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::address::forget_other_address;
 use super::lines::{fetched_lines, fetched_ref, push_lines};
 use super::{is_private, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
@@ -144,6 +145,7 @@ pub(crate) fn replace(
     is_dry_run: bool,
 ) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    forget_other_address(repo, remote)?;
     let (mut outgoing, mut replaced) = (Vec::new(), Vec::new());
     for (refname, oid) in repo.list_remote(remote, &[])? {
         let refused = |summary: &str| PushedRef {

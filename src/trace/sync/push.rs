@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::address::forget_other_address;
 use super::lines::{PushedLines, push_lines, wait};
 use super::purged::forget_purged_lines;
 use super::{MANY, find_all, items_of, matches, tracking_ref};
@@ -50,6 +51,7 @@ impl Delivery {
 /// A trace that has new commits on the remote is rejected, as in git: pull it first. That stops no other trace.
 pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
     let Request { remote, traces, globs, others, histories, force } = *request;
+    forget_other_address(repo, remote)?;
     let mut outgoing = Vec::new();
     let (tips, seen) = (find_all(repo, TRACES, traces)?, find_all(repo, &tracking_ref(remote, ""), traces)?);
     for (name, (tip, seen)) in traces.iter().zip(tips.into_iter().zip(seen)) {

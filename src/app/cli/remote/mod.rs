@@ -239,11 +239,11 @@ impl FetchArgs {
         if self.refetch {
             repo.set_aside_all()?;
         }
-        fetch(repo, &remote, &self.traces, &options)?;
+        let skipped = fetch(repo, &remote, &self.traces, &options)?;
         let mut refused = refuse_independent(repo, &remote)?;
         refused.extend(refuse_fetched(repo, &remote)?);
         let Arrivals { traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
-        bad.extend(refused);
+        bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
         if self.json {
             let traces = traces.iter();

@@ -19,8 +19,8 @@ use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{ChangedPriority, InForce, Level, RECORD};
 use crate::trace::store::total::read_item;
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
-    pull, pull_priorities, refuse_fetched,
+    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, pull,
+    pull_priorities, refuse_fetched,
 };
 use crate::trace::{AgentName, Fields, ItemEntry, ItemId, ItemType, Tip, TraceName};
 
@@ -69,11 +69,12 @@ impl PullArgs {
                 writeln!(context.ui, "{name}: was archived, and is here again")?;
             }
         }
-        fetch(repo, &remote, &self.traces, &["--quiet"])?;
+        // What the remote no longer has is not pulled.
+        let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
         let rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
         let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
-        bad.extend(refused);
+        bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
         for name in &rewritten {
             let hint = format!("`git trace purge --push {remote}` replaces it there");

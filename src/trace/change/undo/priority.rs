@@ -8,6 +8,7 @@ use crate::trace::model::level::Level;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
+use crate::trace::store::head;
 use crate::trace::store::priority::{InForce, RECORD, Record, Request, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::{ItemId, Tip, TraceError};
@@ -82,12 +83,15 @@ fn origin(repo: &Repo, item: ItemId) -> Result<Option<(Oid, ItemType)>, TraceErr
         let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
         Ok::<_, TraceError>(slots.into_iter().find(|slot| slot.id == item).map(|slot| slot.item_type))
     };
+    // Its type may have changed since.
+    let current = head::current(repo)?;
+    let now = repo.find_ref(&current.refname())?.map(find).transpose()?.flatten();
     let prefix = tags::prefix(repo)?;
     for word in Level::VALUES {
         if let Some(commit) = repo.find_ref(&format!("{prefix}{word}/{item}"))?
             && let Some(item_type) = find(commit)?
         {
-            return Ok(Some((commit, item_type)));
+            return Ok(Some((commit, now.unwrap_or(item_type))));
         }
     }
     for (_, oid) in repo.list_refs(TRACES)? {
