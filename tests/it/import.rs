@@ -224,8 +224,10 @@ fn two_clones_that_import_the_same_session_have_the_same_items() {
 #[test]
 fn import_without_a_file_takes_the_newest_session_of_this_folder() {
     let repo = TestRepo::new();
-    let (_, bytes) = SAMPLES[4];
-    let project = repo.folder().to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let folder = repo.folder().canonicalize().unwrap();
+    let sample = std::str::from_utf8(SAMPLES[4].1).unwrap();
+    let bytes = sample.replace("/Users/dev/Work/entire/devenv/cli", folder.to_str().unwrap());
+    let project = folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let sessions = repo.home().join(".claude/projects").join(&project);
     std::fs::create_dir_all(&sessions).unwrap();
     std::fs::write(sessions.join("0b6f3c1e-6a52-4b09-8a57-3d1f0e9c7a11.jsonl"), bytes).unwrap();

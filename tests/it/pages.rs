@@ -257,7 +257,9 @@ fn set_up(repo: &TestRepo, word: &str) {
         "claude" => {
             let folder = repo.folder().canonicalize().unwrap();
             let name = folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-            write(&format!("../.claude/projects/{name}/2b1d.jsonl"), &session);
+            let session = String::from_utf8(session).unwrap();
+            let session = session.replace("/Users/dev/Work/entire/devenv/cli", folder.to_str().unwrap());
+            write(&format!("../.claude/projects/{name}/2b1d.jsonl"), session.as_bytes());
         }
         // Code, committed.
         "code" => {

@@ -131,6 +131,32 @@ fn only_sessions_of_this_folder_are_caught_up() {
 }
 
 #[test]
+fn sessions_of_a_folder_whose_name_the_agent_writes_alike_are_not_of_this_one() {
+    let repo = TestRepo::new();
+    let here = repo.folder().canonicalize().unwrap();
+    let in_folder = |folder: &Path, id: &str, texts: &[&str]| {
+        let file = session(&repo, id, texts);
+        let cwd = format!("\"cwd\":{},\"type\":\"user\"", json!(folder));
+        fs::write(&file, said(id, texts).replace("\"type\":\"user\"", &cwd)).unwrap();
+        file
+    };
+    let name = here.file_name().unwrap().to_str().unwrap();
+    let other = here.with_file_name(format!("{name}-private"));
+    let link = here.with_file_name("link");
+    std::os::unix::fs::symlink(&here, &link).unwrap();
+    let first = in_folder(&here, "first", &["one"]);
+    hook(&repo, "claude-code", &first);
+    in_folder(&other, "private", &["mine"]);
+    in_folder(&link, "linked", &["two"]);
+    hook(&repo, "claude-code", &first);
+    assert_eq!(traces(&repo), "claude-code/first\nclaude-code/linked\n");
+    in_folder(&other, "private", &["mine", "too"]);
+    repo.text(&["sessions"]);
+    repo.text(&["import", "--all"]);
+    assert_eq!(traces(&repo), "claude-code/first\nclaude-code/linked\n");
+}
+
+#[test]
 fn nothing_is_caught_up_that_was_written_while_recording_was_off() {
     let repo = TestRepo::new();
     hook(&repo, "claude-code", &session(&repo, "first", &["one"]));

@@ -48,22 +48,24 @@ pub(super) fn project_dir(config_dir: &Path, folder: &Path) -> PathBuf {
             && sessions_in(path, &|_, _| true)
                 .ok()
                 .and_then(|mut found| found.next())
-                .is_some_and(|newest| ran_in(&newest, folder))
+                .is_some_and(|newest| first_folder(&newest).is_some_and(|ran| is_same_folder(&ran, folder)))
     });
     truncated.unwrap_or_else(|| projects.join(name))
 }
 
 /// The transcripts of `folder`, by modification time, newest first, except those of sub-agents.
+///
+/// The agent gives `work/app` and `work-app` the same name. So a session that ran in another folder is not one of them.
 pub(super) fn transcripts_of(config_dir: &Path, folder: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
-    sessions_in(&project_dir(config_dir, folder), is_wanted)
+    let (sessions, folder) = (sessions_in(&project_dir(config_dir, folder), is_wanted)?, folder.to_owned());
+    Ok(Box::new(sessions.filter(move |file| first_folder(file).is_none_or(|ran| is_same_folder(&ran, &folder)))))
 }
 
 /// Every session, except those of sub-agents, with the folder in which it ran.
 pub(super) fn all(config_dir: &Path) -> io::Result<Vec<FolderAndFile>> {
     let mut found = Vec::new();
     for project in list_folder(&config_dir.join("projects"))? {
-        let ran_in = |file: PathBuf| Some((first_member(&file, |record| record.cwd)?.into(), file));
-        found.extend(sessions_in(&project, &|_, _| true)?.filter_map(ran_in));
+        found.extend(sessions_in(&project, &|_, _| true)?.filter_map(|file| Some((first_folder(&file)?, file))));
     }
     Ok(found)
 }
@@ -73,7 +75,7 @@ pub(super) fn all(config_dir: &Path) -> io::Result<Vec<FolderAndFile>> {
 pub(super) fn folder_of(config_dir: &Path, session: &str) -> io::Result<Option<PathBuf>> {
     let projects = list_folder(&config_dir.join("projects"))?.into_iter();
     let file = projects.map(|project| project.join(format!("{session}.jsonl"))).find(|file| file.is_file());
-    Ok(file.and_then(|file| first_member(&file, |record| record.cwd)).map(PathBuf::from))
+    Ok(file.and_then(|file| first_folder(&file)))
 }
 
 fn sessions_in(project: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> {
@@ -137,8 +139,14 @@ fn is_of(path: &Path, session: &str) -> bool {
     first_member(path, |record| record.session).is_some_and(|id| id == session)
 }
 
-fn ran_in(path: &Path, folder: &Path) -> bool {
-    first_member(path, |record| record.cwd).is_some_and(|cwd| Path::new(&cwd) == folder)
+/// The first folder that a session names.
+fn first_folder(path: &Path) -> Option<PathBuf> {
+    first_member(path, |record| record.cwd).map(PathBuf::from)
+}
+
+/// Whether two paths name one folder, also through links.
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn first_member(path: &Path, member: impl for<'a> Fn(&Record<'a>) -> Option<&'a RawValue>) -> Option<String> {
