@@ -388,6 +388,43 @@ fn sub_agents_are_read_from_regular_files_only() {
 }
 
 #[test]
+fn parts_of_a_session_are_not_read_from_folders_that_are_links() {
+    let repo = TestRepo::new();
+    let write = |path: &str, text: &str| {
+        let path = repo.folder().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let said = r#"{"role":"user","message":{"content":[{"type":"text","text":"TEXT"}]}}"#;
+    write("s1/s1.jsonl", &said.replace("TEXT", "hello"));
+    write("../private/events/x.jsonl", &said.replace("TEXT", "private"));
+    add_link(&repo, "s1/subagents", "../../private/events");
+    write("oh/base_state.json", r#"{"id":"c1","agent":{},"workspace":{},"max_iterations":5}"#);
+    let event = r#"{"id":"a1","kind":"MessageEvent","source":"user","timestamp":"2026-01-01T00:00:00","llm_message":{"role":"user","content":[{"type":"text","text":"private"}]}}"#;
+    write("../private/events/event-00000-a1.json", event);
+    add_link(&repo, "oh/events", "../../private/events");
+    let session =
+        r#"{"id":"ses_1","projectID":"p","directory":"/x","title":"t","version":"1","time":{"created":1,"updated":2}}"#;
+    write("storage/session/p/ses_1.json", session);
+    write(
+        "storage/message/ses_1/msg_1.json",
+        r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1}}"#,
+    );
+    write("../private/msg_1/1.json", r#"{"id":"p","messageID":"msg_1","type":"text","text":"private"}"#);
+    add_link(&repo, "storage/part", "../../private");
+    for (format, file) in
+        [("cursor", "s1/s1.jsonl"), ("openhands", "oh/base_state.json"), ("opencode", "storage/session/p/ses_1.json")]
+    {
+        repo.run(&["import", format, file], b"");
+    }
+    let traces = repo.git(&["for-each-ref", "--format=%(refname:lstrip=2)", "refs/traces"]);
+    assert!(traces.contains("cursor/") && traces.contains("opencode/"), "{traces}");
+    for trace in traces.lines() {
+        assert!(!repo.bodies(trace).iter().any(|body| body == "private"), "{trace}");
+    }
+}
+
+#[test]
 fn a_session_that_is_named_without_a_folder_has_its_sub_agents() {
     let repo = TestRepo::new();
     fs::write(repo.folder().join("s1.jsonl"), SESSION).unwrap();

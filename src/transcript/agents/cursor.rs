@@ -11,9 +11,9 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::search::matching;
+use super::search::{matching, own_files};
 use super::{AgentFormat, SubAgent, home_folder, newest_first};
 use crate::trace::model::item::Role;
 use crate::transcript::read::dialect::{Dialect, Session, role};
@@ -85,14 +85,8 @@ fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let Some(folder) = transcript.parent().filter(|folder| folder.file_name() == transcript.file_stem()) else {
         return Ok(Vec::new());
     };
-    let mut found = Vec::new();
-    for path in matching(folder, &[&["subagents", "*.jsonl"]])? {
-        // The user does not name these files. So links are not followed.
-        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|file| file.is_file());
-        if let Some(id) = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).filter(|_| is_file) {
-            found.push(SubAgent { id, path: PathBuf::from(&path) });
-        }
-    }
+    let files = own_files(folder, &["subagents"], ".jsonl")?.into_iter();
+    let mut found: Vec<_> = files.filter_map(SubAgent::named_by_file).collect();
     found.sort();
     Ok(found)
 }

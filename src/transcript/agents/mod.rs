@@ -78,6 +78,12 @@ pub(crate) struct SubAgent {
     pub path: PathBuf,
 }
 
+impl SubAgent {
+    fn named_by_file(path: PathBuf) -> Option<Self> {
+        Some(Self { id: path.file_stem()?.to_str()?.to_owned(), path })
+    }
+}
+
 /// A file with records of a transcript.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FilePart {

@@ -78,6 +78,28 @@ pub(super) fn matching(root: &Path, patterns: Patterns<'_>) -> io::Result<Vec<Pa
     Ok(all)
 }
 
+/// The files with this ending in a folder that `names` lead to from `root`, sorted.
+///
+/// The user does not name them, and `root` may be in a clone. So links below it are not followed.
+pub(super) fn own_files(root: &Path, names: &[&str], ending: &str) -> io::Result<Vec<PathBuf>> {
+    let mut folder = root.to_owned();
+    for name in names {
+        folder.push(name);
+        if folder.is_symlink() {
+            return Ok(Vec::new());
+        }
+    }
+    let mut files = list_folder(&folder)?;
+    files.retain(|file| ends_with(file, ending) && is_own_file(file));
+    files.sort();
+    Ok(files)
+}
+
+/// Whether this is a regular file, and not a link to one.
+pub(super) fn is_own_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|file| file.is_file())
+}
+
 fn ends_with(path: &Path, suffix: &str) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(suffix.as_bytes())
 }

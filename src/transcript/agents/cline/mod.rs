@@ -25,6 +25,7 @@ use serde_json::value::RawValue;
 
 use crate::tokens::TokenUsage;
 use crate::trace::model::item::{Fields, ItemType, Role};
+use crate::transcript::agents::search::is_own_file;
 use crate::transcript::agents::{AgentFormat, FilePart};
 use crate::transcript::format::head;
 use crate::transcript::read::builder::{artifact, part_text};
@@ -184,7 +185,6 @@ fn parts(transcript: &Path) -> Vec<FilePart> {
     let name = transcript.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let stem = name.strip_suffix(".messages.json").or_else(|| name.strip_suffix(".json")).unwrap_or(name);
     let files = [".json", ".messages.json"].map(|end| transcript.with_file_name(format!("{stem}{end}")));
-    let is_file = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok_and(|file| file.is_file());
-    let both = files.iter().all(is_file);
+    let both = files.iter().all(|file| is_own_file(file));
     if both { files.iter().map(|file| FilePart::from(&**file)).collect() } else { vec![transcript.into()] }
 }

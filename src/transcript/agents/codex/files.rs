@@ -1,11 +1,12 @@
 //! Where Codex stores its rollouts: one folder per day. The head of each file names the folder that the session ran in.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::records::{Head, Record};
 use super::segments::{ids, last_segments};
+use crate::transcript::agents::search::is_own_file;
 use crate::transcript::agents::{
     FolderAndFile, IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first,
 };
@@ -80,8 +81,7 @@ pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
 /// Whether the first bytes of a regular file contain an id, as those of a head that names it do.
 fn starts_with_id(path: &Path, id: &str) -> bool {
     let mut start = Vec::new();
-    let is_file = fs::symlink_metadata(path).is_ok_and(|file| file.is_file());
-    let read = is_file.then(|| File::open(path)?.take(2048).read_to_end(&mut start));
+    let read = is_own_file(path).then(|| File::open(path)?.take(2048).read_to_end(&mut start));
     matches!(read, Some(Ok(_))) && memchr::memmem::find(&start, id.as_bytes()).is_some()
 }
 

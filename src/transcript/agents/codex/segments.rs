@@ -18,12 +18,12 @@
 //! reverted is in the trace's history, and an import continues where the one before ended.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::files::{head_line, rollouts};
 use super::records::{Base, Head, Record};
+use crate::transcript::agents::search::is_own_file;
 use crate::transcript::agents::{FilePart, list_folder};
 use crate::transcript::read::json;
 
@@ -47,7 +47,7 @@ pub(super) fn parts(path: &Path) -> io::Result<Vec<FilePart>> {
         return whole();
     }
     let others = files_around(path)?;
-    let others: Vec<&Path> = others.iter().map(PathBuf::as_path).filter(|path| is_file(path)).collect();
+    let others: Vec<&Path> = others.iter().map(PathBuf::as_path).filter(|path| is_own_file(path)).collect();
     let is_earlier = |other: &&&Path| ids(other).is_some_and(|(of, id)| of == session && id < segment);
     let mut own: Vec<&Path> = others.iter().filter(is_earlier).copied().collect();
     own.sort_by_key(|path| ids(path));
@@ -88,11 +88,6 @@ fn base_of(path: &Path) -> Option<(String, u64)> {
     let record: Record<'_> = serde_json::from_slice(&line).ok()?;
     let base: Base<'_> = json::view_of(json::view_of::<Head<'_>>(record.payload?).base?);
     Some((json::text(base.file?)?.into(), base.length?.get().parse().ok()?))
-}
-
-/// The user does not name the other files, and the folder may be a clone. So links are not followed.
-fn is_file(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|file| file.is_file())
 }
 
 /// The files among which those of a session are: all of the agent's, else those next to it.

@@ -17,6 +17,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::records::Record;
+use crate::transcript::agents::search::own_files;
 use crate::transcript::agents::{
     FolderAndFile, IsWanted, Sessions, SubAgent, first_lines, has_extension, list_folder, newest_first, read_small,
 };
@@ -71,7 +72,7 @@ pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf
     Ok(None)
 }
 
-/// The sub-agents of a session. The user does not name their files, and the folder may be a clone. So links are not followed.
+/// The sub-agents of a session.
 pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let head = first_lines(transcript).and_then(|mut lines| lines.next()).unwrap_or_default();
     let session =
@@ -79,17 +80,8 @@ pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let is_name =
         |name: &String| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     let Some((chats, session)) = transcript.parent().zip(session.filter(is_name)) else { return Ok(Vec::new()) };
-    let folder = chats.join(session);
-    if !fs::symlink_metadata(&folder).is_ok_and(|folder| folder.is_dir()) {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    for path in list_folder(&folder)? {
-        let is_log = has_extension(&path, &["jsonl"]) && fs::symlink_metadata(&path)?.is_file();
-        if let Some(id) = path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned).filter(|_| is_log) {
-            found.push(SubAgent { id, path });
-        }
-    }
+    let files = own_files(chats, &[&session], ".jsonl")?.into_iter();
+    let mut found: Vec<_> = files.filter_map(SubAgent::named_by_file).collect();
     found.sort();
     Ok(found)
 }

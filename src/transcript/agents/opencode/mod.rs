@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use super::search::{matching, said_by};
+use super::search::{own_files, said_by};
 use super::{AgentFormat, FilePart};
 use crate::tokens::TokenUsage;
 use crate::trace::change::bulk::Removal;
@@ -279,14 +279,10 @@ fn parts(transcript: &Path) -> io::Result<Vec<FilePart>> {
     Ok(found)
 }
 
-/// The files in the folder that is named by the id in a file, in the order of their names. The user does not name them. So links
-/// are not followed.
+/// The files in the folder that is named by the id in a file, in the order of their names.
 fn files_of(storage: &Path, kind: &str, owner: &Path) -> io::Result<Vec<PathBuf>> {
     let id = said_by(owner, |record| record.text("id"));
     let is_name = |id: &String| id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     let Some(id) = id.filter(is_name) else { return Ok(Vec::new()) };
-    let mut files = matching(storage, &[&[kind, &id, "*.json"]])?;
-    files.retain(|file| std::fs::symlink_metadata(file).is_ok_and(|file| file.is_file()));
-    files.sort();
-    Ok(files)
+    own_files(storage, &[kind, &id], ".json")
 }

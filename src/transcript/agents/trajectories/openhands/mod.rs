@@ -23,7 +23,7 @@ use std::io;
 use std::path::Path;
 
 use crate::trace::model::item::Role;
-use crate::transcript::agents::search::matching;
+use crate::transcript::agents::search::own_files;
 use crate::transcript::agents::{AgentFormat, FilePart, home_folder};
 use crate::transcript::read::builder::{EntryBuilder, image};
 use crate::transcript::read::dialect::{Dialect, Session};
@@ -132,13 +132,11 @@ fn add_image(builder: &mut EntryBuilder, url: &str, role: Role) {
     builder.push(fields, body);
 }
 
-/// The state of a stored conversation, and its events. The user does not name these files. So links are not followed.
+/// The state of a stored conversation, and its events.
 fn parts(transcript: &Path) -> io::Result<Vec<FilePart>> {
     let mut found = vec![FilePart::from(transcript)];
     if let Some(folder) = transcript.parent().filter(|_| transcript.ends_with("base_state.json")) {
-        let mut events = matching(folder, &[&["events", "*.json"]])?;
-        events.retain(|file| std::fs::symlink_metadata(file).is_ok_and(|file| file.is_file()));
-        events.sort();
+        let events = own_files(folder, &["events"], ".json")?;
         found.extend(events.iter().map(|event| FilePart::from(&**event)));
     }
     Ok(found)
