@@ -149,7 +149,11 @@ fn hooks_are_not_written_outside_of_the_work_tree() {
         let outside = repo.home().join("outside");
         fs::create_dir(&outside).unwrap();
         fs::write(outside.join("pre-commit"), "theirs\n").unwrap();
-        for path in ["hooks".to_owned(), repo.folder().join("hooks").display().to_string()] {
+        symlink(repo.home(), repo.home().join("way")).unwrap();
+        let [full, linked] =
+            [repo.folder().to_owned(), repo.home().join("way").join(repo.folder().file_name().unwrap())]
+                .map(|root| root.join("hooks").display().to_string());
+        for path in ["hooks".to_owned(), "./hooks/../hooks".to_owned(), full, linked] {
             repo.git(&["config", "core.hooksPath", &path]);
             for command in ["install", "uninstall"] {
                 assert_eq!(cause(&repo, &[command]), format!("`{link}` is a link to `{target}`, which {why}\n"));
@@ -160,6 +164,16 @@ fn hooks_are_not_written_outside_of_the_work_tree() {
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         assert!(!repo.git_dir().join("hooks/pre-commit").exists());
     }
+    // A tool that manages hooks calls this one.
+    let repo = with_link("hooks/pre-commit.old", "../../other/.git/hooks/pre-commit");
+    repo.git(&["init", "--quiet", "../other"]);
+    repo.git(&["config", "core.hooksPath", "hooks"]);
+    let hook = repo.home().join("other/.git/hooks/pre-commit");
+    fs::write(&hook, "theirs\n").unwrap();
+    for command in ["install", "uninstall"] {
+        assert!(cause(&repo, &[command]).ends_with("which leaves the work tree\n"), "{command}");
+    }
+    assert!(hook.is_file());
     let repo = with_link("hooks", "tools/../scripts");
     fs::create_dir_all(repo.folder().join("tools")).unwrap();
     fs::create_dir_all(repo.folder().join("scripts")).unwrap();

@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Action, InstallError, Mode, Scope, Setup, Step, digest, put_file};
+use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::replace::{self, Access};
 use crate::base::worktree_path::resolve;
@@ -46,24 +46,40 @@ impl HookFolder {
         let path = git.folder().join(git.line(&["rev-parse", "--git-path", "hooks"])?);
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-        let Some((scope, configured)) = text.trim_end_matches('\n').split_once('\t') else {
+        let Some((scope, _)) = text.split_once('\t') else {
             return Ok(Self { path, is_own: true, husky: None });
         };
         if let Ok(root) = git.line(&["rev-parse", "--show-toplevel"]) {
-            let below = Path::new(configured).strip_prefix(&root).unwrap_or(Path::new(configured));
-            let names_another = below.components().any(|part| part.as_os_str() == ".." || part.as_os_str() == ".git");
-            for (name, _) in HOOKS.iter().filter(|_| !below.has_root() && !names_another) {
-                let hook = below.join(name);
-                for path in [legacy(&hook), before(&hook), hook] {
-                    let refused = |source| InstallError::Write { path: Path::new(&root).join(&path), source };
-                    resolve(Path::new(&root), &path).map_err(refused)?;
-                }
-            }
+            check_links(Path::new(&root), &path)?;
         }
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         Ok(Self { path, is_own: !is_everywhere, husky })
     }
+}
+
+/// Fails for a link in the work tree that leads out of it on the way to a hook, whatever way leads from `folder` to the work tree.
+fn check_links(root: &Path, folder: &Path) -> Result<(), InstallError> {
+    let read_error = |source| InstallError::Write { path: folder.to_owned(), source };
+    let real_root = root.canonicalize().map_err(read_error)?;
+    let folder = std::path::absolute(folder).map_err(read_error)?;
+    let mut paths: Vec<PathBuf> = folder.ancestors().map(Path::to_owned).collect();
+    paths.reverse();
+    for (name, _) in HOOKS {
+        let hook = folder.join(name);
+        paths.extend(MOVED.map(|end| hook.with_extension(end)));
+        paths.extend([before(&hook), hook]);
+    }
+    for path in paths {
+        let Some((parent, name)) = path.parent().zip(path.file_name()) else { continue };
+        let Ok(parent) = parent.canonicalize() else { continue };
+        let Ok(below) = parent.strip_prefix(&real_root).map(|below| below.join(name)) else { continue };
+        // No commit contains a git directory.
+        if below.iter().all(|part| part != ".git") {
+            resolve(root, below).map_err(|source| InstallError::Write { path, source })?;
+        }
+    }
+    Ok(())
 }
 
 impl HookFolder {
@@ -203,7 +219,9 @@ pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>,
         }
         steps.push(Step::on(action, &path));
         for other in others {
-            put_file(&other, None, setup.mode)?;
+            if setup.mode == Mode::Write {
+                fs::remove_file(&other).map_err(|source| InstallError::Write { path: other.clone(), source })?;
+            }
             steps.push(Step::on(Action::Removed, &other));
         }
     }
