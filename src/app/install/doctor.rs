@@ -130,7 +130,7 @@ fn crumb_files(root: &Path) -> Option<Diagnosis> {
     let paths = paths(root);
     // A file that cannot be read was deleted or leads elsewhere; `check` reports it.
     let files = paths.split('\0').filter(|path| has_ending(path, "crumb"));
-    let read: Vec<_> = files.filter_map(|path| Some((path, crumb::read(&root.join(path)).ok()?))).collect();
+    let read: Vec<_> = files.filter_map(|path| Some((path, crumb::read(&resolve(root, path).ok()?).ok()?))).collect();
     for (path, text) in &read {
         let errors = crumb::check(text, Counter::default());
         if let Some(first) = errors.iter().find(|finding| finding.weight == Weight::Error) {
