@@ -87,7 +87,7 @@ impl Folder {
     pub(crate) fn paths(&self) -> Result<Vec<(String, PathBuf, FileKind)>, CheckpointError> {
         let mut files = Vec::new();
         let top = self.top();
-        resolve(&self.root, &top).map_err(read_error(&top))?;
+        self.real_path(&top).map_err(read_error(&top))?;
         match fs::symlink_metadata(&top) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(read_error(&top)(source)),
             Ok(metadata) if metadata.is_dir() => self.collect(&top, &mut files)?,
@@ -102,13 +102,22 @@ impl Folder {
         self.root.join(self.pathspec.folder())
     }
 
+    /// The real path of a path below the root. Fails if it is in another repository, whose files are not changed.
+    pub(crate) fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        let (real, root) = (resolve(&self.root, path)?, self.root.canonicalize()?);
+        match real.ancestors().take_while(|folder| *folder != root).find(|folder| is_repository(folder)) {
+            Some(_) => Err(io::Error::other("it is in another repository; change the setting `trace.checkpoints`")),
+            None => Ok(real),
+        }
+    }
+
     fn collect(&self, folder: &Path, files: &mut Vec<(String, PathBuf, FileKind)>) -> Result<(), CheckpointError> {
         for entry in fs::read_dir(folder).map_err(read_error(folder))? {
             let entry = entry.map_err(read_error(folder))?;
             let file_type = entry.file_type().map_err(read_error(folder))?;
             let location = entry.path();
             if file_type.is_dir() {
-                if entry.file_name() != ".git" {
+                if entry.file_name() != ".git" && !is_repository(&location) {
                     self.collect(&location, files)?;
                 }
             } else if file_type.is_file() {
@@ -125,6 +134,11 @@ impl Folder {
     pub(crate) fn shown(&self, location: &Path) -> String {
         path_below(&self.root, location)
     }
+}
+
+/// Whether a folder is the work tree of a repository, a submodule, or a linked worktree.
+pub(super) fn is_repository(folder: &Path) -> bool {
+    folder.join(".git").symlink_metadata().is_ok()
 }
 
 pub(crate) fn path_below(root: &Path, location: &Path) -> String {

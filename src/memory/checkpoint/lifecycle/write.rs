@@ -5,10 +5,9 @@ use std::io;
 use std::path::Path;
 
 use crate::base::replace::{self, Access, FileError, Lock, Stem, remove_leftovers};
-use crate::base::worktree_path::resolve;
 use crate::git::Git;
 use crate::memory::checkpoint::error::{CheckpointError, write_error};
-use crate::memory::checkpoint::folder::Folder;
+use crate::memory::checkpoint::folder::{Folder, is_repository};
 
 const STEM: Stem = Stem(".checkpoint");
 
@@ -17,7 +16,7 @@ const STEM: Stem = Stem(".checkpoint");
 pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     let path = folder.top();
     Git::in_folder(&folder.root).check_checked_out(&path)?;
-    let real = resolve(&folder.root, &path).map_err(write_error(&path))?;
+    let real = folder.real_path(&path).map_err(write_error(&path))?;
     match Lock::take(&real, STEM) {
         Ok(Some(lock)) => {
             tidy(&real);
@@ -36,7 +35,7 @@ fn tidy(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git";
-        if is_folder && path.join(".git").symlink_metadata().is_err() {
+        if is_folder && !is_repository(&path) {
             tidy(&path);
         }
     }
@@ -48,7 +47,7 @@ pub(crate) fn write(folder: &Folder, path: &Path, before: Option<&[u8]>, after: 
         Some(_) => FileError::Changing { path: path.to_owned() }.into(),
         None => CheckpointError::Exists { path: path.display().to_string() },
     };
-    let real = resolve(&folder.root, path).map_err(write_error(path))?;
+    let real = folder.real_path(path).map_err(write_error(path))?;
     fs::create_dir_all(real.parent().unwrap_or(Path::new("."))).map_err(write_error(path))?;
     let seen = replace::read(&real).map_err(write_error(path))?;
     if before != seen.version.as_ref().map(|_| &*seen.text) {
