@@ -7,6 +7,7 @@ use super::{MergeNote, merge};
 use crate::base::merge::conflict::{self, MarkerError};
 use crate::base::merge::{Markers, MergeInput, Merged};
 use crate::base::replace::{Access, FileError, update};
+use crate::base::worktree_path::check_outside_git;
 use crate::memory::breadcrumb::StoreError;
 use crate::memory::breadcrumb::store::write::STEM;
 
@@ -43,6 +44,7 @@ pub(crate) struct Stages {
 /// `stages` is `None` if no merge is in progress. If the markers in the file cannot be parsed, the stages are merged again.
 pub(crate) fn resolve_file(path: &Path, stages: Option<&Stages>, markers: &Markers) -> Result<Resolved, StoreError> {
     fs::metadata(path).map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    check_outside_git(path).map_err(|source| FileError::Write { path: path.to_owned(), source })?;
     // Git stores no base for a file that both sides added.
     let base = stages.map(|stages| stages.base.as_deref().unwrap_or_default());
     update(path, STEM, Access::Usual, |seen| {
