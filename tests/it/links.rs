@@ -516,6 +516,58 @@ fn a_checkpoint_s_reference_to_a_fifo_is_not_waited_for() {
 }
 
 #[test]
+fn checkpoints_of_another_repository_are_not_changed() {
+    let repo = TestRepo::new();
+    fs::write(repo.folder().join(".traceconfig"), "[trace]\n\tcheckpoints = **/*.md\n").unwrap();
+    let other = repo.folder().join("checkpoints");
+    repo.git(&["init", "--quiet", "checkpoints"]);
+    let theirs = CHECKPOINT.replace("status: active", "status: current");
+    fs::write(other.join("chk-a.md"), &theirs).unwrap();
+    let new = ["checkpoint", "new", "mine", "--problem", "p", "--intent", "i", "--current"];
+    let refusal = "it is in another repository; change the setting `trace.checkpoints`\n";
+    assert_eq!(cause(&repo, &new), refusal);
+    fs::create_dir(repo.folder().join("plans")).unwrap();
+    fs::write(repo.folder().join("plans/chk-b.md"), CHECKPOINT.replace("chk-a", "chk-b")).unwrap();
+    repo.text(&new);
+    assert!(repo.folder().join("plans/chk-mine.md").is_file());
+    repo.refused(&["checkpoint", "archive", "chk-a", "-o", "done", "-l", "much"]);
+    fs::write(repo.folder().join(".traceconfig"), "[trace]\n\tcheckpoints = checkpoints/*.md\n").unwrap();
+    for args in [&["checkpoint", "current", "chk-a"][..], &["checkpoint", "list"]] {
+        assert_eq!(cause(&repo, args), refusal);
+    }
+    assert_eq!(fs::read_to_string(other.join("chk-a.md")).unwrap(), theirs);
+}
+
+#[test]
+fn a_git_directory_of_another_name_is_not_read_by_a_breadcrumb() {
+    let repo = TestRepo::without_git();
+    repo.git(&["init", "--quiet", "--separate-git-dir=.data", "."]);
+    add_checkpoint(&repo);
+    for path in [".data/config", ".data"] {
+        let said = repo.refused(&["checkpoint", "follow", "--type", "file", path]);
+        assert!(said.contains("it is neither a file nor a folder of the work tree"), "{said}");
+    }
+}
+
+#[test]
+fn a_conflict_is_not_resolved_through_a_link_into_the_git_directory() {
+    let repo = with_link("s.jsonl", ".git/notes");
+    let conflict = "<<<<<<< a\n{\"key\":\"a.b\",\"value\":\"1\"}\n=======\n>>>>>>> b\n";
+    fs::write(repo.git_dir().join("notes"), conflict).unwrap();
+    let said = cause(&repo, &["breadcrumb", "resolve", "s.jsonl"]);
+    assert_eq!(said, "`s.jsonl` is a link to `.git/notes`, which enters a git directory\n");
+    assert_eq!(fs::read_to_string(repo.git_dir().join("notes")).unwrap(), conflict);
+}
+
+#[test]
+fn doctor_reads_no_crumb_file_outside_of_the_work_tree() {
+    let repo = with_link("a.crumb", "../private");
+    fs::write(repo.home().join("private"), "∴CRUMB2 SPARK s1\n\n§core\nPASSWORD=hunter2\n").unwrap();
+    let said = repo.exact(&repo.run(&["doctor"], b""));
+    assert!(!said.contains("a.crumb") && !said.contains("hunter2"), "{said}");
+}
+
+#[test]
 fn no_examination_waits_for_a_fifo_or_reads_outside_of_the_work_tree() {
     let repo = with_link("checkpoints/LEARNINGS.md", "../../outside");
     add_checkpoint(&repo);

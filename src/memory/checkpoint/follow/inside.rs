@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{FollowError, Followed};
 use crate::base::bounded;
+use crate::base::worktree_path::resolve;
 use crate::memory::checkpoint::folder::path_below;
 
 const MAX_NAMES: usize = 1000;
@@ -40,11 +41,9 @@ pub(crate) fn locate(root: &Path, reference: &str) -> Result<Option<(PathBuf, Me
             Err(_) => return Ok(None),
         };
     }
-    let real = location.canonicalize().ok().zip(root.canonicalize().ok());
-    match (metadata, real) {
-        (Some(metadata), Some((real, root))) if real.starts_with(&root) => Ok(Some((location, metadata))),
-        (_, Some(_)) => Err(refuse("it is outside of the repository")),
-        _ => Ok(None),
+    match resolve(root, reference) {
+        Ok(_) => Ok(metadata.map(|metadata| (location, metadata))),
+        Err(_) => Err(refuse("it is neither a file nor a folder of the work tree")),
     }
 }
 
