@@ -618,3 +618,26 @@ fn a_writer_that_waits_for_a_renamed_trace_does_not_recreate_it() {
     assert_eq!(repo.bodies("main"), ["z"]);
     repo.fsck();
 }
+
+#[test]
+fn two_installs_that_change_one_settings_file_keep_the_entries_of_both() {
+    let repo = TestRepo::new();
+    let file = repo.folder().join(".gemini/settings.json");
+    fs::create_dir(repo.folder().join(".gemini")).unwrap();
+    for _ in 0..15 {
+        fs::write(&file, "{\"theme\": \"x\"}\n").unwrap();
+        let calls = [("--agent", "gemini-cli", "hook gemini-cli"), ("--mcp", "gemini", "mcpServers")];
+        let running = calls.map(|(option, name, entry)| {
+            let mut command = repo.command("git-trace");
+            let command = command.args(["install", option, name]).stdout(Stdio::null()).stderr(Stdio::piped());
+            (command.spawn().unwrap(), entry)
+        });
+        for (child, entry) in running {
+            let output = child.wait_with_output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            let is_written = fs::read_to_string(&file).unwrap().contains(entry);
+            assert!(is_written || said.contains("another program keeps changing it"), "{entry}: {said}");
+        }
+        assert!(fs::read_to_string(&file).unwrap().contains("theme"));
+    }
+}

@@ -55,11 +55,12 @@ type Change = (Action, Option<String>);
 /// is named: a clone may bring a program with our name.
 pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) -> Result<Step, InstallError> {
     let path = client.path(root)?;
-    let old = read_text(&path)?.unwrap_or_default();
-    let change = if client == Client::Codex { with_table(&old, program) } else { with_entry(&old, client, program) };
+    let there = read_text(&path)?;
+    let old = there.as_deref().unwrap_or_default();
+    let change = if client == Client::Codex { with_table(old, program) } else { with_entry(old, client, program) };
     let (action, new) = change.map_err(|cause| refused(&path, cause))?;
     if let Some(new) = new {
-        put_file(&path, Some(new.as_bytes()), mode)?;
+        put_file(&path, there.as_deref().map(str::as_bytes), Some(new.as_bytes()), mode)?;
     }
     Ok(Step::on(action, &path))
 }
@@ -74,7 +75,7 @@ pub(crate) fn uninstall(root: &Path, client: Client, mode: Mode) -> Result<Optio
     // A comment that remains is reason enough to keep the file.
     let is_empty = new.trim().is_empty()
         || serde_json::from_str(&new).is_ok_and(|rest: Value| rest == json!({}) || rest == json!({ client.key(): {} }));
-    put_file(&path, (!is_empty).then_some(new.as_bytes()), mode)?;
+    put_file(&path, Some(old.as_bytes()), (!is_empty).then_some(new.as_bytes()), mode)?;
     Ok(Some(Step::on(Action::Removed, &path)))
 }
 

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
-use crate::base::replace::{self, Access, real_path};
+use crate::base::replace::{self, Access, FileError, FileSnapshot, STEM, real_path};
 use crate::base::worktree_path::resolve;
 use crate::git::{Git, GitError};
 
@@ -96,6 +96,8 @@ impl Action {
 pub(crate) enum InstallError {
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: io::Error },
     /// The content of a settings file does not allow the change.
@@ -111,6 +113,7 @@ impl Diagnostic for InstallError {
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {
             Self::Git(error) => Some(error),
+            Self::File(error) => Some(error),
             _ => None,
         }
     }
@@ -125,7 +128,7 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     let action = match attributes::with_block(old.as_deref()) {
         None => Action::Kept,
         Some(new) => {
-            put_file(&setup.attributes, Some(&new), setup.mode)?;
+            put_file(&setup.attributes, old.as_deref(), Some(&new), setup.mode)?;
             if old.is_some_and(|old| attributes::has_block(&old)) { Action::Updated } else { Action::Added }
         }
     };
@@ -143,7 +146,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         steps.extend(hooks::uninstall(setup, &folder)?);
     }
     let old = read_attributes(&setup.attributes)?;
-    if let Some(rest) = old.and_then(|old| attributes::without_block(&old)) {
+    if let Some(rest) = old.as_deref().and_then(attributes::without_block) {
         let is_shared = is_committed(setup)?;
         let action = match &rest {
             _ if is_shared => Action::Kept,
@@ -151,7 +154,7 @@ pub(crate) fn uninstall(setup: &Setup) -> Result<Vec<Step>, InstallError> {
             None => Action::Removed,
         };
         if !is_shared {
-            put_file(&setup.attributes, rest.as_deref(), setup.mode)?;
+            put_file(&setup.attributes, old.as_deref(), rest.as_deref(), setup.mode)?;
         }
         let hint = "`.gitattributes` is committed, so it stays; clones without git-trace merge these files as text";
         let hint = is_shared.then(|| hint.to_owned());
@@ -194,19 +197,27 @@ fn read_text(path: &Path) -> Result<Option<String>, InstallError> {
     text.map_err(|_| refused(path, "it is not UTF-8"))
 }
 
-/// Replaces the file atomically, or removes it. A link is followed, so that it stays one.
-fn put_file(path: &Path, text: Option<&[u8]>, mode: Mode) -> Result<(), InstallError> {
+/// Replaces the file atomically, or removes it. A link is followed, so that it stays one. Fails if the file is no longer `old`, which
+/// was read: another command may have added its own entry.
+fn put_file(path: &Path, old: Option<&[u8]>, new: Option<&[u8]>, mode: Mode) -> Result<(), InstallError> {
     if mode == Mode::DryRun {
         return Ok(());
     }
-    let put = || {
-        let path = real_path(path)?;
-        match text {
-            Some(text) => replace::put(&path, Access::Usual, text),
-            None => fs::remove_file(&path),
-        }
+    let failed = |source| InstallError::Write { path: path.to_owned(), source };
+    let real = real_path(path).map_err(failed)?;
+    let check = |seen: &FileSnapshot| -> Result<(), InstallError> {
+        let is_old = seen.version.as_ref().map(|_| &*seen.text) == old;
+        is_old.then_some(()).ok_or_else(|| FileError::Changing { path: path.to_owned() }.into())
     };
-    put().map_err(|source| InstallError::Write { path: path.to_owned(), source })
+    let Some(new) = new else {
+        check(&replace::read(&real).map_err(failed)?)?;
+        return fs::remove_file(&real).map_err(failed);
+    };
+    real.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    replace::update(&real, STEM, Access::Usual, |seen| {
+        check(seen)?;
+        Ok((Some(vec![new.to_owned().into()]), ()))
+    })
 }
 
 fn digest(bytes: &[u8], len: usize) -> String {

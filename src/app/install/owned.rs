@@ -21,14 +21,15 @@ impl OwnedFile {
     /// Writes the file, unless there is someone else's. Repeating it changes nothing.
     pub(crate) fn install(&self, mode: Mode) -> Result<Step, InstallError> {
         let new = sealed(&self.text, self.comment);
-        let action = match read_file(&self.path)? {
+        let old = read_file(&self.path)?;
+        let action = match &old {
             Some(old) if old == new.as_bytes() => Action::Kept,
-            Some(old) if !is_ours(&old) => Action::LeftAlone,
+            Some(old) if !is_ours(old) => Action::LeftAlone,
             Some(_) => Action::Updated,
             None => Action::Added,
         };
         if matches!(action, Action::Updated | Action::Added) {
-            put_file(&self.path, Some(new.as_bytes()), mode)?;
+            put_file(&self.path, old.as_deref(), Some(new.as_bytes()), mode)?;
         }
         Ok(Step::on(action, &self.path))
     }

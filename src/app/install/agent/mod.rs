@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::table::Hooks;
 use super::owned::{self, OwnedFile};
-use super::{Action, InstallError, Mode, Step, digest, in_worktree, put_file, read_text, refused};
+use super::{Action, InstallError, Mode, Step, digest, in_worktree, put_file, read_file, read_text, refused};
 use crate::base::escape::shell_word;
 
 pub(crate) use table::{AGENTS, Agent};
@@ -182,11 +182,13 @@ impl AgentSetup {
                 Some(kept) if replaced.as_deref().is_some_and(|digest| kept.is_of(digest)) => {
                     Original { written, replaced, ..kept }
                 }
-                _ => Original { text: old, made_folder, written, replaced: None },
+                _ => Original { text: old.clone(), made_folder, written, replaced: None },
             };
             let note = serde_json::to_vec(&original).map_err(|error| refused(&path, error.to_string()))?;
-            put_file(&self.original_path(), Some(&note), self.mode)?;
-            put_file(&path, Some(text.as_bytes()), self.mode)?;
+            let path_of_note = self.original_path();
+            let old_note = read_file(&path_of_note)?;
+            put_file(&path_of_note, old_note.as_deref(), Some(&note), self.mode)?;
+            put_file(&path, old.as_deref().map(str::as_bytes), Some(text.as_bytes()), self.mode)?;
         }
         Ok(steps)
     }
@@ -214,7 +216,7 @@ impl AgentSetup {
         };
         let is_changed = new.as_deref() != Some(&text);
         if is_changed {
-            put_file(&path, new.as_deref().map(str::as_bytes), self.mode)?;
+            put_file(&path, Some(text.as_bytes()), new.as_deref().map(str::as_bytes), self.mode)?;
         }
         self.forget(&path, made_folder && is_changed)?;
         let step = Step { action: Action::Removed, what: self.shown(&path), hint: None };

@@ -25,27 +25,28 @@ fn find(text: &str) -> Option<(&'static str, Range<usize>)> {
 }
 
 pub(super) fn install(setup: &Setup, path: &Path, name: &str) -> Result<Step, InstallError> {
-    let old = read_text(path)?.unwrap_or_default();
-    let mut text = old.clone();
-    let action = if let Some((begin, span)) = find(&old) {
+    let old = read_text(path)?;
+    let mut text = old.clone().unwrap_or_default();
+    let action = if let Some((begin, span)) = find(&text) {
         text.replace_range(span, &block(begin, name));
-        if text == old { Action::Kept } else { Action::Updated }
+        if old.as_ref() == Some(&text) { Action::Kept } else { Action::Updated }
     } else {
         let is_open = !text.is_empty() && !text.ends_with('\n');
         text += &block(if is_open { BEGIN_AFTER_OPEN_LINE } else { BEGIN }, name);
         Action::Added
     };
     if action != Action::Kept {
-        put_file(path, Some(text.as_bytes()), setup.mode)?;
+        put_file(path, old.as_deref().map(str::as_bytes), Some(text.as_bytes()), setup.mode)?;
     }
     Ok(Step::on(action, path))
 }
 
 pub(super) fn uninstall(setup: &Setup, path: &Path) -> Result<Option<Step>, InstallError> {
-    let Some(mut text) = read_text(path)? else { return Ok(None) };
-    let Some((_, span)) = find(&text) else { return Ok(None) };
+    let Some(old) = read_text(path)? else { return Ok(None) };
+    let Some((_, span)) = find(&old) else { return Ok(None) };
+    let mut text = old.clone();
     text.replace_range(span, "");
     let rest = Some(text.as_bytes()).filter(|rest| !rest.is_empty());
-    put_file(path, rest, setup.mode)?;
+    put_file(path, Some(old.as_bytes()), rest, setup.mode)?;
     Ok(Some(Step::on(Action::Removed, path)))
 }
