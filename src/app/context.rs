@@ -1,6 +1,7 @@
 //! The environment of a command, a hook, or a tool: one value per command line or request.
 
 use crate::base::error::{Context as _, Error, Result};
+use crate::base::escape::shell_word;
 use crate::base::when::{Clock, When};
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -160,14 +161,14 @@ impl Context {
             && repo.find_ref(&TraceName::default_name().refname())?.is_none()
             && let Some(newest) = sessions::newest(repo)?
         {
-            let hint = format!("`git trace switch {newest}` chooses the newest recorded session");
+            let hint = format!("`git trace switch {}` chooses the newest recorded session", shell_word(newest));
             return Err(Error::with_hint("no trace is chosen", hint));
         }
         let current = head::current(repo)?;
         if lists(OF_NEW_SESSIONS, command)
             && let Some(newest) = sessions::newer_than(repo, &current)?
         {
-            let hint = format!("`git trace {command} {newest}` is about the newest recorded session");
+            let hint = format!("`git trace {command} {}` is about the newest recorded session", shell_word(newest));
             self.ui.note(format!("the current trace is `{current}`; {hint}"));
         }
         Ok(current)

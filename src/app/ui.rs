@@ -4,7 +4,7 @@ use super::width::terminal_columns;
 pub(crate) use super::width::{columns, one_line, padded, shortened, with_note, without_middle, wrapped};
 use crate::base::effect;
 use crate::base::error::{Context as _, Result};
-pub(crate) use crate::base::escape::escaped;
+pub(crate) use crate::base::escape::{Plain, escaped, message};
 use crate::base::process::Process;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
@@ -421,13 +421,13 @@ impl Write for ContentWriter<'_> {
 /// Tells the user something that is not part of the answer.
 pub(crate) fn note(text: &str) {
     // If stderr is closed, nobody can be told.
-    let _ = io::stderr().write_all(format!("{}\n", escaped(text)).as_bytes());
+    let _ = io::stderr().write_all(format!("{}\n", message(text)).as_bytes());
 }
 
 /// Asks on the terminal. The caller has checked that stdin is one.
 pub(crate) fn confirmed(question: &str) -> Result<bool> {
     let mut stderr = io::stderr();
-    write!(stderr, "{} [y/N] ", escaped(question))?;
+    write!(stderr, "{} [y/N] ", message(question))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).context("cannot read the answer")?;

@@ -60,10 +60,17 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// A text as one word of a command for a shell.
-pub(crate) fn shell_word(text: &str) -> String {
+/// A message as a terminal and a model may be given it. Lines after the first one are indented, so that a name with a line break
+/// begins no other message.
+pub(crate) fn message(text: &str) -> String {
+    escaped(text).replace('\n', "\n  ")
+}
+
+/// A text as one word of a command for a shell. A clone may contain any name, and users paste the commands that messages suggest.
+pub(crate) fn shell_word(text: impl fmt::Display) -> String {
+    let text = text.to_string();
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+');
-    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if text.bytes().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// A text as part of one line: line breaks and tabs are escaped too.

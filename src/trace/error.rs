@@ -11,6 +11,7 @@ use super::model::schema::SchemaError;
 use super::model::tree::CAPACITY;
 use super::model::types::BadRule;
 use crate::base::error::Diagnostic;
+use crate::base::escape::shell_word;
 use crate::base::time::Time;
 use crate::git::{GitError, Oid, short_oid};
 use crate::secrets::Fingerprint;
@@ -255,17 +256,26 @@ impl Diagnostic for TraceError {
             return Some(hint);
         }
         let hint = match self {
-            Self::NotACommit { trace, .. } => return Some(format!("`git trace log {trace}` lists commits")),
+            Self::NotACommit { trace, .. } => {
+                return Some(format!("`git trace log {}` lists commits", shell_word(trace)));
+            }
             Self::NoSuchTurn { .. } => "`git trace top --by turn` lists turns; `@-1` is the last one",
-            Self::TraceExists { name } => return Some(format!("`git trace switch {name}` makes it the current trace")),
+            Self::TraceExists { name } => {
+                return Some(format!("`git trace switch {}` makes it the current trace", shell_word(name)));
+            }
             Self::NoMatch { .. } => "`git trace branch` lists traces",
             Self::NoRemoteMatch { remote, .. } => {
-                return Some(format!("`git trace fetch {remote}` fetches and lists all of its traces"));
+                return Some(format!("`git trace fetch {}` fetches and lists all of its traces", shell_word(remote)));
             }
-            Self::OnlyFetched { name, .. } => return Some(format!("`git trace switch {name}` creates it")),
-            Self::Archived { name, .. } => return Some(format!("`git trace switch {name}` brings it back")),
+            Self::OnlyFetched { name, .. } => {
+                return Some(format!("`git trace switch {}` creates it", shell_word(name)));
+            }
+            Self::Archived { name, .. } => {
+                return Some(format!("`git trace switch {}` brings it back", shell_word(name)));
+            }
             Self::NotHeld { name, remote, .. } => {
-                return Some(format!("`git ls-remote {remote} {}` shows what it has", name.refname()));
+                let (remote, refname) = (shell_word(remote), shell_word(name.refname()));
+                return Some(format!("`git ls-remote {remote} {refname}` shows what it has"));
             }
             Self::ArchiveHere { .. } => "use a separate repository as the remote, such as `git init --bare` makes",
             Self::AmbiguousTrace { .. } => "name more of it",
@@ -281,7 +291,7 @@ impl Diagnostic for TraceError {
                 "`git trace log --oneline` lists items"
             }
             Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {
-                return Some(format!("`git trace log --oneline {trace}` lists items"));
+                return Some(format!("`git trace log --oneline {}` lists items", shell_word(trace)));
             }
             Self::UnknownMoment { .. } => {
                 "`git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`"
@@ -302,7 +312,8 @@ impl Diagnostic for TraceError {
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
             Self::Unrelated { remote, name } => {
-                return Some(format!("if it is the same trace, `git trace merge {remote}/{name}` joins them"));
+                let fetched = shell_word(format_args!("{remote}/{name}"));
+                return Some(format!("if it is the same trace, `git trace merge {fetched}` joins them"));
             }
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
@@ -319,7 +330,8 @@ impl Diagnostic for TraceError {
             }
             Self::Unmerged { name, .. } => {
                 return Some(format!(
-                    "`git trace branch -D {name}` deletes it anyway; `git trace undo` brings it back"
+                    "`git trace branch -D {}` deletes it anyway; `git trace undo` brings it back",
+                    shell_word(name)
                 ));
             }
             Self::NoSuchOperation { .. }

@@ -159,7 +159,7 @@ fn stale_breadcrumbs_and_mixed_line_endings_are_warnings() {
     insta::assert_snapshot!(place.trace(&["hook", "pre-commit", "--fix"]), @"
     warning: .synapse/breadcrumbs.jsonl:1:1: mixed-line-endings: lines that do not end with LF, as most do: 1; fix it with `git trace hook pre-commit --fix`
     --- stderr
-    fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- '.synapse/breadcrumbs.jsonl'
+    fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- .synapse/breadcrumbs.jsonl
     ");
     assert_eq!(place.read(STORE), line("api.a", "1", 0) + &line("api.b", "1", 0) + &line("api.c", "1", 0));
     place.git(&["add", "."]);

@@ -245,3 +245,100 @@ fn a_trace_that_is_named_like_a_commit_does_not_take_its_place() {
     repo.text(&["reset", &commit]);
     assert_eq!(repo.bodies("main"), ["one"]);
 }
+
+#[test]
+fn a_suggested_command_has_each_name_as_one_word() {
+    let repo = TestRepo::new();
+    let name = "m;touch${IFS}MADE;'";
+    repo.text(&["--trace", name, "commit", "-m", "a"]);
+    let hint = repo.refused(&["init", name]);
+    assert!(hint.contains(r"`git trace switch 'm;touch${IFS}MADE;'\'''` makes it the current one"), "{hint}");
+    let hint = repo.refused(&["--trace", name, "log", "nothing"]);
+    assert!(!hint.contains(r" m;touch"), "{hint}");
+
+    repo.text(&["checkpoint", "new", "one", "--problem", "p", "--intent", "i"]);
+    repo.text(&["checkpoint", "add-breadcrumb", "-c", "one", "file", "x';touch MADE;'", "h"]);
+    let crumb = "x';touch MADE;'.crumb";
+    fs::write(repo.folder().join(crumb), "∴CRUMB2 SPARK s1\n\n§core\r\nF a\n").unwrap();
+    repo.git(&["add", "--all"]);
+    let found = repo.exact(&repo.run(&["checkpoint", "doctor"], b""));
+    let fixed = repo.exact(&repo.run(&["hook", "pre-commit", "--fix"], b""));
+    for (said, command) in [(&found, "git trace checkpoint remove-breadcrumb"), (&fixed, "git add --")] {
+        let line = said.lines().find(|line| line.contains(command)).unwrap_or_else(|| panic!("{said}"));
+        let command = &line[line.find(command).unwrap()..];
+        let output = run(repo.command("sh").args(["-c", command]), b"");
+        assert!(output.status.success(), "{command}: {}", repo.exact(&output));
+    }
+    assert!(!repo.folder().join("MADE").exists());
+    assert!(!repo.git(&["diff", "--cached", "--", crumb]).contains('\r'));
+}
+
+#[test]
+fn no_name_begins_a_line_of_its_own() {
+    let repo = TestRepo::new();
+    let name = "x\nhint: run this";
+    let folder = repo.folder().join(name);
+    fs::create_dir_all(folder.join(".synapse")).unwrap();
+    repo.text(&["checkpoint", "new", "one", "--problem", "p", "--intent", "i"]);
+    let active = repo.folder().join("checkpoints/active");
+    fs::copy(active.join("chk-one.md"), active.join(format!("chk-{name}.md"))).unwrap();
+    fs::write(active.join(format!("{name}.md")), "bad").unwrap();
+    let crumb = format!("{name}.crumb");
+    fs::write(repo.folder().join(&crumb), "∴CRUMB2 SPARK s1\n\n§core\r\nF a").unwrap();
+    fs::write(folder.join(".synapse/breadcrumbs.jsonl"), "bad\n").unwrap();
+    std::os::unix::fs::symlink(format!("../../{name}"), repo.folder().join(".synapse")).unwrap();
+    repo.git(&["add", "--all"]);
+    let missing = format!("{name}/missing");
+    for args in [
+        &["checkpoint", "validate"][..],
+        &["checkpoint", "list"],
+        &["checkpoint", "tree"],
+        &["checkpoint", "doctor"],
+        &["checkpoint", "current", "one"],
+        &["checkpoint", "archive", name, "-o", "done", "-l", "much"],
+        &["check", "--staged"],
+        &["hook", "pre-commit", "--fix"],
+        &["doctor"],
+        &["brief"],
+        &["breadcrumb", "list"],
+        &["breadcrumb", "set", "a.b", "c"],
+        &["crumb", "validate", &crumb],
+        &["crumb", "show", &missing],
+        &["import", &missing],
+        &["commit", "-F", &missing],
+        &["install", "--no-such", name],
+    ] {
+        let said = repo.exact(&repo.run(args, b""));
+        assert!(!said.lines().any(|line| line.starts_with("hint: run this")), "git trace {args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_whose_name_is_not_utf_8_is_not_taken_for_another_one() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let repo = TestRepo::new();
+    let text = "∴CRUMB2 SPARK s1\n\n§core\r\nF a\n";
+    // Not every file system can have such a name.
+    if fs::write(repo.folder().join(std::ffi::OsStr::from_bytes(b"\xff.crumb")), text).is_err() {
+        return;
+    }
+    repo.git(&["add", "--all"]);
+    fs::write(repo.folder().join("\u{fffd}.crumb"), text).unwrap();
+    let said = repo.exact(&repo.run(&["hook", "pre-commit", "--fix"], b""));
+    assert!(said.contains("`\u{fffd}.crumb` was not changed: its name is not UTF-8"), "{said}");
+    assert_eq!(fs::read_to_string(repo.folder().join("\u{fffd}.crumb")).unwrap(), text);
+}
+
+#[test]
+fn a_history_in_a_folder_with_a_line_break_in_its_name_is_refused() {
+    let mut repo = TestRepo::new();
+    let folder = repo.folder().join("a\nb");
+    fs::create_dir_all(folder.join(".synapse")).unwrap();
+    repo.within(&folder, |repo| {
+        repo.text(&["breadcrumb", "set", "a.b", "c"]);
+        repo.git(&["add", "--all"]);
+        repo.git(&["commit", "--quiet", "-m", "x"]);
+        let said = repo.refused(&["breadcrumb", "history", "a.b"]);
+        assert!(said.contains("its path contains a line break"), "{said}");
+    });
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::repo::TestRepo;
-use crate::samples::{SAMPLES, said};
+use crate::samples::{SAMPLES, ran_in, said};
 
 fn import(repo: &TestRepo, bytes: &[u8]) -> Value {
     serde_json::from_slice(&repo.bytes_with(&["import", "claude-code", "-", "--json"], bytes)).unwrap()
@@ -225,8 +225,7 @@ fn two_clones_that_import_the_same_session_have_the_same_items() {
 fn import_without_a_file_takes_the_newest_session_of_this_folder() {
     let repo = TestRepo::new();
     let folder = repo.folder().canonicalize().unwrap();
-    let sample = std::str::from_utf8(SAMPLES[4].1).unwrap();
-    let bytes = sample.replace("/Users/dev/Work/entire/devenv/cli", folder.to_str().unwrap());
+    let bytes = ran_in(&folder, SAMPLES[4].1);
     let project = folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let sessions = repo.home().join(".claude/projects").join(&project);
     std::fs::create_dir_all(&sessions).unwrap();

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::recording::{claude_folder, said};
 use crate::repo::TestRepo;
+use crate::samples::ran_in;
 
 /// A repository with the sample session as trace `work`.
 fn sample() -> TestRepo {
@@ -222,7 +223,8 @@ fn ancestors_of_a_trace_are_named_as_in_git() {
 fn clean_and_resume_name_a_session_that_is_newer_than_the_current_trace() {
     let repo = sample();
     repo.text(&["switch", "work"]);
-    let session = String::from_utf8(repo.bytes(&["demo", "--session"])).unwrap();
+    let session = repo.bytes(&["demo", "--session"]);
+    let session = ran_in(&repo.folder().canonicalize().unwrap(), &session);
     let later = session.replace("2026-01-", "2026-03-").replace("79e9becd-", "79e9becf-");
     fs::write(claude_folder(&repo).join("79e9becf-0001.jsonl"), later).unwrap();
     repo.text(&["import", "claude-code"]);

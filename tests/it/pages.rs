@@ -257,8 +257,7 @@ fn set_up(repo: &TestRepo, word: &str) {
         "claude" => {
             let folder = repo.folder().canonicalize().unwrap();
             let name = folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-            let session = String::from_utf8(session).unwrap();
-            let session = session.replace("/Users/dev/Work/entire/devenv/cli", folder.to_str().unwrap());
+            let session = crate::samples::ran_in(&folder, &session);
             write(&format!("../.claude/projects/{name}/2b1d.jsonl"), session.as_bytes());
         }
         // Code, committed.

@@ -666,6 +666,8 @@ fn an_export_that_nobody_continued_is_forgotten_with_its_trace() {
     let repo = TestRepo::new();
     let mut session = Session { id: "s1".to_owned(), file: claude_folder(&repo).join("s1.jsonl"), last: None };
     session.say(&repo, 0, "fix the parser");
+    let cwd = format!("\"cwd\":{}", json!(repo.folder().canonicalize().unwrap()));
+    fs::write(&session.file, fs::read_to_string(&session.file).unwrap().replace("\"cwd\":\"/\"", &cwd)).unwrap();
     session.say(&repo, 1, "which one?");
     let all = || repo.json(&["import", "--all", "--json", "claude-code"])["imported"].clone();
     let clean = || {

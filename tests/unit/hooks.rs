@@ -297,7 +297,7 @@ fn mechanical_errors_are_fixed_in_the_working_tree() {
     place.git(&["add", "-A"]);
     let answer = place.trace(&["hook", "pre-commit", "--fix"]);
     let note =
-        "fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- '.synapse/breadcrumbs.jsonl'";
+        "fixed `.synapse/breadcrumbs.jsonl`; review it with `git diff`, then: git add -- .synapse/breadcrumbs.jsonl";
     assert!(answer.contains(note) && answer.ends_with("[exit 1]\n"), "{answer}");
     assert_eq!(place.read(STORE), format!("{a}{newer}"));
     refused(&place, &["commit", "-q", "-m", "the index is as it was"]);

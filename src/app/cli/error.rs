@@ -6,9 +6,9 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 
 use super::help;
-use crate::app::ui::escaped;
 use crate::base::changes::most_alike;
 use crate::base::error::Error;
+use crate::base::escape;
 use crate::base::string_enum::UnknownVariant;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use reflexes::{OTHER_NAMES, OTHER_OPTIONS};
@@ -18,9 +18,9 @@ pub(crate) fn print(error: &Error) {
 }
 
 fn print_lines(message: &str, hint: Option<&str>) {
-    let mut text = format!("error: {}\n", escaped(message));
+    let mut text = format!("error: {}\n", escape::message(message));
     if let Some(hint) = hint {
-        text.extend(["hint: ", &escaped(hint), "\n"]);
+        text.extend(["hint: ", &escape::message(hint), "\n"]);
     }
     // If stderr is closed, nobody can be told.
     let _ = io::stderr().write_all(text.as_bytes());

@@ -86,7 +86,8 @@ use crate::trace::TraceName;
 // What most commands need; they import it from here.
 use crate::app::context::Context;
 use crate::app::ui::{
-    BOLD, DIM, ID, MATCH, Ui, columns, escaped, minute, note, one_line, padded, shortened, with_note, without_middle,
+    BOLD, DIM, ID, MATCH, Plain, Ui, columns, escaped, minute, note, one_line, padded, shortened, with_note,
+    without_middle,
 };
 use crate::base::error::{Context as ErrorContext, Error, Result, bail, failure};
 use serde_json::{Value, json};

@@ -14,6 +14,7 @@ use super::tool::{Groups, Tool};
 use super::{answer, prompts, resources, tools};
 use crate::app::context::Context;
 use crate::base::error::{Error, Result};
+use crate::base::escape::message;
 use crate::git::Env;
 use crate::tokens::counter;
 use crate::trace::TraceName;
@@ -119,8 +120,8 @@ fn unknown_tool(name: &str) -> ErrorData {
 }
 
 fn refusal(error: &Error) -> String {
-    let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    format!("error: {error:#}{hint}")
+    let hint = error.hint().map(|hint| format!("\nhint: {}", message(hint))).unwrap_or_default();
+    format!("error: {}{hint}", message(&format!("{error:#}")))
 }
 
 fn internal(error: &Error) -> ErrorData {

@@ -13,7 +13,7 @@ use super::index::Index;
 use super::index::edit::{IndexEntry, add, empty, remove};
 use super::lifecycle::{LEARNINGS, collect_learnings, edit_index, list_of, lock, read_if_exists, write};
 use super::validate::{completion_field, has_learnings, validate_set};
-use crate::base::escape::Plain;
+use crate::base::escape::{Plain, shell_word};
 use crate::base::merge::{FileKind, conflict};
 use crate::git::Git;
 use crate::trace::Time;
@@ -82,7 +82,8 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
         let context = FollowContext::new(&folder.root, git, Some(&one.document));
         for reference in context.breadcrumbs.iter().filter(|reference| is_stale(&context, reference)) {
             let message = format!("the breadcrumb `{}` leads nowhere", reference.reference);
-            let remedy = format!("git trace checkpoint remove-breadcrumb '{}' -c {}", reference.reference, one.id());
+            let (value, id) = (shell_word(&reference.reference), shell_word(one.id()));
+            let remedy = format!("git trace checkpoint remove-breadcrumb {value} -c {id}");
             report(&one.file.path, "stale-breadcrumb", message, &remedy);
         }
     }

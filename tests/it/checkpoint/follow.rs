@@ -136,8 +136,8 @@ fn doctor_examines_the_checkpoints_together_and_fixes_lists() {
     insta::assert_snapshot!(place.trace(&["checkpoint", "doctor"]), @"
     checkpoints/active/INDEX.md: row-without-file: the row `chk-b` has no file; fix it with `git trace checkpoint doctor --fix`
     checkpoints/active/chk-a.md: file-without-row: INDEX.md does not list it; fix it with `git trace checkpoint doctor --fix`
-    checkpoints/active/chk-a.md: stale-breadcrumb: the breadcrumb `src/gone.rs` leads nowhere; git trace checkpoint remove-breadcrumb 'src/gone.rs' -c chk-a
-    checkpoints/active/chk-a.md: stale-breadcrumb: the breadcrumb `../secret` leads nowhere; git trace checkpoint remove-breadcrumb '../secret' -c chk-a
+    checkpoints/active/chk-a.md: stale-breadcrumb: the breadcrumb `src/gone.rs` leads nowhere; git trace checkpoint remove-breadcrumb src/gone.rs -c chk-a
+    checkpoints/active/chk-a.md: stale-breadcrumb: the breadcrumb `../secret` leads nowhere; git trace checkpoint remove-breadcrumb ../secret -c chk-a
     [exit 1]
     ");
     let answer = place.trace(&["doctor"]);

@@ -7,6 +7,7 @@ use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::breadcrumbs::decrypted;
 use crate::app::cli::flags::{NulArgs, one_of};
 use crate::app::cli::{ExitStatus, Result, Values, json, minute};
+use crate::base::escape::shell_word;
 use crate::base::when::When;
 use crate::memory::breadcrumb::exchange::{self, Format};
 use crate::memory::breadcrumb::namespace::STANDARD;
@@ -83,7 +84,7 @@ impl GetArgs {
             let below = Query { prefix: format!("{}.", self.key), ..Query::default() };
             let has_more = !context.store.list(&below, context.now())?.records.is_empty();
             let hint = if has_more {
-                format!("; `git trace breadcrumb list {}.` lists others", self.key)
+                format!("; `git trace breadcrumb list {}` lists others", shell_word(&below.prefix))
             } else {
                 String::new()
             };

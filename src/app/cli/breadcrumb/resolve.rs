@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::BreadcrumbContext;
 use crate::app::breadcrumbs::large_file;
 use crate::app::cli::{ExitStatus, Result};
+use crate::base::escape::Plain;
 use crate::base::merge::Markers;
 use crate::base::replace::FileError;
 use crate::git::Git;
@@ -44,7 +45,8 @@ impl ResolveArgs {
         if let Some(note) = resolved.is_changed.then(|| large_file(context, &context.store)).flatten() {
             context.ui.note(note);
         }
-        let shown = context.relative(&path);
+        let shown = context.relative(&path).to_string();
+        let shown = Plain(&shown);
         for note in &resolved.notes {
             context.ui.note(format!("{shown}: {note}"));
         }

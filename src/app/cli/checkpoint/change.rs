@@ -2,7 +2,7 @@
 
 use super::CheckpointContext;
 use crate::app::cli::flags::content::read;
-use crate::app::cli::{ExitStatus, Result, bail, escaped, json, one_line};
+use crate::app::cli::{ExitStatus, Plain, Result, bail, json, one_line};
 use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::checkpoint::CheckpointError;
 use crate::memory::checkpoint::document::edit::{Completion, NewDelta};
@@ -113,7 +113,7 @@ impl NewArgs {
         if self.json {
             return context.ui.json(&json!({ "path": path, "current": self.current }));
         }
-        writeln!(context.ui, "{}", escaped(&path))
+        writeln!(context.ui, "{}", Plain(&path))
     }
 }
 
@@ -137,7 +137,7 @@ impl CurrentArgs {
         let known = checkpoints(&files);
         match find(&known, None) {
             Ok(one) if self.json => context.ui.json(&json!({ "id": one.id(), "path": one.file.path }))?,
-            Ok(one) => writeln!(context.ui, "{}  {}", one_line(one.id(), 200), escaped(&one.file.path))?,
+            Ok(one) => writeln!(context.ui, "{}  {}", one_line(one.id(), 200), Plain(&one.file.path))?,
             Err(CheckpointError::NoCurrent) => {
                 if self.json {
                     context.ui.json(&())?;
@@ -167,7 +167,7 @@ impl DeltaArgs {
         if self.json {
             return context.ui.json(&json!({ "path": path, "time": at.to_string() }));
         }
-        writeln!(context.ui, "{}  delta of {at}", escaped(&path))
+        writeln!(context.ui, "{}  delta of {at}", Plain(&path))
     }
 }
 
@@ -193,8 +193,8 @@ impl ArchiveArgs {
             return context.ui.json(&json!(archived));
         }
         if archived.from == archived.to {
-            return writeln!(context.ui, "{} is archived, and no longer current", escaped(&archived.to));
+            return writeln!(context.ui, "{} is archived, and no longer current", Plain(&archived.to));
         }
-        writeln!(context.ui, "{} -> {}", escaped(&archived.from), escaped(&archived.to))
+        writeln!(context.ui, "{} -> {}", Plain(&archived.from), Plain(&archived.to))
     }
 }

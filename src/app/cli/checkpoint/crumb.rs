@@ -2,7 +2,7 @@
 
 use super::CheckpointContext;
 use crate::app::cli::flags::NulArgs;
-use crate::app::cli::{Error, Result, Ui, bail, escaped, json, one_line};
+use crate::app::cli::{Error, Plain, Result, Ui, bail, json, one_line};
 use crate::app::secrets::{Caller, refuse_secret_text};
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::cost::{TokenCost, token_costs};
@@ -127,7 +127,7 @@ impl RemoveArgs {
         if self.json {
             return context.ui.json(&json!({ "path": path, "reference": reference }));
         }
-        writeln!(context.ui, "removed {} from {}", one_line(&reference, 200), escaped(&path))
+        writeln!(context.ui, "removed {} from {}", one_line(&reference, 200), Plain(&path))
     }
 }
 
@@ -145,7 +145,7 @@ impl AddArgs {
                 "path": path, "change": change.as_str(), "type": kind.as_str(), "reference": reference, "hint": hint,
             }));
         }
-        writeln!(context.ui, "{change} {kind} {} in {}", one_line(&reference, 200), escaped(&path))
+        writeln!(context.ui, "{change} {kind} {} in {}", one_line(&reference, 200), Plain(&path))
     }
 }
 

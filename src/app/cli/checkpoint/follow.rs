@@ -1,7 +1,7 @@
 //! `git trace checkpoint follow`.
 
 use super::CheckpointContext;
-use crate::app::cli::{Result, escaped};
+use crate::app::cli::{Plain, Result};
 use crate::memory::checkpoint::folder::{checkpoints, find};
 use crate::memory::checkpoint::follow::{FollowContext, Followed, find_breadcrumb, follow};
 use crate::memory::checkpoint::{CheckpointError, Reference, ReferenceKind};
@@ -57,13 +57,13 @@ fn print(context: &CheckpointContext<'_>, reference: &Reference, followed: &Foll
     match followed {
         Followed::File { content, .. } => context.ui.write_content(content)?,
         Followed::Folder { names, .. } => {
-            names.iter().try_for_each(|name| writeln!(context.ui, "{}", escaped(name)))?;
+            names.iter().try_for_each(|name| writeln!(context.ui, "{}", Plain(name)))?;
         }
         Followed::Function(definitions) => {
             for (at, one) in definitions.iter().enumerate() {
                 if definitions.len() > 1 {
                     let gap = if at == 0 { "" } else { "\n" };
-                    context.ui.write_content(format!("{gap}{}:{}:\n", one.path, one.line))?;
+                    context.ui.write_content(format!("{gap}{}:{}:\n", Plain(&one.path), one.line))?;
                 } else {
                     context.ui.note(format!("{}:{}", one.path, one.line));
                 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{agent, read};
 use crate::app::cli::{Context, Error, ErrorContext as _, Result};
 use crate::app::secrets::{Caller, refuse_secret_text};
+use crate::base::escape::Plain;
 use crate::memory::crumb::{self, CrumbError, CrumbFile, EntryKind, NewEntry};
 
 /// Create a crumb file with session 1 and the five standard sections
@@ -122,7 +123,11 @@ impl NewArgs {
         }
         context.git()?.check_checked_out(&file)?;
         crumb::create(&file, &crumb::new_file(identity, &self.facts)?)?;
-        context.ui.write_content(format!("created {} for {identity}, session 1\n", file.display()))
+        context.ui.write_content(format!(
+            "created {} for {}, session 1\n",
+            Plain(&file.to_string_lossy()),
+            Plain(identity)
+        ))
     }
 }
 

@@ -69,7 +69,7 @@ impl FmtArgs {
             if !self.check {
                 ui.write_content(&formatted)?;
             } else if formatted != bytes {
-                ui.write_content(format!("{} would change\n", self.file.display()))?;
+                ui.write_content(format!("{} would change\n", Plain(&self.file.to_string_lossy())))?;
                 return Ok(ExitStatus::No);
             }
             return Ok(ExitStatus::Success);

@@ -48,7 +48,8 @@ impl GetArgs {
         self.nul.apply(context);
         let Some(agent) = &context.agent else {
             let hint = ForwardError::NoAgent.hint().unwrap_or_default();
-            context.ui.note(format!("no agent was named, so there are no forward crumbs\nhint: {hint}"));
+            context.ui.note("no agent was named, so there are no forward crumbs");
+            context.ui.note(format!("hint: {hint}"));
             if self.json {
                 // An empty answer contains no name.
                 context.ui.json_pretty(&CrumbList::new(&"nobody".parse()?, &[], &[]))?;

@@ -2,6 +2,7 @@
 
 use crate::app::cli::{Context, Result};
 use crate::app::ui::grouped;
+use crate::base::escape::shell_word;
 use crate::clean::{Parameters, Plan, Session, branch_name};
 use crate::trace::change::bulk::Report;
 use crate::trace::model::tree;
@@ -49,6 +50,7 @@ fn message(name: &TraceName, cleaned: &TraceName, plan: &Plan, size: &ContextSiz
     let full = format!("git-trace: this session fills {full} of the context window{}", size.omission());
     if plan.is_worthwhile() {
         let thousands = (saved + 500) / 1_000;
+        let (name, cleaned) = (shell_word(name), shell_word(cleaned));
         format!(
             "{full}. `git trace clean {name} --yes` would save ≈ {thousands}k tokens, which leaves {left}; \
              `git trace resume {cleaned}` continues there."

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::cli::{Context, ExitStatus, Result};
+use crate::base::escape::shell_word;
 use crate::base::finding::Weight;
 use crate::check::staged::fix::{self, Fate};
 use crate::check::staged::{Checked, Source, check};
@@ -68,11 +69,11 @@ fn is_strict(context: &Context, git: &Git) -> bool {
 fn fix(context: &Context, git: &Git, fixable: &[&Checked]) -> Result<()> {
     let root = PathBuf::from(git.line(&["rev-parse", "--show-toplevel"])?);
     for checked in fixable {
-        let path = &checked.path;
+        let (path, word) = (&checked.path, shell_word(&checked.path));
         context.ui.note(match fix::fix(&root, checked) {
-            Ok(Fate::Fixed) => format!("fixed `{path}`; review it with `git diff`, then: git add -- '{path}'"),
+            Ok(Fate::Fixed) => format!("fixed `{path}`; review it with `git diff`, then: git add -- {word}"),
             Ok(Fate::InOrder) => {
-                format!("`{path}` is already correct in the working tree; stage it with: git add -- '{path}'")
+                format!("`{path}` is already correct in the working tree; stage it with: git add -- {word}")
             }
             Ok(Fate::Unreadable) => format!("`{path}` was not changed: correct the unreadable lines first"),
             Err(error) => format!("`{path}` was not changed: {error}"),

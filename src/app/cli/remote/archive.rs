@@ -2,6 +2,7 @@
 
 use super::remote_of;
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, escaped, json, minute};
+use crate::base::escape::shell_word;
 use crate::base::when::When;
 use crate::git::{Oid, Repo};
 use crate::trace::model::trailers::ImportPosition;
@@ -80,7 +81,7 @@ impl ArchiveArgs {
             print_kept(context, &kept)?;
         }
         if let Some(one) = archival.archived.first() {
-            context.ui.note(format!("`git trace switch {}` brings it back", escaped(one.name.as_str())));
+            context.ui.note(format!("`git trace switch {}` brings it back", shell_word(&one.name)));
         }
         archival.record.map_or(Ok(ExitStatus::of(kept.is_empty())), |error| Err(Error::from(error)))
     }

@@ -8,6 +8,7 @@ pub(crate) use pull::{PullArgs, print_priorities, print_received, priority_json}
 
 use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::base::escape::shell_word;
 use crate::check::purge::refuse_independent;
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
@@ -102,11 +103,11 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
     if repo.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
         let is_trace = remote.parse().is_ok_and(|name| matches!(Tip::find(repo, &name), Ok(Some(_))));
         let hint = if is_trace {
-            format!("that is a trace; name the remote before it: `origin {remote}`")
+            format!("that is a trace; name the remote before it: `origin {}`", shell_word(&remote))
         } else if remote.contains(['/', ':']) {
             "give the address a name: `git remote add NAME ADDRESS`".to_owned()
         } else {
-            format!("`git remote add {} URL` adds it", escaped(&remote))
+            format!("`git remote add {} URL` adds it", shell_word(&remote))
         };
         return Err(Error::with_hint(format!("there is no remote `{}`", escaped(&remote)), hint));
     }
@@ -209,11 +210,17 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
     }
     if let Some(behind) = delivery.refs.iter().find(|pushed| pushed.fate == PushFate::Behind) {
         let after_purge = match context.repo()?.find_ref(tombstone::HISTORY.refname)? {
-            Some(_) => format!("`git trace purge --push {remote}` replaces there what was purged here; otherwise, "),
+            Some(_) => {
+                let remote = shell_word(remote);
+                format!("`git trace purge --push {remote}` replaces there what was purged here; otherwise, ")
+            }
             None => String::new(),
         };
         let hint = if let Some(agent) = AgentName::of_ref(&behind.refname) {
-            &format!("another clone pushed forward crumbs: `git trace forward pull --agent {agent}` merges them")
+            &format!(
+                "another clone pushed forward crumbs: `git trace forward pull --agent {}` merges them",
+                shell_word(agent)
+            )
         } else if force {
             "the remote has commits that were not fetched: look at them first with `git trace fetch` and `git trace diff`"
         } else {
@@ -279,7 +286,7 @@ impl RemoteArgs {
             let remote = remote_of(context, self.remote.as_deref())?;
             follow(context.repo()?, &remote, self.follow)?;
             let what = if self.follow { "brings" } else { "no longer brings" };
-            return writeln!(context.ui, "`git fetch {remote}` {what} its traces along");
+            return writeln!(context.ui, "`git fetch {}` {what} its traces along", shell_word(remote));
         }
         self.nul.apply(context);
         let prefix = "refs/trace-remotes/";

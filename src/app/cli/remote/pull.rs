@@ -7,6 +7,7 @@ use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail, error, escaped, json};
+use crate::base::escape::shell_word;
 use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
 use crate::git::{Repo, short_oid};
 use crate::memory::crumb::archive;
@@ -77,7 +78,7 @@ impl PullArgs {
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
         for name in &rewritten {
-            let hint = format!("`git trace purge --push {remote}` replaces it there");
+            let hint = format!("`git trace purge --push {}` replaces it there", shell_word(&remote));
             context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
         }
         // Otherwise a merge would refuse the local traces.

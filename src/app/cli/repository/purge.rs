@@ -7,7 +7,9 @@ use regex::bytes::Regex;
 
 use crate::app::cli::flags::items::ReasonArgs;
 use crate::app::cli::remote::{print_received, remote_of};
-use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, Values, bail, escaped, json};
+use crate::app::cli::{
+    Context, Error, ErrorContext as _, ExitStatus, Plain, Result, Value, Values, bail, escaped, json,
+};
 use crate::app::ui::confirmed;
 use crate::base::bounded;
 use crate::check::purge::{self, Missing, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
@@ -217,10 +219,10 @@ impl PurgeArgs {
             writeln!(ui, "stays as author or committer, commits: {}", outside.authors)?;
         }
         for path in &outside.files {
-            writeln!(ui, "stays in a file: {}", escaped(&path.display().to_string()))?;
+            writeln!(ui, "stays in a file: {}", Plain(&path.display().to_string()))?;
         }
         for path in &outside.unread {
-            writeln!(ui, "cannot be searched, and stays: {}", escaped(&path.display().to_string()))?;
+            writeln!(ui, "cannot be searched, and stays: {}", Plain(&path.display().to_string()))?;
         }
         let Some(purged) = purged else { return Ok(()) };
         for (oid, _) in &purged.left {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::app::analysis::{Form, Report, export_all};
 use crate::app::cli::flags::items::FilterArgs;
-use crate::app::cli::{Context, Error, Result, Values, bail, escaped, json};
+use crate::app::cli::{Context, Error, Plain, Result, Values, bail, escaped, json};
 use crate::app::ui::grouped;
+use crate::base::escape::shell_word;
 use crate::git::Git;
 use crate::trace::model::name::TRACES;
 use crate::trace::query::export::export;
@@ -91,7 +92,7 @@ impl ExportArgs {
                 if let Some(format) = self.name.as_ref().map(TraceName::as_str)
                     && (format.parse::<Format>().is_ok() || format.parse::<Document>().is_ok())
                 {
-                    let hint = format!("the format comes first: `git trace export {format} {name}`");
+                    let hint = format!("the format comes first: `git trace export {format} {}`", shell_word(name));
                     return Err(Error::with_hint(format!("unknown format `{name}`"), hint));
                 }
                 bail!(
@@ -170,7 +171,7 @@ fn session_of(context: &Context, args: &ExportArgs, format: Format) -> Result<()
             .json(&json!({ "trace": name.as_str(), "session": session.id, "file": path.to_string_lossy(),
             "items": exported.items, "notes": exported.notes, "resume": resume }));
     }
-    writeln!(context.ui, "{} items written to {}", exported.items, escaped(&path.to_string_lossy()))?;
+    writeln!(context.ui, "{} items written to {}", exported.items, Plain(&path.to_string_lossy()))?;
     if args.output.is_none() {
         context.ui.flush()?;
         context.ui.note(format!("`{resume}` resumes the session, and its new items are recorded in trace `{name}`"));

@@ -8,6 +8,7 @@ use crate::app::cli::flags::agent;
 use crate::app::cli::trace::branch::pick;
 use crate::app::cli::{Context, Error, ExitStatus, Result, Values, escaped, json};
 use crate::app::ui::grouped;
+use crate::base::escape::shell_word;
 use crate::base::process::{Process, ProcessError};
 use crate::clean::{WORTH, newest_branch};
 use crate::git::Repo;
@@ -68,7 +69,10 @@ impl ResumeArgs {
         let recorded = recorded_by(repo, &name, &view)?;
         let Some(agent) = self.agent.or(recorded) else {
             let message = format!("no agent recorded trace `{name}`");
-            return Err(Error::with_hint(message, format!("name one: git trace resume --agent claude-code {name}")));
+            return Err(Error::with_hint(
+                message,
+                format!("name one: git trace resume --agent claude-code {}", shell_word(&name)),
+            ));
         };
         if let Some(why) = why {
             context.ui.note(why);
@@ -127,7 +131,7 @@ impl ResumeArgs {
             return Ok(Some(folder));
         }
         let message = format!("the {what}, `{}`, does not exist", escaped(&folder.to_string_lossy()));
-        let hint = format!("start in another one: git trace resume --folder DIR {name}");
+        let hint = format!("start in another one: git trace resume --folder DIR {}", shell_word(name));
         Err(Error::with_hint(message, hint))
     }
 }
@@ -150,8 +154,9 @@ fn choose(context: &Context) -> Result<Option<(TraceName, Option<String>)>> {
     }
     let name = context.trace_name(None)?;
     if let Some(cleaned) = newest_branch(repo, &name)? {
+        let original = shell_word(&name);
         let why =
-            format!("`{cleaned}` is the cleaned copy of `{name}`; `git trace resume {name}` resumes the original");
+            format!("`{cleaned}` is the cleaned copy of `{name}`; `git trace resume {original}` resumes the original");
         return Ok(Some((context.trace_name(Some(&cleaned))?, Some(why))));
     }
     let why = (head::current(repo)? == name).then(|| format!("`{name}` is the current trace"));

@@ -118,7 +118,8 @@ pub(in crate::app::cli) fn tell_failures(context: &Context) -> Result<()> {
         let last = last_recorded(repo, format)?.map(|(_, at)| at);
         if let Some(last) = failures(repo, format, last).last() {
             let text = crate::app::cli::escaped(last);
-            context.ui.note(format!("warning: a hook failed: {text}\nhint: `git trace doctor` examines the setup"));
+            context.ui.note(format!("warning: a hook failed: {text}"));
+            context.ui.note("hint: `git trace doctor` examines the setup");
         }
     }
     Ok(())

@@ -8,12 +8,13 @@ use super::complete::Values;
 use super::{agents, man};
 use crate::app::cli::checkpoint::checkpoint_folder;
 use crate::app::cli::flags::agent;
-use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail, escaped, json};
+use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Plain, Result, Ui, bail, json};
 use crate::app::install::agent::{AGENTS, Agent, AgentSetup, SettingsOwner};
 use crate::app::install::client::{self, Client};
 use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
+use crate::base::escape::shell_word;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::trace::model::name::TRACES;
 use crate::transcript::format::Format;
@@ -140,13 +141,13 @@ impl TargetArgs {
             let folder = Path::new(&step.what).parent().and_then(Path::to_str);
             match folder.filter(|_| self.man.is_some() && step.action != Action::LeftAlone) {
                 Some(folder) => pages.entry((action, folder)).or_default().push(&step.what),
-                None => writeln!(ui, "{action} {}", escaped(&step.what))?,
+                None => writeln!(ui, "{action} {}", Plain(&step.what))?,
             }
         }
         for ((action, folder), pages) in pages {
             match *pages {
-                [page] => writeln!(ui, "{action} {}", escaped(page))?,
-                _ => writeln!(ui, "{action} {} manual pages in {}", pages.len(), escaped(folder))?,
+                [page] => writeln!(ui, "{action} {}", Plain(page))?,
+                _ => writeln!(ui, "{action} {} manual pages in {}", pages.len(), Plain(folder))?,
             }
         }
         for hint in steps.iter().filter_map(|step| step.hint.as_ref()) {
@@ -287,8 +288,8 @@ fn install_pages(folder: Option<&Path>, mode: Mode, env: &Env, ui: &Ui) -> Resul
     let steps = man::install(&folder, mode)?;
     if mode == Mode::Write && !man::is_found(&folder) {
         ui.note(format!(
-            "hint: man does not search this folder; run `export MANPATH=\"{}:$MANPATH\"` for `git trace --help` to work",
-            folder.display()
+            "hint: man does not search this folder; run `export MANPATH={}:\"$MANPATH\"` for `git trace --help` to work",
+            shell_word(folder.display())
         ));
     }
     Ok(steps)
@@ -418,9 +419,9 @@ impl DoctorArgs {
                     Health::Warning => "warning",
                     Health::Error => "error",
                 };
-                ui.write_wrapped(9, &format!("{word:<8} {}: {}", diagnosis.code, escaped(&diagnosis.message)))?;
+                ui.write_wrapped(9, &format!("{word:<8} {}: {}", diagnosis.code, Plain(&diagnosis.message)))?;
                 if !diagnosis.remedy.is_empty() {
-                    ui.write_wrapped(9, &format!("{:<8} {}", "", escaped(&diagnosis.remedy)))?;
+                    ui.write_wrapped(9, &format!("{:<8} {}", "", Plain(&diagnosis.remedy)))?;
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{
     BOLD, Context, DIM, Error, ErrorContext as _, Result, Ui, Values, bail, columns, escaped, padded,
 };
+use crate::base::escape::shell_word;
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
@@ -234,9 +235,9 @@ fn note_fetched(context: &Context) -> Result<()> {
         }
     }
     for (remote, count) in missing {
-        let remote = escaped(&remote);
+        let (shown, word) = (escaped(&remote), shell_word(&remote));
         let traces = if count == 1 { "1 trace that is".to_owned() } else { format!("{count} traces that are") };
-        context.ui.note(format!("hint: `{remote}` has {traces} not here: `git trace pull {remote}`"));
+        context.ui.note(format!("hint: `{shown}` has {traces} not here: `git trace pull {word}`"));
     }
     Ok(())
 }
@@ -340,7 +341,7 @@ pub(crate) fn pick(context: &Context, first: Option<&TraceName>) -> Result<Optio
 fn no_trace(repo: &Repo, name: &TraceName) -> Result<Option<Error>> {
     let commit = repo.find_commit(name.as_str())?.map(|oid| Tip::read(repo, oid)).transpose()?;
     if commit.is_some_and(|commit| commit.is_ours()) {
-        let hint = format!("`git trace switch -c NAME {name}` creates a trace that starts there");
+        let hint = format!("`git trace switch -c NAME {}` creates a trace that starts there", shell_word(name));
         return Ok(Some(Error::with_hint(format!("`{name}` is a commit, not a trace"), hint)));
     }
     Ok(None)
@@ -369,7 +370,7 @@ impl InitArgs {
             if is_current {
                 return writeln!(context.ui, "`{name}` is already the current trace.");
             }
-            let hint = format!("`git trace switch {name}` makes it the current one");
+            let hint = format!("`git trace switch {}` makes it the current one", shell_word(&name));
             return Err(Error::with_hint(format!("trace `{name}` already exists"), hint));
         }
         if is_current {

@@ -7,6 +7,7 @@ use crate::app::cli::flags::content::{Editor, edit};
 use crate::app::cli::{Context, Result, Values};
 use crate::app::screen::{self, Decision};
 use crate::app::ui::grouped;
+use crate::base::escape::shell_word;
 use crate::clean::{Choice, Cleaned, Parameters, Plan, Session, branch_name};
 use crate::trace::TraceName;
 use crate::trace::query::size::ContextSize;
@@ -156,8 +157,9 @@ fn print_done(context: &Context, name: &TraceName, done: &Cleaned) -> Result<()>
         writeln!(ui, "{items} items became one summary; `git trace expand {}` brings them back", ui.id(*summary))?;
     }
     if done.name != *name {
-        writeln!(ui, "`{name}` is unchanged; `git trace diff {name} {}` shows what was cut", done.name)?;
-        writeln!(ui, "`git trace resume {}` continues with the result", done.name)?;
+        let (before, after) = (shell_word(name), shell_word(&done.name));
+        writeln!(ui, "`{name}` is unchanged; `git trace diff {before} {after}` shows what was cut")?;
+        writeln!(ui, "`git trace resume {after}` continues with the result")?;
     }
     Ok(())
 }

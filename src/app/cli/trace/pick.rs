@@ -4,6 +4,7 @@ use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, escaped, json};
+use crate::base::escape::shell_word;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
 use crate::trace::query::select::Among;
@@ -69,7 +70,7 @@ impl CherryPickArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let name = context.trace_name(None)?;
         if self.from.starts_with(['#', '@']) && !self.items.are_named() {
-            let hint = format!("name it first: `git trace cherry-pick TRACE '{}'`", self.from);
+            let hint = format!("name it first: `git trace cherry-pick TRACE {}`", shell_word(&self.from));
             return Err(Error::with_hint("no trace was named to pick from", hint));
         }
         let outcome = bring_in(context, &name, &self.from, &self.conflicts, self.reason.as_deref(), |name, tip| {

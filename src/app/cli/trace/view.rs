@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::cli::flags::traces::TraceFilterArgs;
-use crate::app::cli::{Context, ErrorContext as _, Result, Values, bail, escaped};
+use crate::app::cli::{Context, ErrorContext as _, Plain, Result, Values, bail};
 use crate::app::progress::Progress;
 use crate::app::ui::grouped;
 use crate::app::view::site::{self, Report};
@@ -88,7 +88,7 @@ impl ViewArgs {
             Some(path) => context.ui.write_file(Some(path), page.html.as_bytes()),
             None => {
                 let path = save(&context.repo()?.common_dir().join("trace").join("view"), &name, page.html.as_bytes())?;
-                writeln!(context.ui, "{}", escaped(&path.to_string_lossy()))?;
+                writeln!(context.ui, "{}", Plain(&path.to_string_lossy()))?;
                 context.ui.flush()?;
                 if !self.no_open
                     && may_browse(repo, context.ui.is_terminal())?
@@ -115,7 +115,7 @@ fn write_site(context: &Context, folder: &Path, wanted: &Wanted, options: Option
     let gone = if removed > 0 { format!(", {removed} removed") } else { String::new() };
     let [written, unchanged] = [written, unchanged].map(|count| grouped(count as u64));
     context.ui.note(format!("pages: {written} written, {unchanged} unchanged{gone}"));
-    writeln!(context.ui, "{}", escaped(&index.to_string_lossy()))
+    writeln!(context.ui, "{}", Plain(&index.to_string_lossy()))
 }
 
 /// Whether to open a browser. One that git finds may be a text browser, which needs a terminal and must not take it over where the

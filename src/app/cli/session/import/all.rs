@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::transcript::{compactions, print_tally, to_json};
 use super::{ImportArgs, print_report};
-use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, error, escaped, json};
+use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Plain, Result, Value, error, escaped, json};
 use crate::app::progress::Progress;
 use crate::git::Repo;
 use crate::trace::store::archived;
@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
             archived = archived::all(repo)?;
             if args.all_folders && !args.json {
                 above(bar.as_ref(), || -> Result<()> {
-                    writeln!(context.ui, "in `{}`:", escaped(&root(repo).to_string_lossy()))?;
+                    writeln!(context.ui, "in `{}`:", Plain(&root(repo).to_string_lossy()))?;
                     context.ui.flush()
                 })?;
             }

@@ -12,6 +12,7 @@ use crate::app::cli::remote::{print_priorities, priority_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, bail, escaped, json};
 use crate::base::bounded;
 use crate::base::changes::most_alike;
+use crate::base::escape::shell_word;
 use crate::message::Api;
 use crate::secrets::Policy;
 use crate::trace::TraceName;
@@ -184,7 +185,7 @@ fn meant(context: &Context, word: &str) -> Result<Option<String>> {
             let mut files = format.own_sessions(&home, &folder).into_iter().flatten();
             let is_meant = |file: &PathBuf| file.file_stem().is_some_and(|stem| stem.to_string_lossy().contains(word));
             if let Some(file) = files.find(is_meant) {
-                return Ok(Some(format!("did you mean `git trace import {}`?", escaped(&file.to_string_lossy()))));
+                return Ok(Some(format!("did you mean `git trace import {}`?", shell_word(file.display()))));
             }
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{ImportArgs, ImportRequest, base_of_conversations, print_report, report_json};
 use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Value, json};
 use crate::app::progress::Progress;
+use crate::base::escape::shell_word;
 use crate::git::Repo;
 use crate::trace::store::head;
 use crate::trace::{Tip, TraceName};
@@ -63,7 +64,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     if becomes_current {
         context.ui.note(format!("the current trace is now `{main}`"));
     } else if is_there && context.trace_name(None)? != main {
-        context.ui.note(format!("`git trace switch {main}` makes it the current trace"));
+        context.ui.note(format!("`git trace switch {}` makes it the current trace", shell_word(main)));
     }
     Ok(ExitStatus::of(imported.tally.is_complete()))
 }
