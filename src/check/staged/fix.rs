@@ -29,6 +29,9 @@ pub(crate) fn is_fixable(checked: &Checked) -> bool {
 
 /// Fixes a file in the working tree at `root`; see [`breadcrumb::fix`]. A symbolic link is refused.
 pub(crate) fn fix(root: &Path, checked: &Checked) -> io::Result<Fate> {
+    if checked.path.contains(char::REPLACEMENT_CHARACTER) {
+        return Err(io::Error::other("its name is not UTF-8, or contains U+FFFD"));
+    }
     let path = root.join(&checked.path);
     if path.symlink_metadata()?.is_symlink() {
         return Err(io::Error::other("it is a symbolic link"));

@@ -2,7 +2,7 @@
 
 use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::cli::flags::NulArgs;
-use crate::app::cli::{Error, ExitStatus, Result, Ui, Values, json};
+use crate::app::cli::{Error, ExitStatus, Plain, Result, Ui, Values, bail, json};
 use crate::memory::breadcrumb::query::history::{History, KeyChange, history};
 use crate::memory::breadcrumb::{Record, StoreFile};
 use crate::trace::Time;
@@ -28,6 +28,9 @@ impl HistoryArgs {
         self.nul.apply(context);
         let path = context.store.path(StoreFile::Shared);
         let path = path.strip_prefix(&context.root).unwrap_or(&path);
+        if path.as_os_str().as_encoded_bytes().contains(&b'\n') {
+            bail!("cannot read the history of `{}`: its path contains a line break", Plain(&path.to_string_lossy()));
+        }
         let History { mut changes, committed } = history(&context.git, &context.root, path, &self.key)?;
         let record = context.store.lookup(&self.key, context.now())?.record;
         let value = record.as_ref().map_or("", |record| &record.value);
