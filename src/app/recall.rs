@@ -9,7 +9,7 @@ use crate::trace::model::trailers::one_line;
 
 /// The command that prints the complete entry.
 pub(crate) fn command(entry: &Entry) -> String {
-    entry.command().iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    entry.command().iter().map(shell_word).collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) fn label(entry: &Entry) -> String {

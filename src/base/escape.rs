@@ -63,7 +63,11 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 /// A message as a terminal and a model may be given it. Lines after the first one are indented, so that a name with a line break
 /// begins no other message.
 pub(crate) fn message(text: &str) -> String {
-    escaped(text).replace('\n', "\n  ")
+    let text = escaped(text);
+    let mut lines = text.split('\n');
+    let first = lines.next().unwrap_or_default().to_owned();
+    let indent = |line: &str| if line.starts_with([' ', '\t']) { "\n" } else { "\n  " };
+    lines.fold(first, |all, line| all + indent(line) + line)
 }
 
 /// A text as one word of a command for a shell. A clone may contain any name, and users paste the commands that messages suggest.

@@ -248,35 +248,45 @@ impl TraceError {
         };
         Some(format!("{raise} at least {needed} tokens, or {or}"))
     }
+
+    /// The command for the trace or the remote of the error.
+    fn next_command(&self) -> Option<String> {
+        Some(match self {
+            Self::NotACommit { trace, .. } => format!("`git trace log {}` lists commits", shell_word(trace)),
+            Self::TraceExists { name } => format!("`git trace switch {}` makes it the current trace", shell_word(name)),
+            Self::NoRemoteMatch { remote, .. } => {
+                format!("`git trace fetch {}` fetches and lists all of its traces", shell_word(remote))
+            }
+            Self::OnlyFetched { name, .. } => format!("`git trace switch {}` creates it", shell_word(name)),
+            Self::Archived { name, .. } => format!("`git trace switch {}` brings it back", shell_word(name)),
+            Self::NotHeld { name, remote, .. } => {
+                let (remote, refname) = (shell_word(remote), shell_word(name.refname()));
+                format!("`git ls-remote {remote} {refname}` shows what it has")
+            }
+            Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {
+                format!("`git trace log --oneline {}` lists items", shell_word(trace))
+            }
+            Self::Unrelated { remote, name } => {
+                let fetched = shell_word(format_args!("{remote}/{name}"));
+                format!("if it is the same trace, `git trace merge {fetched}` joins them")
+            }
+            Self::Unmerged { name, .. } => {
+                let name = shell_word(name);
+                format!("`git trace branch -D {name}` deletes it anyway; `git trace undo` brings it back")
+            }
+            _ => return None,
+        })
+    }
 }
 
 impl Diagnostic for TraceError {
     fn hint(&self) -> Option<String> {
-        if let Some(hint) = self.meant().or_else(|| self.needed()) {
+        if let Some(hint) = self.meant().or_else(|| self.needed()).or_else(|| self.next_command()) {
             return Some(hint);
         }
         let hint = match self {
-            Self::NotACommit { trace, .. } => {
-                return Some(format!("`git trace log {}` lists commits", shell_word(trace)));
-            }
             Self::NoSuchTurn { .. } => "`git trace top --by turn` lists turns; `@-1` is the last one",
-            Self::TraceExists { name } => {
-                return Some(format!("`git trace switch {}` makes it the current trace", shell_word(name)));
-            }
             Self::NoMatch { .. } => "`git trace branch` lists traces",
-            Self::NoRemoteMatch { remote, .. } => {
-                return Some(format!("`git trace fetch {}` fetches and lists all of its traces", shell_word(remote)));
-            }
-            Self::OnlyFetched { name, .. } => {
-                return Some(format!("`git trace switch {}` creates it", shell_word(name)));
-            }
-            Self::Archived { name, .. } => {
-                return Some(format!("`git trace switch {}` brings it back", shell_word(name)));
-            }
-            Self::NotHeld { name, remote, .. } => {
-                let (remote, refname) = (shell_word(remote), shell_word(name.refname()));
-                return Some(format!("`git ls-remote {remote} {refname}` shows what it has"));
-            }
             Self::ArchiveHere { .. } => "use a separate repository as the remote, such as `git init --bare` makes",
             Self::AmbiguousTrace { .. } => "name more of it",
             Self::NoSuchTrace { .. } => {
@@ -289,9 +299,6 @@ impl Diagnostic for TraceError {
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
             Self::AmbiguousItem { .. } | Self::TooShort { .. } | Self::NotOneItem { .. } => {
                 "`git trace log --oneline` lists items"
-            }
-            Self::UnknownItem { trace, .. } | Self::NotInTrace { trace, .. } => {
-                return Some(format!("`git trace log --oneline {}` lists items", shell_word(trace)));
             }
             Self::UnknownMoment { .. } => {
                 "`git trace log` lists commits and items; a time is written like `yesterday`, `2 days ago`, or `2026-02-10 09:00`"
@@ -311,10 +318,6 @@ impl Diagnostic for TraceError {
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
-            Self::Unrelated { remote, name } => {
-                let fetched = shell_word(format_args!("{remote}/{name}"));
-                return Some(format!("if it is the same trace, `git trace merge {fetched}` joins them"));
-            }
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
             Self::SeenOtherwise { as_seen: true, .. } => "omit --full, or import into another trace: --trace NAME",
@@ -327,12 +330,6 @@ impl Diagnostic for TraceError {
             Self::FewPositions { .. } => "where it was made, `git trace gc --renumber` closes the gaps",
             Self::Full { .. } => {
                 "continue in another trace: --trace NAME; if items were deleted, `git trace gc --renumber` frees their positions"
-            }
-            Self::Unmerged { name, .. } => {
-                return Some(format!(
-                    "`git trace branch -D {}` deletes it anyway; `git trace undo` brings it back",
-                    shell_word(name)
-                ));
             }
             Self::NoSuchOperation { .. }
             | Self::AmbiguousOperation { .. }

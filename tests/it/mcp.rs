@@ -299,7 +299,7 @@ fn a_damaged_breadcrumb_is_no_missing_one_and_no_fault_of_an_argument() {
     let results = results(&repo, &calls);
     insta::assert_snapshot!(content(&results[0]).concat(), @"
     error: breadcrumb `api.b` may be on a line that was skipped
-    warning: breadcrumbs.jsonl:1: skipped: the line is truncated
+      warning: breadcrumbs.jsonl:1: skipped: the line is truncated
     ");
     assert_eq!(results[1]["structuredContent"]["found"], false);
     let text = content(&results[2]).concat().replace(repo.folder().to_str().unwrap(), "[REPO]");

@@ -69,7 +69,7 @@ fn textconv(program: &str) -> String {
 }
 
 pub(crate) fn placeholder_word(text: &str) -> String {
-    shell_word(&text.replace('%', "%%"))
+    shell_word(text.replace('%', "%%"))
 }
 
 pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {

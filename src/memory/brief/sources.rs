@@ -122,7 +122,7 @@ fn crumb_file(request: &BriefRequest) -> SourceResult {
     let Some(path) = request.crumb.clone().transpose()? else { return Ok(Vec::new()) };
     let bytes = read_crumb_file(&path).map_err(cause)?;
     let crumb = CrumbFile::parse(&bytes).map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-    let command = format!("git trace crumb show {}", shell_word(&request.shown(&path)));
+    let command = format!("git trace crumb show {}", shell_word(request.shown(&path)));
     let section = |kind| Section::new(kind, &command);
     let kinds = [
         SectionKind::Identity,
@@ -220,7 +220,7 @@ fn text_file(request: &BriefRequest, kind: SectionKind, path: Option<&SourcePath
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches(BOM);
     let is_crumb_file = Header::parse(text.lines().next().unwrap_or_default()).is_ok();
-    let mut section = Section::new(kind, &format!("cat {}", shell_word(&request.shown(&path))));
+    let mut section = Section::new(kind, &format!("cat {}", shell_word(request.shown(&path))));
     for line in text.lines().map(str::trim) {
         if !is_crumb_file {
             section.push(["- ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line), "");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::cli::flags::content as input;
-use crate::app::cli::{Context, Result, Value, escaped, json};
+use crate::app::cli::{Context, Plain, Result, Value, json};
 use crate::git::GitError;
 use crate::tokens::image::{ImageRule, image_tokens};
 use crate::tokens::{Counter, Encoding};
@@ -49,7 +49,7 @@ impl CountArgs {
         }
         let width = total.to_string().len();
         for (file, tokens) in &counts {
-            let file = if self.files.is_empty() { String::new() } else { format!(" {}", escaped(file)) };
+            let file = if self.files.is_empty() { String::new() } else { format!(" {}", Plain(file)) };
             writeln!(ui, "{tokens:>width$}{file}")?;
         }
         if counts.len() > 1 {
