@@ -1,5 +1,7 @@
 //! Tests of `src/transcript/agents/codex/segments.rs`, in that module.
 
+use std::fs;
+
 use super::*;
 
 const SESSION: &str = "01a207f7-aa14-7fd0-bd5d-d59bd69ee1d8";
