@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::recording::ran_in;
 use crate::repo::TestRepo;
-use crate::samples::{SAMPLES, ran_in, said};
+use crate::samples::{SAMPLES, said};
 
 fn import(repo: &TestRepo, bytes: &[u8]) -> Value {
     serde_json::from_slice(&repo.bytes_with(&["import", "claude-code", "-", "--json"], bytes)).unwrap()

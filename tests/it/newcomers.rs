@@ -4,9 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::recording::{claude_folder, said};
+use crate::recording::{claude_folder, ran_in, said};
 use crate::repo::TestRepo;
-use crate::samples::ran_in;
 
 /// A repository with the sample session as trace `work`.
 fn sample() -> TestRepo {

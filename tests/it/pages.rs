@@ -257,7 +257,7 @@ fn set_up(repo: &TestRepo, word: &str) {
         "claude" => {
             let folder = repo.folder().canonicalize().unwrap();
             let name = folder.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-            let session = crate::samples::ran_in(&folder, &session);
+            let session = crate::recording::ran_in(&folder, &session);
             write(&format!("../.claude/projects/{name}/2b1d.jsonl"), session.as_bytes());
         }
         // Code, committed.

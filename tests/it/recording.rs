@@ -207,6 +207,14 @@ pub(crate) fn claude_folder(repo: &TestRepo) -> std::path::PathBuf {
     project
 }
 
+/// A session that names one folder, as if it ran in another one.
+pub(crate) fn ran_in(folder: &std::path::Path, session: &[u8]) -> String {
+    const CWD: &str = "\"cwd\":\"";
+    let session = std::str::from_utf8(session).unwrap();
+    let named = session.split_once(CWD).unwrap().1.split_once('"').unwrap().0;
+    session.replace(&format!("{CWD}{named}\""), &format!("{CWD}{}\"", folder.to_str().unwrap()))
+}
+
 /// Two sessions of Claude Code in this folder, and a file that is none.
 fn two_sessions(repo: &TestRepo) -> std::path::PathBuf {
     let project = claude_folder(repo);

@@ -1,7 +1,5 @@
 //! Real Claude Code sessions, and the texts in them.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 pub(crate) const SAMPLES: [(&str, &[u8]); 5] = [
@@ -11,14 +9,6 @@ pub(crate) const SAMPLES: [(&str, &[u8]); 5] = [
     ("large-compacted", include_bytes!("../fixtures/transcripts/claude-code/large-compacted.jsonl")),
     ("small-thinking-tools", include_bytes!("../fixtures/transcripts/claude-code/small-thinking-tools.jsonl")),
 ];
-
-/// A session that names one folder, as if it ran in another one.
-pub(crate) fn ran_in(folder: &Path, session: &[u8]) -> String {
-    const CWD: &str = "\"cwd\":\"";
-    let session = std::str::from_utf8(session).unwrap();
-    let named = session.split_once(CWD).unwrap().1.split_once('"').unwrap().0;
-    session.replace(&format!("{CWD}{named}\""), &format!("{CWD}{}\"", folder.to_str().unwrap()))
-}
 
 /// The texts of a transcript and the arguments of its calls, found without the reader.
 pub(crate) fn said(bytes: &[u8]) -> Vec<Value> {
