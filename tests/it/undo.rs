@@ -538,3 +538,16 @@ fn an_undo_that_stopped_in_the_middle_is_completed_by_the_next() {
     repo.text(&["undo"]);
     assert!(!traces().contains("refs/traces/idea"), "the command before it is next");
 }
+
+#[test]
+fn an_undo_that_fails_reverses_nothing_older() {
+    let repo = three();
+    repo.text(&["undo"]);
+    repo.text(&["pin", "#0"]);
+    let traces = || repo.git(&["for-each-ref", "refs/traces"]);
+    let before = traces();
+    repo.set_hook("reference-transaction", "#!/bin/sh\n[ \"$1\" != prepared ] || ! grep -q refs/trace-tags/\n");
+    let output = repo.run(&["undo"], b"");
+    assert_eq!(output.status.code(), Some(1), "{}", repo.exact(&output));
+    assert_eq!(traces(), before);
+}

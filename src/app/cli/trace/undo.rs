@@ -3,11 +3,11 @@
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::repository::op;
 use crate::app::cli::{Context, Error, Result, escaped};
-use crate::git::Operation;
+use crate::git::{GitError, Operation};
 use crate::trace::change::undo::{History, Reversed, is_export, reverse, to_json};
 use crate::trace::model::name::PREVIOUS;
 use crate::trace::store::session::SESSIONS;
-use crate::trace::{Tip, TraceName};
+use crate::trace::{Tip, TraceError, TraceName};
 
 /// Undo the last command that changed traces
 ///
@@ -110,10 +110,19 @@ pub(crate) fn reverse_latest<T>(
                 let originals: Vec<_> = operations.iter().flat_map(|operation| history.originals(operation)).collect();
                 return done(&originals, &reversed);
             }
-            Err(error) if ids == before => return Err(error.into()),
+            // What this operation has reversed in part is out of effect: another try would reverse an older one.
+            Err(error) if ids == before || repo.own_operation().is_some() || !is_from_a_move(&error) => {
+                return Err(error.into());
+            }
             Err(_) => before = ids,
         }
     }
+}
+
+/// Whether others may have moved what a reversal was planned for.
+fn is_from_a_move(error: &TraceError) -> bool {
+    use TraceError::{Git, MovedSince, NothingLeft, SetSince};
+    matches!(error, MovedSince { .. } | SetSince { .. } | NothingLeft { .. } | Git(GitError::RefMoved { .. }))
 }
 
 fn latest<'h>(operations: &[&'h Operation], number: u64, verb: &str) -> Result<Vec<&'h Operation>> {
