@@ -11,6 +11,7 @@ use super::oid::Oid;
 use super::open::Repo;
 use super::process::{Answer, text_of};
 use crate::base::effect;
+use crate::base::process::Process;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PushedRef {
@@ -81,8 +82,7 @@ impl Repo {
     pub(crate) fn push(&self, remote: &str, outgoing: &[Outgoing]) -> Result<Vec<PushedRef>, GitError> {
         let mut pushed = Vec::new();
         for batch in batches(outgoing, MAX_ARGUMENTS) {
-            // The caller says what to do if the remote rejects a ref.
-            let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
+            let mut command = self.git_push(remote);
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
@@ -93,10 +93,26 @@ impl Repo {
 
     /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
     pub(crate) fn push_quietly(&self, remote: &str, refspec: &str) -> Result<Option<PushedRef>, GitError> {
-        let mut command = self.git("push");
+        let mut command = self.git_push(remote);
         command.args(PUSH).args(["--", remote, refspec]);
         let answer = Answer::of(command.stdin(Stdio::inherit()))?;
         Ok(pushed_refs(answer, Answer::into_error)?.pop())
+    }
+
+    /// A `git push` that moves no ref here: otherwise git sets what the remote's configured refspecs map, such as the traces of a
+    /// mirror, back to what it has pushed.
+    fn git_push(&self, remote: &str) -> Process {
+        // The caller says what to do if the remote rejects a ref.
+        let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
+        // Git warns of a path in a key, and refuses line breaks.
+        if !remote.starts_with('/') && !remote.contains('\n') {
+            // `-c` would end the key at a `=` in the name.
+            let count = self.env.text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0_u32);
+            command.env("GIT_CONFIG_COUNT", (count + 1).to_string());
+            command.env(format!("GIT_CONFIG_KEY_{count}"), format!("remote.{remote}.fetch"));
+            command.env(format!("GIT_CONFIG_VALUE_{count}"), "^refs/*");
+        }
+        command
     }
 
     /// Git's progress and messages go to stderr.

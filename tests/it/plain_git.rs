@@ -339,3 +339,27 @@ fn replacements_are_ignored_and_reported() {
     }
     assert_eq!(repo.json(&["show", "TRACE_HEAD~1", "--json"])["text"], "two");
 }
+
+#[test]
+fn a_push_moves_no_ref_here_whatever_the_remote_s_refspecs_map() {
+    let repo = TestRepo::new();
+    let remote = TestRepo::init(&["--bare"]);
+    repo.git(&["remote", "add", "a=b", remote.folder().to_str().unwrap()]);
+    repo.git(&["config", "--add", "remote.a=b.fetch", "+refs/*:refs/*"]);
+    repo.say("one");
+    let folder = repo.folder().display();
+    let commit = format!("unset GIT_QUARANTINE_PATH; cd '{folder}' && git trace commit -m meanwhile");
+    remote.set_hook("pre-receive", &format!("#!/bin/sh\nunset $(git rev-parse --local-env-vars)\n{commit}\n"));
+    repo.text(&["push", "a=b"]);
+    assert_eq!(repo.bodies("main"), ["one", "meanwhile"]);
+    std::fs::remove_file(remote.git_dir().join("hooks/pre-receive")).unwrap();
+    repo.text(&["push", "a=b"]);
+
+    repo.say("the secret word");
+    repo.text(&["push", "a=b"]);
+    repo.say("not pushed yet");
+    repo.bytes_with(&["purge", "--text", "-", "--reason", "leak", "--yes"], b"secret");
+    repo.text(&["purge", "--push", "a=b", "--yes"]);
+    assert_eq!(repo.bodies("main").last().unwrap(), "not pushed yet");
+    repo.fsck();
+}
