@@ -118,7 +118,7 @@ impl Repo {
     /// Git's progress and messages go to stderr.
     pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
-        let mut command = self.git("fetch");
+        let mut command = self.git_with(self.beside_writers()?, "fetch");
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
             .args(["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin"])

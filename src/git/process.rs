@@ -1,7 +1,7 @@
 //! Running git itself, for what libgit2 cannot be trusted with, and maintenance.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::error::GitError;
 use super::lock::{LOCK_PATIENCE, Wait};
@@ -97,13 +97,16 @@ impl Repo {
         self.remove_stale_pack_files();
         // By default git keeps unreachable objects for two weeks. A writer's must not be removed between being written and being
         // reachable.
-        let is_pruning = options.iter().any(|option| option.starts_with("--prune"));
+        let is_pruning = options.iter().any(|option| option.starts_with("--prune")) || self.prunes_soon()?;
         let _alone = if is_pruning { Some(self.lock_out_writers()?) } else { None };
+        // In the background, it would go on without the lock.
+        let settings = if is_pruning { &["gc.autoDetach=false"][..] } else { &[] };
+        let gc = || self.git_with(settings, "gc");
         let collector = self.common_dir().join("gc.pid");
         let is_first = || !collector.exists();
         // The user sees git's progress. Git removes its file when it ends, so a file after a failure is another process's.
         if is_first() {
-            match self.git("gc").args(options).stdout_to_stderr().run() {
+            match gc().args(options).stdout_to_stderr().run() {
                 Err(_) if !is_first() => {}
                 done => {
                     effect::note_change();
@@ -114,7 +117,7 @@ impl Repo {
         // Git maintenance, which our own commits start, takes seconds. Git itself judges whether the other process is alive.
         let mut wait = Wait::new(self, LOCK_PATIENCE);
         loop {
-            let answer = Answer::of(self.git("gc").args(options))?;
+            let answer = Answer::of(gc().args(options))?;
             let Some(other) = answer.stderr.split_once("gc is already running on ").filter(|_| !answer.is_success())
             else {
                 effect::note_change();
@@ -127,12 +130,31 @@ impl Repo {
         }
     }
 
-    /// Starts `git maintenance run --auto` in the background, unless `maintenance.auto` is off. It is safe beside writers. A
-    /// failure to start is ignored: nothing is lost.
+    /// Starts `git maintenance run --auto` in the background, unless `maintenance.auto` is off. A failure to start is ignored:
+    /// nothing is lost.
     pub(crate) fn start_maintenance(&self) -> Result<(), GitError> {
         if self.config()?.boolean("maintenance.auto")? != Some(false) {
-            let _ = self.git("maintenance").args(["run", "--auto", "--quiet"]).detach();
+            let settings = self.beside_writers()?;
+            let _ = self.git_with(settings, "maintenance").args(["run", "--auto", "--quiet"]).detach();
         }
         Ok(())
+    }
+
+    /// The settings that make the upkeep by git safe beside writers.
+    pub(super) fn beside_writers(&self) -> Result<&'static [&'static str], GitError> {
+        Ok(if self.prunes_soon()? { &["gc.pruneExpire=2.weeks.ago"] } else { &[] })
+    }
+
+    /// Whether the settings let git remove objects that were written in the last hour, which no ref may hold yet.
+    fn prunes_soon(&self) -> Result<bool, GitError> {
+        const KEY: &str = "gc.pruneExpire";
+        if self.config()?.text(KEY)?.is_none() {
+            return Ok(false);
+        }
+        let answer = Answer::of(self.git("config").args(["--type=expiry-date", KEY]))?;
+        // Git refuses other values when it collects.
+        let expiry = String::from_utf8_lossy(&answer.stdout).trim().parse().unwrap_or(u64::MAX);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(expiry > now.as_secs().saturating_sub(60 * 60))
     }
 }

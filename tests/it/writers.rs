@@ -313,21 +313,51 @@ fn keep_files_of_killed_imports_are_removed_and_those_of_others_stay() {
 
 #[test]
 fn gc_that_prunes_at_once_loses_nothing_of_a_writer() {
-    let repo = TestRepo::new();
-    let answers = repo.home().join("answers");
-    let mut writer = start_batch(&repo, lines("writer", 200), &answers);
-    let mut collected = 0;
-    while writer.try_wait().unwrap().is_none() {
-        let output = repo.run(&["gc", "--quiet", "--prune=now"], b"");
-        collected += usize::from(output.status.success());
+    for (setting, option) in [("never", "--prune=now"), ("now", "--quiet")] {
+        let repo = TestRepo::new();
+        repo.git(&["config", "gc.pruneExpire", setting]);
+        let answers = repo.home().join("answers");
+        let mut writer = start_batch(&repo, lines("writer", 200), &answers);
+        let mut collected = 0;
+        while writer.try_wait().unwrap().is_none() {
+            let output = repo.run(&["gc", "--quiet", option], b"");
+            collected += usize::from(output.status.success());
+        }
+        let output = writer.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        assert!(collected > 1);
+        let live = live(&repo);
+        assert_eq!(answered(&answers).iter().filter(|id| live.contains(*id)).count(), 200);
+        repo.total("main");
+        repo.fsck();
     }
-    let output = writer.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", repo.exact(&output));
-    assert!(collected > 1);
-    let live = live(&repo);
-    assert_eq!(answered(&answers).iter().filter(|id| live.contains(*id)).count(), 200);
-    repo.total("main");
+}
+
+#[test]
+fn upkeep_in_the_background_does_not_prune_at_once() {
+    let repo = TestRepo::new();
+    for text in ["one", "two", "three"] {
+        repo.say(text);
+        repo.git(&["repack", "-q"]);
+    }
+    let packs = || {
+        let files = fs::read_dir(repo.git_dir().join("objects/pack")).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "pack")).collect::<HashSet<_>>()
+    };
+    let before = packs();
+    repo.git(&["config", "gc.autoPackLimit", "1"]);
+    repo.git(&["config", "gc.pruneExpire", "now"]);
+    let written = repo.git(&["hash-object", "-w", ".git/HEAD"]);
+    repo.say("four");
+    for _ in 0..1000 {
+        if packs().is_disjoint(&before) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(packs().is_disjoint(&before), "git packed everything again");
     repo.fsck();
+    repo.git(&["cat-file", "-e", written.trim()]);
 }
 
 #[test]
