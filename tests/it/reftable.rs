@@ -147,10 +147,13 @@ fn a_linked_worktree_whose_folder_is_gone_is_no_error() {
 fn a_purge_reports_a_text_in_a_reflog_of_the_code() {
     let Some(repo) = reftable() else { return };
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
-    repo.git(&["update-ref", "--create-reflog", "-m", "correct-horse", "refs/heads/other", "HEAD"]);
-    let output = repo.run(&["purge", "--text", "-", "--reason", "leaked", "--yes"], b"correct-horse");
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("stays in a file: ") && said.contains("reftable\n"), "{said}");
+    repo.git(&["update-ref", "--create-reflog", "-m", "das Pferd ist träge", "refs/heads/other", "HEAD"]);
+    for encoding in ["UTF-8", "ISO-8859-1"] {
+        repo.git(&["config", "i18n.logOutputEncoding", encoding]);
+        let output = repo.run(&["purge", "--text", "-", "--reason", "leaked", "--yes"], "Pferd ist träge".as_bytes());
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("stays in a file: ") && said.contains("reftable\n"), "{encoding}: {said}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
-use crate::git::process::{git, text_of};
+use crate::git::process::{Answer, git, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
@@ -126,16 +126,17 @@ impl Repo {
         }
         let listed = text_of(self.git("reflog").env("GIT_DIR", git_dir).arg("list"))?;
         for refname in listed.lines().filter(|refname| is_wanted(refname)) {
-            let options = ["show", "--no-show-signature", "--no-color", "--format=%H %gs", refname, "--"];
-            let text = text_of(self.git("reflog").env("GIT_DIR", git_dir).args(options))?;
-            let words = text.lines().filter_map(|line| line.split(' ').next());
+            let mut command = self.show_reflog("--format=%H %gs", refname);
+            let text = Answer::of(command.env("GIT_DIR", git_dir))?.into_stdout()?;
+            let lines = String::from_utf8_lossy(&text);
+            let words = lines.lines().filter_map(|line| line.split(' ').next());
             let mut oids: Vec<Oid> = words.filter_map(|oid| Oid::parse(oid, self.object_format())).collect();
             // Git prints only the newer side of a line. In a log of N lines, `@{N}` is where the oldest one begins, if anywhere.
             let oldest = format!("{refname}@{{{}}}", oids.len());
             let options = ["--quiet", "--verify", &oldest];
             let begins = text_of(self.git("rev-parse").env("GIT_DIR", git_dir).args(options));
             oids.extend(begins.ok().and_then(|oid| Oid::parse(oid.trim_end(), self.object_format())));
-            reflogs.push(Reflog { refname: refname.to_owned(), oids, text: text.into_bytes() });
+            reflogs.push(Reflog { refname: refname.to_owned(), oids, text });
         }
         Ok(reflogs)
     }

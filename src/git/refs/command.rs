@@ -9,6 +9,7 @@ use std::fs;
 
 use super::LogLine;
 use super::reflog::LogEntry;
+use crate::base::process::Process;
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::oid::Oid;
@@ -204,12 +205,16 @@ impl Repo {
         self.update_refs(&[], None, &input).map_err(|error| refused(error, first))
     }
 
+    /// A `git reflog show` whose output no setting changes. Texts have the bytes that are stored.
+    pub(in crate::git) fn show_reflog(&self, format: &str, refname: &str) -> Process {
+        let mut command = self.git_with(&["i18n.logOutputEncoding=UTF-8", "log.mailmap=false"], "reflog");
+        command.args(["show", "--no-show-signature", "--no-color", "--date=raw", format, refname, "--"]);
+        command
+    }
+
     /// Oldest first. The old value of a move is the new value of the previous move, because git does not print it.
     pub(super) fn logged_by_git(&self, refname: &str) -> Result<Vec<Logged>, GitError> {
-        let mut command = self.git_with(&["i18n.logOutputEncoding=UTF-8", "log.mailmap=false"], "reflog");
-        command.args(["show", "--no-show-signature", "--no-color", "--date=raw"]);
-        command.args(["--format=%H%x00%gn <%ge> %gd%x00%gs", refname, "--"]);
-        let printed = match text_of(&mut command) {
+        let printed = match text_of(&mut self.show_reflog("--format=%H%x00%gn <%ge> %gd%x00%gs", refname)) {
             Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => return Ok(Vec::new()),
             printed => printed?,
         };
