@@ -12,6 +12,7 @@ use crate::clean;
 use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
 use crate::memory::breadcrumb::{Store, StoreFile};
 use crate::tokens::Counter;
+use crate::trace::model::name::BadTraceName;
 use crate::trace::model::types::Types;
 use crate::trace::query::find::{by_part, unknown};
 use crate::trace::store::budget_policy::BudgetPolicy;
@@ -125,6 +126,9 @@ impl Context {
     pub(crate) fn named_trace(&self) -> Result<Option<TraceName>> {
         match (&self.trace, self.env.text("GITTRACE_NAME")) {
             (Some(name), _) => Ok(Some(name.clone())),
+            (None, Some(name)) if name.contains(char::REPLACEMENT_CHARACTER) => {
+                Err(BadTraceName(name.to_owned()).into())
+            }
             (None, Some(name)) => Ok(Some(name.parse()?)),
             (None, None) => Ok(None),
         }

@@ -16,7 +16,7 @@ type Setting = (String, Option<String>);
 
 pub(crate) struct Config {
     files: git2::Config,
-    /// In the order given; the last value of a key counts.
+    /// In the order given; the last value of a key counts. U+FFFD stands for what is not UTF-8.
     overrides: Vec<Setting>,
 }
 
@@ -58,8 +58,10 @@ impl Config {
     /// A key without a value (git's short form for true) is `"true"`.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>, GitError> {
         let wanted = canonical(key);
+        let bad = |value: String| GitError::BadSetting { key: key.to_owned(), value, expected: "UTF-8" };
         if let Some((_, value)) = self.overrides.iter().rev().find(|(key, _)| *key == wanted) {
-            return Ok(Some(value.clone().unwrap_or_else(|| "true".to_owned())));
+            let value = value.clone().unwrap_or_else(|| "true".to_owned());
+            return if value.contains(char::REPLACEMENT_CHARACTER) { Err(bad(value)) } else { Ok(Some(value)) };
         }
         let entry = match self.files.get_entry(&wanted) {
             Ok(entry) => entry,
@@ -69,11 +71,7 @@ impl Config {
         if !entry.has_value() {
             return Ok(Some("true".to_owned()));
         }
-        let value = entry.value().map_err(|_| GitError::BadSetting {
-            key: key.to_owned(),
-            value: String::from_utf8_lossy(entry.value_bytes()).into_owned(),
-            expected: "UTF-8",
-        })?;
+        let value = entry.value().map_err(|_| bad(String::from_utf8_lossy(entry.value_bytes()).into_owned()))?;
         Ok(Some(value.to_owned()))
     }
 
@@ -202,9 +200,9 @@ fn read_counted(env: &Env, overrides: &mut Vec<Setting>) -> Result<(), GitError>
             return Err(bad(variable));
         }
         let variable = format!("GIT_CONFIG_VALUE_{index}");
-        // An empty value is one; a missing value and one that is not UTF-8 are not.
+        // An empty value is one; a missing value is not.
         let value = match env.text(&variable) {
-            None if env.is_set(&variable) && env.os(&variable).is_none() => "",
+            None if env.is_set(&variable) => "",
             value => value.ok_or_else(|| bad(variable))?,
         };
         overrides.push((canonical(key), Some(value.to_owned())));

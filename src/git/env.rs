@@ -15,6 +15,8 @@ use crate::base::when::Clock;
 #[derive(Clone, Debug, Default)]
 pub struct Env {
     vars: BTreeMap<OsString, OsString>,
+    /// Those that are not UTF-8, with U+FFFD for what is not.
+    lossy: BTreeMap<OsString, String>,
     command: Option<String>,
     notice: Option<fn(&str)>,
     now: Option<Time>,
@@ -23,7 +25,10 @@ pub struct Env {
 impl Env {
     /// Captures variables, such as `std::env::vars_os()`.
     pub fn capture(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        Self { vars: vars.into_iter().collect(), ..Self::default() }
+        let vars: BTreeMap<_, _> = vars.into_iter().collect();
+        let lossy = vars.iter().filter(|(_, value)| value.to_str().is_none());
+        let lossy = lossy.map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned())).collect();
+        Self { vars, lossy, ..Self::default() }
     }
 
     /// Names the command that runs in the environment; see the operation log.
@@ -58,9 +63,9 @@ impl Env {
         self.command.as_deref().unwrap_or("library")
     }
 
-    /// The value as text; a variable that is absent, empty or not UTF-8 is `None`.
+    /// The value as text, with U+FFFD for what is not UTF-8; a variable that is absent or empty is `None`.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.os(name).and_then(OsStr::to_str)
+        self.os(name).and_then(|value| value.to_str().or_else(|| self.lossy.get(OsStr::new(name)).map(String::as_str)))
     }
 
     /// The value as the system has it; absent and empty are `None`.

@@ -88,16 +88,23 @@ impl Repo {
         self.ident("committer", now)
     }
 
-    /// Git is asked only for unusual dates, and for names that it derives from the system account.
+    /// Git is asked only for unusual dates, and for names that are not UTF-8 or that it derives from the system account.
     fn ident(&self, section: &str, now: Timestamp) -> Result<Ident, GitError> {
         let variable = |part: &str| format!("GIT_{}_{part}", section.to_ascii_uppercase());
         let part = |key: &str| -> Result<Option<String>, GitError> {
-            if let Some(value) = self.env.text(&variable(&key.to_ascii_uppercase())) {
-                return Ok(Some(value.to_owned()));
+            let variable = variable(&key.to_ascii_uppercase());
+            if self.env.is_set(&variable) {
+                return Ok(Some(self.env.text(&variable).unwrap_or_default().to_owned()));
             }
-            let config = self.config()?;
-            let own = config.text(&format!("{section}.{key}"))?;
-            if own.is_some() { Ok(own) } else { config.text(&format!("user.{key}")) }
+            for section in [section, "user"] {
+                match self.config()?.text(&format!("{section}.{key}")) {
+                    // Git uses the bytes.
+                    Err(GitError::BadSetting { .. }) => return Ok(None),
+                    Ok(Some(value)) if !value.is_empty() => return Ok(Some(value)),
+                    value => drop(value?),
+                }
+            }
+            Ok(None)
         };
         let (name, email) = (part("name")?, part("email")?);
         let date = match self.env.text(&variable("DATE")) {

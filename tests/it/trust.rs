@@ -194,6 +194,67 @@ fn settings_in_variables_are_read_and_refused_as_by_git() {
 
 #[cfg(unix)]
 #[test]
+fn a_value_that_is_not_utf_8_hides_no_other() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let repo = TestRepo::new();
+    repo.say("x");
+    let latin1 = OsStr::from_bytes(b"user.name=J\xf6rg");
+    let said = |command: &mut Command| repo.exact(&run(command, b""));
+    let mut command = repo.command("git");
+    let bad = said(command.args(["-c", "trace.encoding=bad", "-c"]).arg(latin1).args(["trace", "status"]));
+    assert!(bad.contains("`trace.encoding` is `bad`"), "{bad}");
+    let mut command = repo.command("git-trace");
+    let named = said(command.env("GITTRACE_NAME", OsStr::from_bytes(b"J\xf6rg")).args(["commit", "-m", "y"]));
+    assert!(named.contains("invalid trace name"), "{named}");
+    assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)"]), "refs/traces/main\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn identities_are_those_of_git() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let repo = TestRepo::new();
+    repo.git(&["config", "user.name", "User"]);
+    repo.git(&["config", "user.email", "private@example.com"]);
+    let latin1 = OsStr::from_bytes(b"J\xf6rg");
+    let none = OsStr::new("");
+    for (variable, settings) in [
+        (None, &["user.name=", "author.name=Author", "author.email="][..]),
+        (None, &["user.email="]),
+        (Some(("NAME", latin1)), &[]),
+        (Some(("NAME", none)), &[]),
+        (Some(("EMAIL", none)), &[]),
+    ] {
+        let written = |args: &[&str], rev: &str| {
+            let mut command = repo.command("git");
+            for word in ["AUTHOR", "COMMITTER"] {
+                command.env_remove(format!("GIT_{word}_NAME")).env_remove(format!("GIT_{word}_EMAIL"));
+                command.envs(variable.map(|(part, value)| (format!("GIT_{word}_{part}"), value)));
+            }
+            settings.iter().for_each(|setting| _ = command.args(["-c", setting]));
+            let is_done = run(command.args(args), b"").status.success();
+            let mut log = repo.command("git");
+            log.args(["log", "-1", "--format=%an <%ae>", rev]);
+            is_done.then(|| String::from_utf8_lossy(&run(&mut log, b"").stdout).into_owned())
+        };
+        let by_git = written(&["commit", "-q", "--allow-empty", "-m", "x"], "HEAD");
+        assert_eq!(written(&["trace", "commit", "-m", "x"], "refs/traces/main"), by_git, "{variable:?} {settings:?}");
+    }
+    // The same in a file.
+    repo.git(&["config", "--unset", "user.name"]);
+    let mut config = std::fs::read(repo.git_dir().join("config")).unwrap();
+    config.extend(b"[user]\n\tname = J\xf6rg\n");
+    std::fs::write(repo.git_dir().join("config"), config).unwrap();
+    let mut command = repo.command("git-trace");
+    command.env_remove("GIT_AUTHOR_NAME").env_remove("GIT_COMMITTER_NAME");
+    let output = run(command.args(["commit", "-m", "y"]), b"");
+    assert!(output.status.success(), "{}", repo.exact(&output));
+}
+
+#[cfg(unix)]
+#[test]
 fn the_settings_of_the_system_are_read_where_git_was_installed() {
     use std::os::unix::fs::PermissionsExt;
     let repo = TestRepo::new();
