@@ -37,7 +37,7 @@ impl Answer {
     }
 
     pub(super) fn into_error(self) -> GitError {
-        if self.stderr.starts_with("fatal: not a git repository") {
+        if self.stderr.lines().any(|line| line.starts_with("fatal: not a git repository")) {
             return GitError::NotARepository;
         }
         GitError::Command { command: self.command, stderr: self.stderr }

@@ -90,6 +90,8 @@ fn the_same_files_are_synced_as_by_git() {
         "all,-reference",
         "loose-object,none",
         "none,pack",
+        "none,reference",
+        "x,reference",
     ] {
         add(&format!("{value:?}"), &[("core.fsync", value)]);
     }
@@ -124,6 +126,8 @@ fn the_same_files_are_synced_as_by_git() {
     "none,pack"
     [fsync: index of a pack, fsync: pack, fsync: ref]
     "reference"
+    "none,reference"
+    "x,reference"
     [fsync: loose object]
     "loose-object,none"
     "none" with core.fsyncObjectFiles

@@ -144,6 +144,21 @@ fn a_linked_worktree_whose_folder_is_gone_is_no_error() {
 }
 
 #[test]
+fn what_git_says_on_stderr_is_no_failure() {
+    let Some(repo) = reftable() else { return };
+    for setting in ["core.fsyncObjectFiles=true", "core.fsync=none,reference", "core.fsync=x,reference"] {
+        let mut command = repo.command("git");
+        let output = run(command.args(["-c", setting, "trace", "commit", "-m", setting]), b"");
+        assert!(output.status.success(), "{setting}: {}", repo.exact(&output));
+    }
+    for args in [&["status"][..], &["branch", "idea"], &["switch", "idea"], &["undo"], &["pin", "#0"], &["fsck"]] {
+        let output = run(repo.command("git-trace").env("GIT_TRACE", "1").args(args), b"");
+        assert!(output.status.success(), "{args:?}: {}", repo.exact(&output));
+    }
+    repo.fsck();
+}
+
+#[test]
 fn a_purge_reports_a_text_in_a_reflog_of_the_code() {
     let Some(repo) = reftable() else { return };
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);

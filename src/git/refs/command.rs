@@ -66,11 +66,11 @@ impl Reading {
         if let Some(known) = said.symbolic.get(refname) {
             return Ok(known.clone());
         }
-        let target = match text_of(repo.git("symbolic-ref").args(["--quiet", "--no-recurse", "--", refname])) {
-            Ok(printed) => Some(printed.trim_end().to_owned()),
+        let answer = Answer::of(repo.git("symbolic-ref").args(["--quiet", "--no-recurse", "--", refname]))?;
+        let target = match answer.code {
             // There is none, or it is not symbolic.
-            Err(GitError::Command { stderr, .. }) if stderr.is_empty() => None,
-            Err(error) => return Err(error),
+            Some(1) => None,
+            _ => Some(String::from_utf8_lossy(&answer.into_stdout()?).trim_end().to_owned()),
         };
         if is_kept {
             said.symbolic.insert(refname.to_owned(), target.clone());
@@ -120,8 +120,7 @@ impl Repo {
             let stderr = &answer.stderr;
             if stderr.contains(" - not a valid ref") {
                 found.push(((*refname).to_owned(), None));
-            } else if let Some(oid) =
-                stderr.trim_end().rsplit_once(": bad ref ").and_then(|(_, bad)| bad.split_once(" ("))
+            } else if let Some(oid) = stderr.lines().find_map(|line| line.rsplit_once(": bad ref ")?.1.split_once(" ("))
             {
                 // Its object is missing, which reading the object reports.
                 found.push(((*refname).to_owned(), Some(self.parse_oid(oid.1.trim_end_matches(')'))?)));
