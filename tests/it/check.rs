@@ -129,6 +129,22 @@ fn secrets_are_refused_when_written_and_found_in_commits() {
     ");
 }
 
+#[test]
+fn shared_settings_exempt_no_file_from_the_search_for_secrets() {
+    let place = Playground::new();
+    let text = format!("# A\n\ntoken: ghp_{}\n", "a1B2".repeat(9));
+    place.write("checkpoints/active/A.md", &text);
+    place.write("checkpoints/README.md", "# Checkpoints\n");
+    place.write(".traceconfig", "[trace]\n\tcheckpoints = elsewhere/*.md\n");
+    place.git(&["add", "-A"]);
+    let found = "checkpoints/active/A.md:3:8: secret: this looks like a GitHub token";
+    let answer = place.trace(&["check", "--staged"]);
+    assert!(answer.starts_with(found) && answer.ends_with("[exit 1]\n"), "{answer}");
+    place.commit("by another tool");
+    let answer = place.trace(&["check", "HEAD"]);
+    assert!(answer.starts_with(found) && answer.ends_with("[exit 1]\n"), "{answer}");
+}
+
 /// Synapse writes keys such as `a-c`. Teams that use both can commit, but new keys follow our rules.
 #[test]
 fn keys_that_were_there_before_are_warnings() {

@@ -1,4 +1,4 @@
-//! Secrets in staged files of any kind, with `trace.hookScope` set to `all`.
+//! Secrets in files of any kind, with `trace.hookScope` set to `all`, and where checkpoints are by default.
 //!
 //! - A file is read by pieces, so memory does not grow with its size.
 //! - Git's rule tells binary files, which are not searched: they have a NUL among their first 8,000 bytes.

@@ -6,6 +6,7 @@ use super::settings::Settings;
 use super::{CheckError, Source};
 use crate::base::merge::FileKind;
 use crate::git::{Git, Repo, StagedFile};
+use crate::memory::checkpoint::Pathspec;
 
 pub(crate) struct Entry {
     pub(crate) path: Vec<u8>,
@@ -25,7 +26,7 @@ pub(crate) struct OtherFile {
 #[derive(Default)]
 pub(crate) struct Listed {
     pub(crate) entries: Vec<Entry>,
-    /// Only with `trace.hookScope`.
+    /// All with `trace.hookScope`, else those where checkpoints are by default.
     pub(crate) others: Vec<OtherFile>,
 }
 
@@ -63,7 +64,9 @@ pub(crate) fn list(git: &Git, source: &Source, settings: &Settings<'_>) -> Resul
         Source::Staged => staged(git, settings, &mut listed)?,
     }
     if matches!(source, Source::Rev(_)) || listed.others.is_empty() || !settings.searches_all() {
-        listed.others.clear();
+        // The shared settings, which are in the checkout, cannot exempt these.
+        let usual = Pathspec::new(None);
+        listed.others.retain(|file| usual.kind(&file.path).is_some());
     }
     Ok(listed)
 }
