@@ -171,7 +171,8 @@ impl Repo {
     }
 
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        let done = text_of(self.git("symbolic-ref").args(["-m", why, "--", refname, target]));
+        let mut command = self.git_with(&["core.preferSymlinkRefs=false"], "symbolic-ref");
+        let done = text_of(command.args(["-m", why, "--", refname, target]));
         done.map(drop).map_err(|error| locked(error, refname))
     }
 

@@ -49,6 +49,12 @@ impl Repo {
     }
 
     pub(super) fn find_symbolic_file(&self, refname: &str) -> Result<Option<String>, GitError> {
+        // With `core.preferSymlinkRefs`, git makes links, which it reads with any setting.
+        let link = fs::read_link(self.ref_folder(refname).join(refname)).ok();
+        let target = link.as_deref().and_then(Path::to_str).filter(|target| target.starts_with("refs/"));
+        if let Some(target) = target.filter(|target| Self::is_refname(target)) {
+            return Ok(Some(target.to_owned()));
+        }
         if let Some(found) = self.find_symbolic_directly(refname) {
             return Ok(found);
         }
