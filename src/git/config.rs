@@ -3,6 +3,7 @@
 //! libgit2 reads the files only. `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS`, which `git -c` sets, are read here. As in git,
 //! they override the files, and the latter overrides the former.
 
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use git2::ErrorCode;
@@ -10,6 +11,7 @@ use regex::Regex;
 
 use super::env::Env;
 use super::error::GitError;
+use crate::base::bounded;
 
 /// A key in canonical form, and its value.
 type Setting = (String, Option<String>);
@@ -32,8 +34,9 @@ impl Config {
         Ok(Self { files, overrides })
     }
 
-    /// Whether a file is included in a way that libgit2 does not know. It knows the branch only if refs are files.
-    pub(super) fn has_unknown_includes(&self, knows_branch: bool) -> Result<bool, GitError> {
+    /// Whether git must read the files, because it includes one in a way that libgit2 does not know, or because libgit2 reads one of them,
+    /// or one that they include, in another way. libgit2 knows the branch only if refs are files.
+    pub(super) fn needs_git(&self, files: &[PathBuf], env: &Env, knows_branch: bool) -> Result<bool, GitError> {
         let is_known = |key: &str| {
             let Some(condition) = key.strip_prefix("includeif.") else { return true };
             match condition.strip_prefix("gitdir:").or_else(|| condition.strip_prefix("gitdir/i:")) {
@@ -41,12 +44,21 @@ impl Config {
                 None => knows_branch && condition.starts_with("onbranch:"),
             }
         };
-        let is_unknown =
-            |(key, path): &(String, Vec<u8>)| !is_known(key) || is_expanded_by_git(&String::from_utf8_lossy(path));
         let is_include = |(key, _): &Setting| key == "include.path" || key.starts_with("includeif.");
         let mut included = self.section("include")?;
         included.extend(self.section("includeif")?);
-        Ok(self.overrides.iter().any(is_include) || included.iter().any(is_unknown))
+        if self.overrides.iter().any(is_include) || files.iter().any(|path| is_odd(path)) {
+            return Ok(true);
+        }
+        Ok(included.iter().any(|(key, path)| {
+            let path = String::from_utf8_lossy(path);
+            let is_odd = || match (path.strip_prefix("~/"), env.os("HOME")) {
+                (Some(path), Some(home)) => is_odd(&Path::new(home).join(path)),
+                // It is relative to one of them.
+                _ => files.iter().any(|file| is_odd(&file.with_file_name(&*path))),
+            };
+            !is_known(key) || is_expanded_by_git(&path) || is_odd()
+        }))
     }
 
     /// The settings that `git config --null --list` printed.
@@ -161,6 +173,15 @@ pub(super) fn is_expanded_by_git(path: &str) -> bool {
 
 pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
+}
+
+/// Whether libgit2 may read a file in another way than git: line breaks after backslashes, `\\"`, and blanks after `""`.
+fn is_odd(path: &Path) -> bool {
+    // A FIFO has its text only once.
+    let text = if path.is_file() { bounded::read_file(path).unwrap_or_default() } else { Vec::new() };
+    text.windows(3).any(|bytes| {
+        matches!(bytes, [b'\\', b'\n', _] | [b'\\', b'\r', b'\n'] | [b'\\', b'\\', b'"'] | [b'"', b'"', b' ' | b'\t'])
+    })
 }
 
 /// Reads what `git config --null --list` prints: `<key>\n<value>\0`, or `<key>\0` for true.

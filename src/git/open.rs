@@ -156,7 +156,14 @@ impl Repo {
         }
         let files = self.inner.config().map_err(|source| GitError::store("read the git configuration", source))?;
         let mut config = Config::new(files, &self.env)?;
-        if config.has_unknown_includes(self.has_refs_as_files())? {
+        const VARIABLES: [&str; 2] = ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"];
+        // libgit2 reads these variables only if the environment locates the repository as well.
+        let is_elsewhere = self.is_elsewhere() && VARIABLES.iter().any(|variable| self.env.is_set(variable));
+        let of_user = [git2::Config::find_system(), git2::Config::find_xdg(), git2::Config::find_global()];
+        let given = VARIABLES.iter().filter_map(|variable| self.env.os(variable)).map(PathBuf::from);
+        let own = [self.common_dir().join("config"), self.git_dir().join("config.worktree")];
+        let paths: Vec<PathBuf> = of_user.into_iter().flatten().chain(given).chain(own).collect();
+        if is_elsewhere || config.needs_git(&paths, &self.env, self.has_refs_as_files())? {
             let listed = text_of(self.git("config").args(["--null", "--list"]))?;
             config = Config::listed(&listed)?;
         }
