@@ -71,6 +71,12 @@ impl fmt::Display for Ident {
     }
 }
 
+/// A text in which bytes that are not UTF-8 count as Latin-1, as in commits that git writes.
+fn from_latin1(bytes: &[u8]) -> String {
+    let chunks = bytes.utf8_chunks();
+    chunks.flat_map(|chunk| chunk.valid().chars().chain(chunk.invalid().iter().map(|byte| char::from(*byte)))).collect()
+}
+
 /// Removes what git removes from a name or address.
 fn cleaned(text: &str) -> String {
     let kept: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
@@ -94,11 +100,11 @@ impl Repo {
         let part = |key: &str| -> Result<Option<String>, GitError> {
             let variable = variable(&key.to_ascii_uppercase());
             if self.env.is_set(&variable) {
-                return Ok(Some(self.env.text(&variable).unwrap_or_default().to_owned()));
+                let value = self.env.text(&variable).unwrap_or_default().to_owned();
+                return Ok(Some(value).filter(|value| !value.contains(char::REPLACEMENT_CHARACTER)));
             }
             for section in [section, "user"] {
                 match self.config()?.text(&format!("{section}.{key}")) {
-                    // Git uses the bytes.
                     Err(GitError::BadSetting { .. }) => return Ok(None),
                     Ok(Some(value)) if !value.is_empty() => return Ok(Some(value)),
                     value => drop(value?),
@@ -119,7 +125,7 @@ impl Repo {
             return Ok(Ident { name, email, seconds, zone });
         }
         let answer = Answer::of(self.git("var").arg(variable("IDENT")))?;
-        match Ident::parse(String::from_utf8_lossy(&answer.stdout).trim_end()) {
+        match Ident::parse(from_latin1(&answer.stdout).trim_end()) {
             Some(ident) if answer.is_success() => Ok(ident),
             _ if answer.stderr.contains("invalid date format") => {
                 let variable = variable("DATE");

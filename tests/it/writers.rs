@@ -313,14 +313,14 @@ fn keep_files_of_killed_imports_are_removed_and_those_of_others_stay() {
 
 #[test]
 fn gc_that_prunes_at_once_loses_nothing_of_a_writer() {
-    for (setting, option) in [("never", "--prune=now"), ("now", "--quiet")] {
+    for (setting, options) in [("never", &["gc", "--quiet", "--prune=now"][..]), ("now", &["gc", "--quiet"])] {
         let repo = TestRepo::new();
         repo.git(&["config", "gc.pruneExpire", setting]);
         let answers = repo.home().join("answers");
         let mut writer = start_batch(&repo, lines("writer", 200), &answers);
         let mut collected = 0;
         while writer.try_wait().unwrap().is_none() {
-            let output = repo.run(&["gc", "--quiet", option], b"");
+            let output = repo.run(options, b"");
             collected += usize::from(output.status.success());
         }
         let output = writer.wait_with_output().unwrap();
@@ -348,7 +348,7 @@ fn upkeep_in_the_background_does_not_prune_at_once() {
     repo.git(&["config", "gc.autoPackLimit", "1"]);
     repo.git(&["config", "gc.pruneExpire", "now"]);
     let written = repo.git(&["hash-object", "-w", ".git/HEAD"]);
-    repo.say("four");
+    repo.bytes_with(&["commit", "--batch"], lines("more", 300).as_bytes());
     for _ in 0..1000 {
         if packs().is_disjoint(&before) {
             break;
