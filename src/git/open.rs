@@ -151,12 +151,12 @@ impl Repo {
 
     /// The configuration, read on first use.
     pub(crate) fn config(&self) -> Result<&Config, GitError> {
+        const VARIABLES: [&str; 2] = ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"];
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
         let files = self.inner.config().map_err(|source| GitError::store("read the git configuration", source))?;
         let mut config = Config::new(files, &self.env)?;
-        const VARIABLES: [&str; 2] = ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"];
         // libgit2 reads these variables only if the environment locates the repository as well.
         let is_elsewhere = self.is_elsewhere() && VARIABLES.iter().any(|variable| self.env.is_set(variable));
         let of_user = [git2::Config::find_system(), git2::Config::find_xdg(), git2::Config::find_global()];

@@ -1,9 +1,11 @@
 //! Opening only what git would open, with the configuration that git would read.
 //!
-//! libgit2 does not know `safe.bareRepository`, some forms of `safe.directory`, and where git keeps the system's settings. In these
-//! cases, which are rare, git is asked.
+//! libgit2 does not know `safe.bareRepository`, some forms and places of `safe.directory`, and where git keeps the system's settings.
+//! In these cases, and in a repository of another owner, git is asked.
 
 use std::env::split_paths;
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -15,29 +17,100 @@ use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git};
+use crate::base::bounded;
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
 pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
     set_up(env);
+    check_object_format(place.unwrap_or_else(|| Path::new(env.os("GIT_DIR").unwrap_or(OsStr::new(".")))))?;
     let opened = match Repo::open_place(place) {
         Err(error) if error.code() == ErrorCode::Owner && ask(place)?.is_success() => open_unchecked(place),
+        Ok(opened) if place.is_none() && !is_own(&opened) => {
+            let answer = ask(place)?;
+            if answer.stderr.contains("dubious ownership") {
+                return Err(GitError::UnsafeOwner);
+            }
+            answer.into_stdout()?;
+            Ok(opened)
+        }
         opened => opened,
     };
     let opened = opened.map_err(GitError::opening)?;
     // Local commands of git ignore `GIT_NAMESPACE`, which is for those that serve the repository to others.
     opened.remove_namespace().map_err(GitError::opening)?;
-    if place.is_none() && !env.is_set("GIT_DIR") {
+    if place.is_some() {
+        return Ok(opened);
+    }
+    if !env.is_set("GIT_DIR") {
         check_bare(opened.path(), Path::new("."))?;
     }
+    with_worktree(opened, env)
+}
+
+/// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings, and ignores the current folder.
+fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> {
+    let config = opened.config().map_err(GitError::opening)?;
+    let is_own = |entry: git2::ConfigEntry<'_>| {
+        entry.include_depth() == 0 && matches!(entry.level(), ConfigLevel::Local | ConfigLevel::Worktree)
+    };
+    let is_here = || {
+        let here = Path::new(".").canonicalize().ok();
+        opened.workdir().is_none_or(|folder| folder.canonicalize().ok() == here)
+    };
+    if !["GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE"].iter().any(|variable| env.is_set(variable))
+        && ["core.worktree", "core.bare"].iter().all(|key| config.get_entry(key).map_or(true, is_own))
+        && (!env.is_set("GIT_DIR") || is_here())
+    {
+        return Ok(opened);
+    }
+    let answer = Answer::of(git("rev-parse").args(["rev-parse", "--show-toplevel"]))?;
+    if answer.stderr.contains("must be run in a work tree") {
+        return Repository::open_bare(opened.path()).map_err(GitError::opening);
+    }
+    let root = String::from_utf8_lossy(&answer.into_stdout()?).trim_end_matches('\n').to_owned();
+    opened.set_workdir(Path::new(&root), false).map_err(GitError::opening)?;
     Ok(opened)
 }
 
 /// Finds the git folder of the repository that `folder` is in, whatever the environment says about its location.
 pub(super) fn discover(folder: &Path, env: &Env) -> Result<PathBuf, GitError> {
     set_up(env);
+    check_object_format(folder)?;
     let found = Repository::discover(folder).map_err(GitError::opening)?;
     check_bare(found.path(), folder)?;
     Ok(found.path().to_owned())
+}
+
+/// Whether all that git checks belongs to the user. libgit2 finds fewer settings of `safe.directory`.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "the standard library has no such call")]
+fn is_own(repository: &Repository) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    // SAFETY: the call cannot fail and has no argument.
+    let user = unsafe { libc::geteuid() };
+    let worktree = repository.workdir().map(|folder| [folder.to_owned(), folder.join(".git")]);
+    let paths = worktree.into_iter().flatten().chain([repository.path().to_owned()]);
+    paths.filter_map(|path| path.symlink_metadata().ok()).all(|found| found.uid() == user)
+}
+
+#[cfg(not(unix))]
+fn is_own(_repository: &Repository) -> bool {
+    true
+}
+
+/// Refuses an `objectFormat` without a value, at which libgit2 crashes.
+fn check_object_format(folder: &Path) -> Result<(), GitError> {
+    const KEY: &str = "extensions.objectformat";
+    let Ok(git_dir) = Repository::discover_path(folder, [""; 0]) else { return Ok(()) };
+    let common = fs::read_to_string(git_dir.join("commondir"));
+    let path = git_dir.join(common.unwrap_or_default().trim_end()).join("config");
+    let text = if path.is_file() { bounded::read_file(&path).unwrap_or_default() } else { Vec::new() };
+    let is_named = String::from_utf8_lossy(&text).to_ascii_lowercase().contains("objectformat");
+    if is_named && git2::Config::open(&path).is_ok_and(|file| file.get_entry(KEY).is_ok_and(|entry| !entry.has_value()))
+    {
+        return Err(GitError::BadSetting { key: KEY.to_owned(), value: String::new(), expected: "sha1 or sha256" });
+    }
+    Ok(())
 }
 
 /// Asks git about `safe.bareRepository` if `folder` is inside of the git folder that was found, which is not a `.git`.
@@ -88,7 +161,7 @@ fn set_up(env: &Env) {
         // SAFETY: these write static variables of libgit2, which are read when a repository is opened. Nothing else in this crate
         // writes them, `Once` lets only one thread do so, and every repository is opened after this call. If it fails, such
         // repositories are refused.
-        let _ = unsafe { git2::opts::set_extensions(&["refstorage", "partialclone"]) };
+        let _ = unsafe { git2::opts::set_extensions(&["refstorage", "partialclone", "noop-v1"]) };
         if env.is_set("GIT_CONFIG_GLOBAL") {
             for level in [ConfigLevel::Global, ConfigLevel::XDG] {
                 // SAFETY: as above.

@@ -96,6 +96,13 @@ fn safe_directory_is_read_as_by_git() {
         let key = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", value)];
         opens(&mut repo, &folder, &key);
     }
+    std::fs::write(&global, "[safe]\n\tdirectory = *\n").unwrap();
+    let trusted = ("GIT_CONFIG_GLOBAL", global.to_str().unwrap());
+    let reset = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "")];
+    assert!(opens(&mut repo, &folder, &[trusted]));
+    assert!(!opens(&mut repo, &folder, &[&[trusted][..], &reset].concat()));
+    opens(&mut repo, &folder, &[("SUDO_UID", "12345")]);
+    opens(&mut repo, &folder, &[("SUDO_UID", "12345x")]);
     assert!(opens(&mut repo, &folder, &[("GIT_DIR", ".git")]), "git trusts the repository that GIT_DIR names");
     let mut command = repo.command("git");
     command.args(["-c", "safe.directory=*", "-c", "trace.encoding=cl100k_base", "trace", "commit", "-m", "y"]);
@@ -145,6 +152,118 @@ fn settings_come_from_the_files_that_git_reads() {
         std::fs::write(home.join(".gitconfig"), format!("[include]\n\tpath = {path}\n")).unwrap();
         reads_bad(&repo, &[]);
     }
+}
+
+#[test]
+fn files_are_parsed_as_by_git() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let home = repo.home();
+    let texts = [
+        "[trace]\n\tencoding = \\\n\t\tbad\n",
+        "[trace]\n\tencoding = \\\r\n\t\tbad\n",
+        "[trace]\n\tencoding = \"\" bad\n",
+        "[x]\n\ty = \"a\\\\\";comment\n[trace]\n\tencoding = bad\n",
+    ];
+    for text in texts {
+        std::fs::write(home.join(".gitconfig"), text).unwrap();
+        assert!(reads_bad(&repo, &[]), "{text}");
+        std::fs::write(home.join("other"), text).unwrap();
+        for path in ["other", "~/other"] {
+            std::fs::write(home.join(".gitconfig"), format!("[include]\n\tpath = {path}\n")).unwrap();
+            assert!(reads_bad(&repo, &[]), "{text}");
+        }
+    }
+}
+
+#[test]
+fn hooks_of_a_file_in_a_variable_see_the_heads_of_other_worktrees() {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("x");
+    repo.git(&["worktree", "add", "-q", "../other"]);
+    repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
+    let (hooks, log) = (repo.home().join("hooks"), repo.home().join("log"));
+    repo.set_hook("reference-transaction", &format!("#!/bin/sh\ncat >> '{}'\n", log.display()));
+    std::fs::rename(repo.git_dir().join("hooks"), &hooks).unwrap();
+    repo.git(&["config", "--global", "core.hooksPath", hooks.to_str().unwrap()]);
+    repo.text(&["branch", "-m", "idea", "plan"]);
+    let seen = std::fs::read_to_string(log).unwrap();
+    assert!(seen.lines().any(|line| line.ends_with(" TRACE_HEAD")), "{seen}");
+}
+
+#[test]
+fn the_working_tree_is_the_one_of_git() {
+    let mut repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    let (home, folder) = (repo.home().to_owned(), repo.folder().to_owned());
+    let other = home.join("other");
+    for folder in [&other, &folder.join("sub")] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let global = home.join("gitconfig");
+    let mut compare = |folder: &Path, settings: &str, variables: Variables<'_>| {
+        std::fs::write(&global, settings).unwrap();
+        repo.within(folder, |repo| {
+            let run =
+                |program, args: &[&str]| run(repo.command(program).envs(variables.iter().copied()).args(args), b"");
+            let by_git = run("git", &["rev-parse", "--show-toplevel"]);
+            let by_us = run("git-trace", &["breadcrumb", "set", "a.b", "1"]);
+            let root = Path::new(std::str::from_utf8(&by_git.stdout).unwrap().trim_end());
+            let store = root.join(".synapse");
+            let said = format!("{settings} {variables:?}: {}{}", repo.exact(&by_git), repo.exact(&by_us));
+            assert_eq!(by_us.status.success(), by_git.status.success(), "{said}");
+            if by_git.status.success() {
+                std::fs::remove_dir_all(store).expect(&said);
+            }
+        });
+    };
+    let elsewhere = format!("[core]\n\tworktree = {}\n", other.display());
+    let variable = other.to_str().unwrap();
+    compare(&folder, &elsewhere, &[]);
+    compare(&folder, "", &[("GIT_WORK_TREE", variable)]);
+    compare(&other, "", &[("GIT_DIR", "../repo/.git")]);
+    compare(&other, "", &[("GIT_DIR", "../repo/.git"), ("GIT_WORK_TREE", "../repo/sub")]);
+    compare(&folder.join("sub"), "", &[("GIT_DIR", "../.git")]);
+    compare(&folder.join("sub"), "", &[("GIT_DIR", "../.git"), ("GIT_IMPLICIT_WORK_TREE", "0")]);
+    let config = folder.join(".git/config");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(folder.join(".git/included"), &elsewhere).unwrap();
+    std::fs::write(&config, format!("{text}[include]\n\tpath = included\n")).unwrap();
+    compare(&folder, "", &[]);
+    std::fs::write(&config, text.replace("bare = false", "")).unwrap();
+    compare(&folder, "[core]\n\tbare = true\n", &[]);
+    std::fs::write(&config, text.replace("bare = false", "bare = true")).unwrap();
+    compare(&folder.join(".git"), "", &[]);
+    compare(&folder.join(".git"), "", &[("GIT_WORK_TREE", variable)]);
+}
+
+#[cfg(unix)]
+#[test]
+fn heads_are_read_as_links_and_written_as_files() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["config", "core.preferSymlinkRefs", "true"]);
+    repo.git(&["config", "core.logAllRefUpdates", "always"]);
+    repo.say("x");
+    repo.text(&["switch", "-c", "idea"]);
+    let path = repo.git_dir().join("TRACE_HEAD");
+    assert!(path.symlink_metadata().unwrap().is_file());
+    repo.git(&["symbolic-ref", "TRACE_HEAD", "refs/traces/main"]);
+    assert!(repo.text(&["status"]).contains("On trace main"));
+    // As git itself has made it, in any version.
+    for name in ["HEAD", "TRACE_HEAD"] {
+        let target = repo.git(&["symbolic-ref", name]);
+        std::fs::remove_file(repo.git_dir().join(name)).unwrap();
+        std::os::unix::fs::symlink(target.trim(), repo.git_dir().join(name)).unwrap();
+    }
+    repo.git(&["config", "branch.code.remote", "up"]);
+    repo.git(&["remote", "add", "up", "../nowhere"]);
+    assert!(repo.text(&["status"]).contains("On trace main"));
+    let said = repo.exact(&repo.run(&["push"], b""));
+    assert!(said.contains("nowhere"), "{said}");
+    repo.text(&["switch", "idea"]);
+    assert!(path.symlink_metadata().unwrap().is_file());
 }
 
 /// The absolute path, as seen from the home folder of the user in the system's list, which is not `HOME`.
@@ -320,7 +439,7 @@ fn refs_do_not_move_while_git_has_objects_in_quarantine() {
 
 #[test]
 fn extensions_of_git_that_change_nothing_for_us_are_accepted() {
-    let mut repo = TestRepo::new();
+    let mut repo = TestRepo::classic(&[]);
     let folder = repo.folder().to_owned();
     repo.git(&["config", "core.repositoryFormatVersion", "1"]);
     repo.git(&["remote", "add", "origin", "https://example.invalid/x"]);
@@ -332,6 +451,18 @@ fn extensions_of_git_that_change_nothing_for_us_are_accepted() {
     repo.say("y");
     repo.git(&["config", "extensions.unknown", "true"]);
     assert!(!opens(&mut repo, &folder, &[]));
+    // Without a value, in a repository of another version, or both.
+    let path = repo.git_dir().join("config");
+    repo.git(&["config", "--remove-section", "extensions"]);
+    repo.git(&["config", "--unset", "core.repositoryFormatVersion"]);
+    let config = std::fs::read_to_string(&path).unwrap();
+    for version in ["0", "1"] {
+        for line in ["noop-v1", "objectFormat", "objectFormat = sha1", "refStorage = files", "partialClone"] {
+            let lines = format!("[core]\n\trepositoryFormatVersion = {version}\n[extensions]\n\t{line}\n");
+            std::fs::write(&path, config.clone() + &lines).unwrap();
+            opens(&mut repo, &folder, &[]);
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -50,6 +50,7 @@ impl RefStorage {
     pub(super) fn of(repository: &Repository) -> Result<Self, GitError> {
         let failed = |source| GitError::store("read the git configuration", source);
         let local = repository.config().and_then(|config| config.open_level(ConfigLevel::Local)).map_err(failed)?;
+        check_extensions(&local)?;
         match local.get_string("extensions.refstorage") {
             Ok(storage) => match storage.as_str() {
                 "files" => Ok(Self::Files),
@@ -60,6 +61,24 @@ impl RefStorage {
             Err(source) => Err(failed(source)),
         }
     }
+}
+
+/// Refuses what git refuses and libgit2 accepts.
+fn check_extensions(local: &git2::Config) -> Result<(), GitError> {
+    const OF_VERSION_1: [&str; 4] = ["noop-v1", "objectformat", "compatobjectformat", "refstorage"];
+    let bad = |key: &str, value: &str, expected| {
+        Err(GitError::BadSetting { key: key.to_owned(), value: value.to_owned(), expected })
+    };
+    let (version, promisor) = ("core.repositoryformatversion", "extensions.partialclone");
+    if local.get_i32(version).unwrap_or(0) == 0
+        && OF_VERSION_1.iter().any(|name| local.get_entry(&format!("extensions.{name}")).is_ok())
+    {
+        return bad(version, "0", "the version that its extensions need");
+    }
+    if local.get_entry(promisor).is_ok_and(|entry| !entry.has_value()) {
+        return bad(promisor, "", "the name of a remote");
+    }
+    Ok(())
 }
 
 #[derive(Clone, Copy, Debug)]
