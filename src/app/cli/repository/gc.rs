@@ -12,8 +12,8 @@ use crate::transcript::import::expired::{Expired, expired};
 /// that no remote has is deleted only with `--unpushed`. The current trace and traces that you changed, renamed, or branched off stay.
 /// `git trace undo` brings back what was deleted.
 ///
-/// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. `--prune=now` and
-/// a short `gc.pruneExpire` wait for the writers of git-trace; as with `git gc`, it is not safe while plain git writes.
+/// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. With `--prune=now` or a short
+/// `gc.pruneExpire`, it waits for the writers of git-trace; as with `git gc`, this is not safe while plain git writes.
 #[derive(clap::Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 pub(crate) struct GcArgs {
