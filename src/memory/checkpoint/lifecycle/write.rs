@@ -60,7 +60,7 @@ pub(crate) fn write(folder: &Folder, path: &Path, before: Option<&[u8]>, after: 
 
 /// Removes a file that still contains `before`. The caller holds the [`lock`].
 pub(crate) fn remove(folder: &Folder, path: &Path, before: &[u8]) -> Result<(), CheckpointError> {
-    let real = resolve(&folder.root, path).map_err(write_error(path))?;
+    let real = folder.real_path(path).map_err(write_error(path))?;
     let seen = replace::read(&real).map_err(write_error(path))?;
     if seen.version.is_some() && seen.text != before {
         return Err(FileError::Changing { path: path.to_owned() }.into());
