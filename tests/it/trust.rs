@@ -223,7 +223,7 @@ fn the_working_tree_is_the_one_of_git() {
     compare(&folder, &elsewhere, &[]);
     compare(&folder, "", &[("GIT_WORK_TREE", variable)]);
     compare(&other, "", &[("GIT_DIR", "../repo/.git")]);
-    compare(&other, "", &[("GIT_DIR", "../repo/.git"), ("GIT_WORK_TREE", "../repo/sub")]);
+    compare(&other, "", &[("GIT_DIR", "../repo/.git"), ("GIT_WORK_TREE", variable)]);
     compare(&folder.join("sub"), "", &[("GIT_DIR", "../.git")]);
     compare(&folder.join("sub"), "", &[("GIT_DIR", "../.git"), ("GIT_IMPLICIT_WORK_TREE", "0")]);
     let config = folder.join(".git/config");
@@ -452,9 +452,10 @@ fn extensions_of_git_that_change_nothing_for_us_are_accepted() {
     repo.git(&["config", "extensions.unknown", "true"]);
     assert!(!opens(&mut repo, &folder, &[]));
     // Without a value, in a repository of another version, or both.
+    let mut repo = TestRepo::classic(&[]);
+    let folder = repo.folder().to_owned();
+    repo.say("x");
     let path = repo.git_dir().join("config");
-    repo.git(&["config", "--remove-section", "extensions"]);
-    repo.git(&["config", "--unset", "core.repositoryFormatVersion"]);
     let config = std::fs::read_to_string(&path).unwrap();
     for version in ["0", "1"] {
         for line in ["noop-v1", "objectFormat", "objectFormat = sha1", "refStorage = files", "partialClone"] {
