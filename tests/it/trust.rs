@@ -352,7 +352,7 @@ fn identities_are_those_of_git() {
                 command.env_remove(format!("GIT_{word}_NAME")).env_remove(format!("GIT_{word}_EMAIL"));
                 command.envs(variable.map(|(part, value)| (format!("GIT_{word}_{part}"), value)));
             }
-            settings.iter().for_each(|setting| _ = command.args(["-c", setting]));
+            command.args(settings.iter().flat_map(|setting| ["-c", setting]));
             let is_done = run(command.args(args), b"").status.success();
             let mut log = repo.command("git");
             log.args(["log", "-1", "--format=%an <%ae>", rev]);
