@@ -274,7 +274,7 @@ fn a_setting_names_the_checkpoint_folder() {
     insta::assert_snapshot!(place.trace(&["check"]), @"
     notes/INDEX.md:16:1: file-without-row: the file `chk-a.md` has no row; add a row and a section, or archive the file
     --- stderr
-    files checked: 3, errors: 0, warnings: 1
+    files checked: 4, errors: 0, warnings: 1
     ");
 }
 
