@@ -1,6 +1,8 @@
 //! Purging beside what only plain git, a remote, or chance puts into a repository. Nothing that is needed may be removed.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use crate::purge::{SECRET as TEXT, places};
 use crate::repo::{TestRepo, run};
@@ -276,4 +278,161 @@ fn titles_edited_texts_and_reasons_of_a_purged_item_go() {
     repo.text(&["purge", "#0", "--yes"]);
     assert_eq!(places(&repo), Vec::<String>::new());
     assert!(repo.text(&["sessions", "--archived"]).contains("[purged: "));
+}
+
+fn purge_text(repo: &TestRepo, text: &str, args: &[&str]) -> String {
+    repo.snapshot(&repo.run(&[&["purge", "--text", "-", "--yes"], args].concat(), text.as_bytes()))
+}
+
+/// Whether any object contains a text, apart from those of tombstones.
+fn is_anywhere(repo: &TestRepo, text: &str) -> bool {
+    let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+    String::from_utf8_lossy(&objects).contains(text)
+}
+
+/// The reason of an earlier purge, digits as in a digest, an address, and a date.
+#[test]
+fn what_tombstones_contain_can_be_purged() {
+    let repo = TestRepo::new();
+    repo.say("alpha secretone");
+    repo.say("beta sk-live-1234abcd");
+    repo.say("token 0123456789abcdef0123456789abcdef of author@example.com, in 2026-02");
+    purge_text(&repo, "secretone", &["--reason", "leaked beside sk-live-1234abcd"]);
+    let tombstones = repo.git(&["rev-parse", "refs/trace-purged"]);
+    let answer = purge_text(&repo, "sk-live-1234abcd", &[]);
+    assert!(answer.contains("stays in reasons of earlier purges, in `refs/trace-purged`: 1"), "{answer}");
+    assert!(!answer.contains("still contains it") && answer.ends_with("[exit 0]"), "{answer}");
+    let answer = purge(&repo, &["--pattern", "[0-9a-f]{32}"]);
+    assert!(!answer.contains("stays in reasons") && answer.ends_with("[exit 0]"), "{answer}");
+    for text in ["author@example.com", "2026-02"] {
+        let answer = purge_text(&repo, text, &[]);
+        assert!(answer.ends_with("[exit 0]"), "{answer}");
+    }
+    repo.git(&["merge-base", "--is-ancestor", tombstones.trim(), "refs/trace-purged"]);
+    let marker = "[purged: leaked beside [purged: secret]]";
+    let bodies = [
+        format!("alpha {marker}"),
+        "beta [purged: secret]".to_owned(),
+        "token [purged: secret] of [purged: secret], in [purged: secret]".to_owned(),
+    ];
+    assert_eq!(repo.bodies("main"), bodies);
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_purge_leaves_tombstones_also_if_a_branch_keeps_all_objects() {
+    let repo = TestRepo::new();
+    repo.git(&["init", "-q", "--bare", "../hub.git"]);
+    repo.git(&["remote", "add", "origin", "../hub.git"]);
+    repo.say(TEXT);
+    repo.text(&["push"]);
+    repo.git(&["branch", "keep", MAIN]);
+    purge(&repo, &["--text", "-", "--push", "origin"]);
+    assert!(repo.refs().contains("refs/trace-purged"));
+    let there = repo.git(&["ls-remote", "origin", MAIN]);
+    assert!(there.starts_with(repo.git(&["rev-parse", MAIN]).trim()), "{there}");
+    let before = repo.git(&["rev-parse", "refs/trace-purged"]);
+    purge(&repo, &["--text", "-"]);
+    assert_eq!(repo.git(&["rev-parse", "refs/trace-purged"]), before, "nothing more was purged");
+}
+
+/// A marker protects only itself from the next purge.
+#[test]
+fn text_behind_a_marker_can_be_purged() {
+    let (one, other) = ("AAAA-first", "BBBB-second");
+    let reason = format!("{one} and {other}");
+    let is_clean = |repo: &TestRepo, answer: &str| {
+        assert!(!answer.contains("still contains it") && answer.ends_with("[exit 0]"), "{answer}");
+        assert!(!is_anywhere(repo, other), "{answer}");
+        let again = purge(repo, &["#0"]);
+        assert!(!again.contains("still contains it"), "{again}");
+        assert_whole(repo);
+    };
+    for with_item in [false, true] {
+        let repo = TestRepo::new();
+        repo.say("an item");
+        repo.text(&["pin", "#0", "--reason", &reason]);
+        purge_text(&repo, one, &[]);
+        let answer = if with_item { purge(&repo, &["#0"]) } else { purge_text(&repo, other, &[]) };
+        let expected = if with_item { "\"[purged: secret]\"" } else { "\"[purged: secret] and [purged: secret]\"" };
+        let record = repo.git(&["grep", "-h", "reason", "refs/trace-priority"]);
+        assert!(record.contains(expected), "{record}");
+        is_clean(&repo, &answer);
+    }
+    let note = format!("note={other}");
+    let path = format!("path=home/{other}.txt");
+    let subject = format!("{other} about {one}");
+    for args in [&["-t", "artifact", "--meta", &note, "--set", &path, "-m", one][..], &["-s", &subject, "-m", one]] {
+        let repo = TestRepo::new();
+        repo.text(&[&["commit"], args].concat());
+        purge_text(&repo, one, &[]);
+        let answer = purge(&repo, &["#0"]);
+        is_clean(&repo, &answer);
+        assert!(repo.git(&["log", "-1", "--format=%s", MAIN]).trim_end().ends_with("[purged: secret]"));
+    }
+}
+
+#[test]
+fn a_text_in_a_url_with_other_escapes_and_a_plus_for_a_space_is_found() {
+    let repo = TestRepo::new();
+    let text = "correct/horse battery~staple";
+    for form in ["correct/horse+battery~staple", "correct%2Fhorse+battery%7Estaple", "correct/horse+battery%7estaple"] {
+        repo.say(form);
+    }
+    purge_text(&repo, text, &[]);
+    assert_eq!(repo.bodies("main"), ["[purged: secret]"; 3]);
+}
+
+#[test]
+fn files_in_any_work_tree_and_large_ones_are_reported() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    fs::write(repo.folder().join(std::ffi::OsStr::from_bytes(b"caf\xe9.txt")), TEXT).unwrap();
+    fs::File::create(repo.folder().join("large")).unwrap().set_len(257 << 20).unwrap();
+    let dry = |repo: &TestRepo| {
+        let output = repo.run(&["purge", "--text", "-", "--dry-run"], TEXT.as_bytes());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let said = dry(&repo);
+    assert!(said.contains("stays in a file: ") && said.contains("caf\u{fffd}.txt"), "{said}");
+    assert!(said.contains("cannot be searched, and stays: ") && said.contains("large\n"), "{said}");
+    let elsewhere = repo.home().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("file"), TEXT).unwrap();
+    repo.git(&["config", "core.worktree", elsewhere.to_str().unwrap()]);
+    let said = dry(&repo);
+    assert!(said.contains("elsewhere/file\n"), "{said}");
+    repo.git(&["config", "--unset", "core.worktree"]);
+    let output = run(
+        repo.command("git-trace")
+            .args(["purge", "--text", "-", "--dry-run"])
+            .env("GIT_DIR", repo.git_dir())
+            .env("GIT_WORK_TREE", &elsewhere),
+        TEXT.as_bytes(),
+    );
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("elsewhere/file\n"), "{said}");
+}
+
+/// A page that is being made when a purge runs is made of what the purge left.
+#[test]
+fn a_page_is_not_saved_while_a_purge_runs() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    // As another process that purges has it.
+    let locks = repo.git_dir().join("trace/locks");
+    fs::create_dir_all(&locks).unwrap();
+    let lock = fs::File::create(locks.join("objects")).unwrap();
+    lock.lock().unwrap();
+    let mut view = repo.command("git-trace");
+    view.args(["view", "--no-open"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut page = view.spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(page.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert!(said.contains("another git-trace is writing to the object database"), "{said}");
+    assert!(!repo.git_dir().join("trace/view").exists());
+    drop(lock);
+    assert!(page.wait().unwrap().success());
+    assert!(repo.git_dir().join("trace/view/main.html").exists());
 }

@@ -598,3 +598,278 @@ fn a_purged_subject_or_reason_does_not_come_back_in_the_commits_of_a_rebase() {
     has_neither(&repo);
     assert_eq!(repo.bodies("idea").len(), 4);
 }
+
+/// Whether an object contains a text, apart from tombstones.
+fn is_anywhere(repo: &TestRepo, text: &str) -> bool {
+    let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+    String::from_utf8_lossy(&objects).contains(text)
+}
+
+#[test]
+fn two_purges_of_one_reason_converge() {
+    let (mut repo, clone) = shared();
+    repo.text(&["pin", "#0", "--reason", &format!("why {ONE} and {OTHER}")]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, SECRET, "s", &[]);
+        purge_text(repo, OTHER, "private", &[]);
+    });
+    purge_text(&repo, SECRET, "s", &[]);
+    purge_text(&repo, ONE, "leaked", &["--push", "origin"]);
+    let joined = |repo: &TestRepo| {
+        let record = repo.git(&["grep", "-h", "and", "refs/trace-priority"]);
+        assert_eq!(record.matches("why [purged: leaked] and [purged: private]").count(), 1, "{record}");
+        assert_eq!(record.lines().count(), 1, "{record}");
+    };
+    repo.within(&clone, |repo| {
+        let fetched = repo.run(&["fetch"], b"");
+        assert_eq!(fetched.status.code(), Some(1), "{}", repo.exact(&fetched));
+        assert!(!is_anywhere(repo, OTHER), "also after a fetch");
+        repo.run(&["pull"], b"");
+        joined(repo);
+        assert!(!is_anywhere(repo, OTHER));
+        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["push"]);
+    });
+    repo.run(&["pull"], b"");
+    joined(&repo);
+    assert!(!is_anywhere(&repo, ONE));
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        joined(repo);
+        assert!(!is_anywhere(repo, OTHER));
+    });
+}
+
+#[test]
+fn a_later_revision_that_neither_of_two_purges_changed_stays() {
+    let (mut repo, clone) = shared();
+    repo.text(&["edit", "#1", "-m", "a later text without it"]);
+    repo.text(&["push"]);
+    let bodies = ["one", "a later text without it"];
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge_text(repo, SECRET, "r-b", &[]);
+    });
+    purge_text(&repo, SECRET, "r-a", &[]);
+    let check = |repo: &TestRepo| {
+        assert_eq!(repo.bodies("main"), bodies);
+        assert!(repo.git(&["log", "-p", "--text", "refs/traces/main"]).contains("[purged: r-"));
+        check(repo);
+    };
+    repo.within(&clone, |repo| repo.text(&["purge", "--push", "origin"]));
+    repo.run(&["pull"], b"");
+    check(&repo);
+    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.run(&["pull"], b"");
+        check(repo);
+        repo.text(&["push"]);
+    });
+    repo.text(&["pull"]);
+    check(&repo);
+}
+
+#[test]
+fn a_purge_with_push_covers_archived_traces() {
+    for is_pruned in [false, true] {
+        let (mut repo, clone) = shared();
+        repo.text(&["switch", "-c", "old"]);
+        repo.say(&format!("old: {SECRET}"));
+        repo.text(&["switch", "main"]);
+        repo.text(&["push", "origin", "old"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            repo.text(&["switch", "main"]);
+            repo.text(&["archive", "origin", "old"]);
+        });
+        repo.text(&["archive", "origin", "old"]);
+        if is_pruned {
+            repo.text(&["gc", "--prune=now"]);
+        }
+        purge(&repo, &["--yes", "--push", "origin"]);
+        assert!(!repo.refs().contains("refs/trace-remotes/origin/old"));
+        let back = |repo: &TestRepo| {
+            repo.text(&["switch", "old"]);
+            assert_eq!(repo.bodies("old"), ["one", "It is [purged: leaked]", "old: [purged: leaked]"]);
+            repo.text(&["switch", "main"]);
+        };
+        back(&repo);
+        check(&repo);
+        // A clone that did not purge can bring it back, too.
+        repo.within(&clone, |repo| back(repo));
+        repo.git(&["clone", "-q", "--no-local", "../origin.git", "../third"]);
+        let third = repo.home().join("third");
+        repo.within(&third, |repo| {
+            repo.text(&["pull"]);
+            check(repo);
+        });
+    }
+}
+
+#[test]
+fn earlier_versions_of_fetched_priorities_are_removed_again() {
+    for command in ["fetch", "pull"] {
+        let (repo, _) = shared();
+        repo.text(&["skip", "#1", "--reason", "later"]);
+        repo.text(&["push"]);
+        purge(&repo, &["--yes"]);
+        repo.run(&[command], b"");
+        check(&repo);
+    }
+}
+
+#[test]
+fn fetched_purged_objects_that_cannot_be_removed_are_reported_and_removed_later() {
+    for command in ["fetch", "pull"] {
+        let (repo, _) = shared();
+        purge(&repo, &["--yes"]);
+        repo.git(&["repack", "-adq"]);
+        let packs = repo.git_dir().join("objects/pack");
+        let pack = fs::read_dir(&packs).unwrap().map(|entry| entry.unwrap().path());
+        let pack = pack.filter(|path| path.extension().is_some_and(|kind| kind == "pack")).next().unwrap();
+        let keep = pack.with_extension("keep");
+        fs::write(&keep, "").unwrap();
+        for attempt in ["fetch", command] {
+            let output = repo.run(&[attempt], b"");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                said.contains("error: purged objects that were fetched stay: ")
+                    && said.contains(".keep` protects a pack"),
+                "{said}"
+            );
+            assert_eq!(output.status.code(), Some(1), "{said}");
+        }
+        fs::remove_file(&keep).unwrap();
+        // Also if the remote has been cleaned meanwhile.
+        if command == "fetch" {
+            repo.git(&["push", "-q", "origin", ":refs/traces/main", ":refs/trace-records/priority"]);
+        }
+        let output = repo.run(&[command], b"");
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("stay: "), "{}", repo.exact(&output));
+        check(&repo);
+        assert!(!repo.git_dir().join("trace/purging").exists());
+    }
+}
+
+/// It names the commit as its priorities, next to a tombstone of it.
+#[test]
+fn a_remote_cannot_remove_a_commit_of_the_code_as_its_priorities() {
+    let (mut repo, clone) = shared();
+    fs::write(repo.folder().join("file"), "work").unwrap();
+    repo.git(&["add", "file"]);
+    repo.git(&["commit", "-q", "-m", "my work"]);
+    let work = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let file = repo.git(&["rev-parse", "HEAD:file"]).trim().to_owned();
+    repo.git(&["push", "-q", "origin", "HEAD:refs/heads/work"]);
+    repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    for refname in ["refs/remotes/origin/work", "ORIG_HEAD"] {
+        repo.git(&["update-ref", "-d", refname]);
+    }
+    repo.within(&clone, |repo| {
+        repo.git(&["fetch", "-q", "origin", "work"]);
+        let salt = "0".repeat(32);
+        let mut lines = format!(
+            "{{\"at\":\"2026-02-10T09:00:00Z\",\"by\":\"A <a@b>\",\"reason\":\"leaked\",\"salt\":\"{salt}\"}}\n"
+        );
+        for oid in [&work, &file] {
+            let bytes: Vec<u8> =
+                (0..oid.len()).step_by(2).map(|at| u8::from_str_radix(&oid[at..at + 2], 16).unwrap()).collect();
+            let mut hasher = blake3::Hasher::new();
+            for part in [salt.as_bytes(), b"object", &bytes] {
+                hasher.update(&(part.len() as u64).to_be_bytes());
+                hasher.update(part);
+            }
+            lines += &format!("{{\"object\":\"{}\"}}\n", &hasher.finalize().to_hex()[..32]);
+        }
+        let output = run(repo.command("git").args(["hash-object", "-w", "--stdin"]), lines.as_bytes());
+        let blob = String::from_utf8(output.stdout).unwrap();
+        let listing = format!("100644 blob {}\t0123456789abcdef\n", blob.trim());
+        let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
+        let commit = repo.git(&["commit-tree", tree.trim(), "-m", "purge"]);
+        let refspecs = [
+            format!("{}:refs/trace-records/purged", commit.trim()),
+            format!("+{work}:refs/trace-records/priority"),
+            ":refs/heads/work".to_owned(),
+        ];
+        repo.git(&[&["push", "-q", "origin"][..], &refspecs.each_ref().map(String::as_str)].concat());
+    });
+    for command in ["fetch", "pull"] {
+        repo.run(&[command], b"");
+        for oid in [&work, &file] {
+            repo.git(&["cat-file", "-e", oid]);
+        }
+    }
+}
+
+#[test]
+fn an_import_under_another_id_is_refused_if_the_text_was_in_the_headers() {
+    let (repo, _) = shared();
+    let note = format!("note={SECRET}");
+    repo.text(&[
+        "commit",
+        "-t",
+        "artifact",
+        "-m",
+        "a body without it",
+        "--meta",
+        &note,
+        "--set",
+        &format!("path=out/{SECRET}.txt"),
+    ]);
+    let export = String::from_utf8(repo.bytes(&["export"])).unwrap();
+    purge(&repo, &["--yes"]);
+    let line = export.lines().find(|line| line.contains("a body without it")).unwrap();
+    let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+    line["id"] = "00112233445566aa".into();
+    line.as_object_mut().unwrap().remove("commit");
+    let file = repo.home().join("export.jsonl");
+    fs::write(&file, format!("{line}\n")).unwrap();
+    let imported = repo.run(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()], b"");
+    let imported: serde_json::Value = serde_json::from_slice(&imported.stdout).unwrap();
+    assert_eq!(imported["traces"][0]["purged"], 1, "{imported}");
+    check(&repo);
+}
+
+#[test]
+fn a_branch_that_was_made_between_the_purges_of_three_clones_is_joined_too() {
+    let (mut repo, second) = shared();
+    repo.text(&["edit", "#1", "-m", "edited"]);
+    repo.text(&["push"]);
+    repo.git(&["clone", "-q", "../origin.git", "../third"]);
+    let third = repo.home().join("third");
+    for clone in [&second, &third] {
+        repo.within(clone, |repo| {
+            repo.text(&["pull"]);
+            repo.text(&["switch", "main"]);
+        });
+    }
+    purge_text(&repo, SECRET, "r-a", &[]);
+    repo.within(&third, |repo| purge_text(repo, SECRET, "r-c", &[]));
+    repo.within(&second, |repo| purge_text(repo, SECRET, "r-b", &["--push", "origin"]));
+    repo.within(&third, |repo| {
+        repo.text(&["branch", "topic"]);
+        repo.run(&["push", "origin", "*"], b"");
+    });
+    let clones = [repo.folder().to_owned(), second, third];
+    for clone in clones.iter().cycle().take(9) {
+        repo.within(clone, |repo| {
+            repo.run(&["pull", "--strategy", "newest"], b"");
+            repo.run(&["purge", "--push", "origin"], b"");
+            repo.run(&["push", "origin", "main"], b"");
+        });
+    }
+    let tips = repo.git(&["for-each-ref", "refs/traces/"]);
+    for clone in &clones {
+        repo.within(clone, |repo| {
+            assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+            assert_eq!(repo.git(&["for-each-ref", "refs/traces/"]), tips);
+            assert_eq!(repo.bodies("topic"), ["one", "edited"]);
+        });
+    }
+}

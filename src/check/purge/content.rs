@@ -48,16 +48,6 @@ impl Target {
             || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
     }
 
-    /// Whether the message of a commit names a purged item and still says something of it.
-    pub(super) fn is_commit_of_purged(&self, message: &str) -> bool {
-        !self.items.is_empty()
-            && message.lines().any(|line| {
-                let item = line.strip_prefix("Trace-Item: ").and_then(|id| id.parse().ok());
-                item.is_some_and(|id| self.items.contains(&id))
-            })
-            && !message.contains("[purged: ")
-    }
-
     fn is_file_of_purged(&self, bytes: &[u8]) -> bool {
         let digits = bytes.strip_prefix(b"id: ").and_then(|rest| std::str::from_utf8(rest.get(..16)?).ok());
         digits.and_then(|digits| digits.parse().ok()).is_some_and(|id| self.items.contains(&id))
@@ -98,12 +88,12 @@ impl Target {
 
     /// Keeps only what a request needs to stay valid: type, role, names of tools, and ids that tie items together.
     pub(super) fn blank(&self, item: &mut Item) {
-        // An earlier purge may have removed only the beginning.
-        if is_blank(&item.body) {
-            return;
+        // A purge of all of its text has left the marker of that purge.
+        if !is_blank(&item.body) {
+            let marker = self.marker.clone();
+            let body = if item.fields.is_call() { format!("{{\"purged\":\"{marker}\"}}") } else { marker };
+            item.body = body.into_bytes();
         }
-        let marker = self.marker.clone();
-        item.body = if item.fields.is_call() { format!("{{\"purged\":\"{marker}\"}}") } else { marker }.into_bytes();
         let fields = &mut item.fields;
         (fields.path, fields.language, fields.media_type, fields.format) = (None, None, None, None);
         fields.meta.clear();
@@ -181,10 +171,11 @@ impl Target {
         for line in text.lines() {
             let new = match Setting::parse(line) {
                 Some(mut setting) => {
-                    let reason = setting.reason.as_deref().filter(|reason| !reason.starts_with("[purged: "));
-                    let new =
-                        reason.and_then(|reason| if is_purged { Some(self.marker.clone()) } else { replaced(reason) });
-                    new.map(|new| {
+                    let replaced = |reason: &str| match is_purged && !is_marker(reason.as_bytes()) {
+                        true => Some(self.marker.clone()),
+                        false => replaced(reason),
+                    };
+                    setting.reason.as_deref().and_then(replaced).map(|new| {
                         setting.reason = Some(new);
                         setting.render()
                     })
@@ -201,7 +192,10 @@ impl Target {
 
 /// Whether a body is a marker alone, as [`Target::blank`] leaves it.
 pub(super) fn is_blank(body: &[u8]) -> bool {
-    let text = body.strip_prefix(br#"{"purged":""#).and_then(|text| text.strip_suffix(br#""}"#)).unwrap_or(body);
-    let rest = text.strip_prefix(b"[purged: ");
-    rest.is_some_and(|rest| rest.iter().position(|byte| *byte == b']') == Some(rest.len().wrapping_sub(1)))
+    is_marker(body.strip_prefix(br#"{"purged":""#).and_then(|text| text.strip_suffix(br#""}"#)).unwrap_or(body))
+}
+
+/// Whether a text is one marker and nothing else.
+pub(super) fn is_marker(text: &[u8]) -> bool {
+    text.strip_prefix(b"[purged: ").is_some_and(|rest| memchr::memchr(b']', rest) == Some(rest.len().wrapping_sub(1)))
 }

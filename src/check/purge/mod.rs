@@ -62,11 +62,13 @@ pub(crate) struct Outside {
     pub(crate) code: Vec<(Oid, String)>,
     /// Commits whose author or committer contains it.
     pub(crate) authors: usize,
+    /// Earlier purges whose reason contains it.
+    pub(crate) reasons: usize,
     /// Files in the git directory and in work trees.
     pub(crate) files: Vec<PathBuf>,
     /// Refs that are named by it, also symbolic ones.
     pub(crate) names: Vec<String>,
-    /// Files among the objects that git does not read, so that they cannot be searched.
+    /// Files that cannot be searched: large ones, and those among the objects that git does not read.
     pub(crate) unread: Vec<PathBuf>,
 }
 
@@ -91,7 +93,8 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _collectors = repo.lock_out_collectors()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = plan.refs.clone();
-    if !plan.removed.is_empty() {
+    // A ref of the code may keep all of them.
+    if !plan.tombstones.objects.is_empty() {
         let (old, new) = tombstone::write(repo, signature, &target.reason, &plan.tombstones)?;
         refs.push(RefChange { refname: tombstone::HISTORY.refname.to_owned(), old, new });
     }
@@ -118,7 +121,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let mut left: Vec<_> =
         scan.hits.into_iter().filter(|(oid, _)| !code.contains_key(oid) && !lent.contains(oid)).collect();
     left.sort();
-    plan.outside.files = places::files_with(repo, target)?;
+    (plan.outside.files, _) = places::files_with(repo, target)?;
     Ok(Purged { plan, lent: lent.len(), left })
 }
 
@@ -129,6 +132,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let (scan, world) = (Scan::of(repo, target)?, World::of(repo)?);
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let mut rewriter = Rewriter::new(repo, target, objects, &hits, &scan.lines);
+    rewriter.commits.extend(scan.commits.iter().filter(|oid| scan.tombstones.contains(oid)).map(|oid| (*oid, *oid)));
     let logs = places::logs(repo, &world)?;
     let mut refs = Vec::new();
     if !hits.is_empty() {
@@ -190,8 +194,10 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let names =
         refs_there.into_iter().map(|(refname, _)| refname).chain(symbolic.into_iter().map(|(refname, _)| refname));
     let names: BTreeSet<String> = names.filter(|refname| target.needle.is_in(refname.as_bytes())).collect();
-    let (names, files) = (names.into_iter().collect(), places::files_with(repo, target)?);
-    let outside = Outside { code, authors: scan.authors, files, names, unread: repo.unread_object_files() };
+    let names = names.into_iter().collect();
+    let (files, mut unread) = places::files_with(repo, target)?;
+    unread.extend(repo.unread_object_files());
+    let outside = Outside { code, authors: scan.authors, reasons: scan.reasons, files, names, unread };
     let is_in_derived = places::is_in_derived(repo, target, &tombstones)?;
     Ok(Plan { refs, reflogs, counts, unreachable, removed, is_in_derived, outside, tombstones })
 }

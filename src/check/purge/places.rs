@@ -1,6 +1,7 @@
 //! Places outside the object database: reflogs, derived files, and files that a purge leaves alone.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::content::Target;
@@ -14,8 +15,8 @@ use crate::trace::store::archived;
 use crate::trace::store::tombstone::Removed;
 
 /// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores, the list of archived traces, in which
-/// a purge replaces the text, and the list of objects that it removes.
-const KEPT: [&str; 4] = ["locks", "installed", "archived", NOTED_REMOVAL];
+/// a purge replaces the text, the times when forward crumbs were read, and the list of objects that a purge removes.
+const KEPT: [&str; 5] = ["locks", "installed", "archived", "forward-reads", NOTED_REMOVAL];
 
 /// The reflogs of our refs, of all worktrees.
 pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> {
@@ -26,7 +27,8 @@ pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> 
     Ok(logs)
 }
 
-/// Indexes, pages, saved states of imports, the operation log, and the log of hooks. All but the logs are derived again.
+/// Indexes, pages, saved states of imports, the operation log, the log of hooks, and damaged objects. All but the logs and
+/// damaged objects, which were set aside, are derived again.
 fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
     let mut derived = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
@@ -74,12 +76,17 @@ pub(super) fn is_in_derived(repo: &Repo, target: &Target, removed: &Removed) -> 
 }
 
 /// The files in the git directory and in the work trees that contain the text, except those that a purge removes. For a reflog in a
-/// reftable, the folder of the tables.
-pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, GitError> {
-    let mut found = Vec::new();
+/// reftable, the folder of the tables. Also returns the files that cannot be read, or are too large.
+pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GitError> {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
     if target.needle.is_empty() {
-        return Ok(found);
+        return Ok((found, unread));
     }
+    let mut search = |path: PathBuf, found: &mut Vec<PathBuf>| match bounded::read_file(&path) {
+        Ok(bytes) if target.needle.is_in(&bytes) => found.push(path),
+        Err(error) if error.kind() != ErrorKind::NotFound => unread.push(path),
+        _ => {}
+    };
     let world = World::of(repo).ok();
     let mut folders = vec![repo.common_dir().to_owned()];
     let (derived, archived) = (derived(repo)?, archived::path(repo));
@@ -101,10 +108,8 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
                 let none = Removed::default();
                 let (lines, _) = archived::replaced(repo, |text| replaced(target, &none, text)).unwrap_or_default();
                 found.extend(lines.iter().any(|line| target.needle.is_in(line.as_bytes())).then_some(path));
-            } else if kind.is_ok_and(|kind| kind.is_file())
-                && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))
-            {
-                found.push(path);
+            } else if kind.is_ok_and(|kind| kind.is_file()) {
+                search(path, &mut found);
             }
         }
     }
@@ -121,12 +126,14 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Vec<PathBuf>, G
         files.push(PathBuf::from(".synapse/breadcrumbs-secret.jsonl"));
         for file in files {
             let Ok(path) = resolve(&root, &file) else { continue };
-            if path.is_file() && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes)) {
-                found.push(path);
+            if path.is_file() {
+                search(path, &mut found);
             }
         }
     }
-    found.sort();
-    found.dedup();
-    Ok(found)
+    for paths in [&mut found, &mut unread] {
+        paths.sort();
+        paths.dedup();
+    }
+    Ok((found, unread))
 }

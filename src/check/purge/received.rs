@@ -266,7 +266,7 @@ impl<'r> Survey<'r> {
                         blobs.insert(entry.blob, new);
                     }
                     Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
-                    Fate::Kept if !new_files.contains(&entry.blob) => continue,
+                    Fate::Kept if !new_files.contains(&entry.blob) || self.pairs.kept.contains(&entry.blob) => continue,
                     Fate::Kept => {
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
                         let of_item = tombstones.of_item(&item);

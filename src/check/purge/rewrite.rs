@@ -7,7 +7,7 @@
 mod archive;
 mod message;
 
-pub(super) use message::{decoded, is_fixed, without_ids};
+pub(super) use message::{decoded, is_fixed, says_more, without_ids};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -325,9 +325,10 @@ impl<'r> Rewriter<'r> {
         let (texts, others): (Vec<_>, Vec<_>) =
             changed.iter().map(|(_, sides)| *sides).partition(|(before, after)| is_known_by_text(before, after));
         let bodies = texts.into_iter().map(|(before, _)| before.body.clone()).collect();
-        let contents = others.into_iter().map(|(before, _)| before.clone()).collect();
+        let contents: Vec<Item> = others.into_iter().map(|(before, _)| before.clone()).collect();
+        let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
         let left = changed.iter().map(|(_, (_, after))| after.clone()).collect();
-        Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, left }
+        Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, copies, left }
     }
 
     /// The objects that no rewritten history needs any more.

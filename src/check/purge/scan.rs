@@ -1,16 +1,17 @@
 //! Reading every object of the repository once, to find those that contain what is purged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 
 use super::Lines;
 use super::content::Target;
-use super::rewrite::{decoded, without_ids};
+use super::rewrite::{decoded, says_more, without_ids};
 use crate::git::{ObjectKind, Oid, Repo, Tree};
 use crate::memory::crumb::archive::digests_of;
 use crate::trace::TraceError;
 use crate::trace::model::tree::parse_name;
+use crate::trace::store::tombstone;
 
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -19,6 +20,10 @@ pub(super) struct Scan {
     pub(super) authors: usize,
     pub(super) lines: Lines,
     pub(super) commits: Vec<Oid>,
+    /// The objects of tombstones, which a purge does not change: others have the same lines.
+    pub(super) tombstones: HashSet<Oid>,
+    /// Earlier purges with a hit in their reason.
+    pub(super) reasons: usize,
 }
 
 /// Whether a tree names a file by the text. The names that git-trace gives are digits and types.
@@ -30,7 +35,7 @@ fn is_in_names(repo: &Repo, target: &Target, bytes: &[u8]) -> bool {
 
 impl Scan {
     pub(super) fn of(repo: &Repo, target: &Target) -> Result<Self, TraceError> {
-        let mut scan = Self::default();
+        let mut scan = Self { tombstones: tombstone::objects(repo)?, ..Self::default() };
         repo.for_each_object(|oid, kind, bytes| {
             let is_hit = match kind {
                 ObjectKind::Blob => target.is_in_blob(bytes),
@@ -40,15 +45,18 @@ impl Scan {
                     let message = decoded(&bytes[end..]);
                     let is_in = |text: &str| target.needle.is_in(text.as_bytes());
                     // Digits of ids may be those of the text.
-                    let in_message =
-                        (is_in(&message) && is_in(&without_ids(&message))) || target.is_commit_of_purged(&message);
+                    let in_message = (is_in(&message) && is_in(&without_ids(&message)))
+                        || says_more(repo, target, oid, message.trim_start());
                     scan.authors += usize::from(!in_message && target.needle.is_in(&bytes[..end]));
                     in_message
                 }
                 ObjectKind::Tree => is_in_names(repo, target, bytes),
                 ObjectKind::Tag => target.needle.is_in(bytes),
             };
-            if is_hit {
+            if scan.tombstones.contains(&oid) {
+                let is_in = |reason: String| target.needle.is_in(reason.as_bytes());
+                scan.reasons += usize::from(is_hit && tombstone::reason_of(bytes).is_some_and(is_in));
+            } else if is_hit {
                 scan.hits.insert(oid, kind);
                 if kind == ObjectKind::Blob {
                     scan.add_lines(target, bytes);

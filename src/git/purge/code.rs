@@ -145,17 +145,40 @@ impl Repo {
     pub(crate) fn worktree_files(&self) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, GitError> {
         let mut found = Vec::new();
         let listed = text_of(self.git("worktree").args(["list", "--porcelain", "-z"]))?;
-        for entry in listed.split("\0\0").filter(|entry| !entry.contains("\0bare")) {
-            let path = entry.split('\0').find_map(|line| line.strip_prefix("worktree ")).map(PathBuf::from);
-            let Some(root) = path.filter(|root| root.join(".git").exists()) else { continue };
+        let listed = listed.split("\0\0").filter(|entry| !entry.contains("\0bare"));
+        let roots = listed.filter_map(|entry| entry.split('\0').find_map(|line| line.strip_prefix("worktree ")));
+        let mut roots: Vec<PathBuf> = roots.map(PathBuf::from).filter(|root| root.join(".git").exists()).collect();
+        let is_same = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
+        // `core.worktree` and `GIT_WORK_TREE` may name a folder that git does not list.
+        let elsewhere = self.worktree().filter(|own| !roots.iter().any(|root| is_same(root, own)));
+        if let Some(own) = &elsewhere {
+            roots.retain(|root| !is_same(&root.join(".git"), self.git_dir()));
+            roots.push(own.clone());
+        }
+        for root in roots {
             let mut command = git("ls-files");
             command.current_dir(&root).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+            if elsewhere.as_ref() == Some(&root) {
+                command.env("GIT_DIR", self.git_dir()).env("GIT_WORK_TREE", &root);
+            }
             command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-            let listed = text_of(&mut command)?;
-            found.push((root, listed.split_terminator('\0').map(PathBuf::from).collect()));
+            let listed = Answer::of(&mut command)?.into_stdout()?;
+            let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+            found.push((root, names.map(path_of).collect()));
         }
         Ok(found)
     }
+}
+
+#[cfg(unix)]
+fn path_of(name: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(name).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(name: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(name).into_owned().into()
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -30,6 +30,9 @@ pub(crate) const NOTED_REMOVAL: &str = "purging";
 impl Repo {
     /// Stores the list of objects to remove: their refs may be gone before they are.
     pub(crate) fn note_removal(&self, oids: &HashSet<Oid>) -> Result<(), GitError> {
+        if oids.is_empty() {
+            return self.forget_noted_removal();
+        }
         let text: String = oids.iter().flat_map(|oid| [oid.to_string(), "\n".to_owned()]).collect();
         let path = self.common_dir().join("trace").join(NOTED_REMOVAL);
         replace::put(&path, Access::Usual, text.as_bytes()).map_err(|error| GitError::io("write", &path, error))
@@ -78,7 +81,7 @@ impl Repo {
     }
 
     /// Those of `oids` that git finds, each with its type. A partial clone fetches nothing.
-    fn existing(&self, oids: &HashSet<Oid>) -> Result<Vec<(Oid, String)>, GitError> {
+    pub(crate) fn existing(&self, oids: &HashSet<Oid>) -> Result<Vec<(Oid, String)>, GitError> {
         let input: String = oids.iter().flat_map(|oid| [oid.to_string(), "\n".to_owned()]).collect();
         let mut command = self.git("cat-file");
         let command =

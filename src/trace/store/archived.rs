@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::tombstone::{Fate, Tombstones};
 use crate::base::bounded;
 use crate::base::replace::{Access, put};
 use crate::git::{GitError, Oid, Repo};
@@ -57,6 +58,15 @@ impl Archived {
     /// Whether it continues the session with this default trace.
     pub(crate) fn is_of(&self, session: &TraceName) -> bool {
         self.name == *session || self.sessions.contains(session)
+    }
+
+    /// The tip, or the commit that a purge replaced it by. The tombstones of a remote count too if their commit is given.
+    pub(crate) fn newest_tip(&self, repo: &Repo, fetched: Option<Oid>) -> Result<Oid, TraceError> {
+        let tombstones = Tombstones::with_fetched(repo, fetched)?.unwrap_or_default();
+        Ok(match tombstones.fate(repo, self.tip, &|oid| repo.read_commit(oid).is_ok()) {
+            Fate::Replaced(new) => new,
+            _ => self.tip,
+        })
     }
 
     fn parse(repo: &Repo, line: &str) -> Option<Self> {
@@ -138,8 +148,9 @@ pub(crate) fn find(repo: &Repo, name: &TraceName) -> Result<Option<Archived>, Tr
 /// Refuses to give the name of an archived trace to a trace that starts without that one's commits: at `start`, or empty.
 pub(crate) fn refuse_name(repo: &Repo, name: &TraceName, start: Option<Oid>) -> Result<(), TraceError> {
     let Some(archived) = find(repo, name)?.filter(|archived| archived.name == *name) else { return Ok(()) };
+    let tip = archived.newest_tip(repo, None)?;
     let comes_back = match start {
-        Some(start) => repo.read_commit(archived.tip).is_ok() && repo.is_ancestor(archived.tip, start)?,
+        Some(start) => repo.read_commit(tip).is_ok() && repo.is_ancestor(tip, start)?,
         None => false,
     };
     if comes_back { Ok(()) } else { Err(archived.into()) }

@@ -12,7 +12,7 @@
 //!
 //! The priority record is one. Archives of crumb files are others, one per identity; they are shared only by their full names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::commit::{CommitBuilder, require_signed};
 use super::signature::Signature;
@@ -62,6 +62,14 @@ pub(crate) struct NewState {
 }
 
 impl LineFormat {
+    /// Whether a commit or a file is one of such a history. A remote may give its name to anything.
+    pub(crate) fn is_of(&self, repo: &Repo, oid: Oid) -> bool {
+        match repo.read_commit(oid).and_then(|commit| list_files(repo, commit.tree)) {
+            Ok(files) => !files.is_empty() && files.iter().all(|(path, _)| (self.is_path)(path)),
+            Err(_) => repo.read_blob(oid).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).lines().any(self.is_line)),
+        }
+    }
+
     /// Adds lines to the files of a tree (none: an empty one). `new_lines` makes them from the value and the present bytes of a file.
     pub(crate) fn with_lines<V>(
         &self,
@@ -204,8 +212,26 @@ pub(crate) fn change<T, E: From<GitError>>(
 
 /// The files in a tree, by path.
 pub(crate) fn list_files(repo: &Repo, tree: Oid) -> Result<Vec<(String, Oid)>, GitError> {
+    list_new_files(repo, tree, &mut HashSet::new())
+}
+
+/// The files at `tip`, and in the commits that the history of `known` does not have.
+pub(crate) fn list_files_beyond(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<BTreeSet<Oid>, GitError> {
+    let (mut files, mut seen) = (BTreeSet::new(), HashSet::new());
+    for commit in repo.commits_beyond(tip, known)?.into_iter().chain([tip]) {
+        let new = list_new_files(repo, repo.read_commit(commit)?.tree, &mut seen)?;
+        files.extend(new.into_iter().map(|(_, file)| file));
+    }
+    Ok(files)
+}
+
+/// Lists each folder once.
+fn list_new_files(repo: &Repo, tree: Oid, seen: &mut HashSet<(String, Oid)>) -> Result<Vec<(String, Oid)>, GitError> {
     let (mut files, mut folders) = (Vec::new(), vec![(tree, String::new(), 0)]);
     while let Some((folder, above, depth)) = folders.pop() {
+        if !seen.insert((above.clone(), folder)) {
+            continue;
+        }
         for entry in repo.read_tree(folder)? {
             let path = format!("{above}{}", String::from_utf8_lossy(&entry.name));
             match entry.mode() {

@@ -24,9 +24,12 @@
 //! - Anybody can guess a text. So a `body` of a purge of others counts only if it is long, and this repository has or had an item from
 //!   which the purge removed that text; see [`accept_texts`].
 //! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id, and because a file
-//!   with the same text may have another oid. `content` is that of an item with its id, if the text is not enough to recognize it.
+//!   with the same text may have another oid. `content` is that of an item with its id, if the text is not enough to recognize it. If
+//!   the purged text was in its headers, a `body` is the digest of headers and text without the id.
 
+mod content;
 mod incoming;
+mod stored;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
@@ -38,9 +41,12 @@ use super::line_history::{LineFormat, LineHistory, NewState, change, find_file, 
 use super::signature::Signature;
 use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
-use crate::trace::{Fields, Item, ItemEntry, ItemId, TraceError};
+use crate::trace::{Item, ItemEntry, ItemId, TraceError};
 
+pub(crate) use content::is_same_content;
+use content::{content, copied_content};
 pub(crate) use incoming::line_of;
+pub(crate) use stored::{find_damage, objects, reason_of};
 
 const PURGED: &str = "refs/trace-purged";
 
@@ -149,21 +155,10 @@ pub(crate) struct Removed {
     pub bodies: Vec<Vec<u8>>,
     /// Items whose bodies do not identify them.
     pub contents: Vec<Item>,
+    /// Those of them whose headers contained the text, which identify them under any id.
+    pub copies: Vec<Item>,
     /// The rest of each item.
     pub left: Vec<Item>,
-}
-
-/// The parts of an item that a purge may change.
-fn content(item: &Item) -> Vec<u8> {
-    let Fields { name, call_id, signature, kind, path, language, media_type, format, turn, meta, unknown, .. } =
-        &item.fields;
-    let headers = (name, call_id, signature, kind, path, language, media_type, format, turn);
-    let headers = serde_json::to_vec(&(item.id.to_string(), headers, meta, unknown)).unwrap_or_default();
-    [&*headers, b"\n", &*item.body].concat()
-}
-
-pub(crate) fn is_same_content(one: &Item, other: &Item) -> bool {
-    content(one) == content(other)
 }
 
 /// What became of an object.
@@ -333,7 +328,8 @@ impl Tombstones {
 
     /// The purge that removed a text, or the content of an item, whatever file it is in.
     pub(crate) fn of_content(&self, item: &Item) -> Option<&Purge> {
-        self.find_digest("body", &item.body).or_else(|| self.find_digest("content", &content(item)))
+        let copied = || self.find_digest("copy", &copied_content(item));
+        self.find_digest("body", &item.body).or_else(|| self.find_digest("content", &content(item))).or_else(copied)
     }
 
     /// The purge that removed a file of an item, or its content.
@@ -399,19 +395,6 @@ pub(crate) fn accept_texts(
     })
 }
 
-/// A defect of a file of tombstones. An unreadable line protects from nothing.
-pub(crate) fn find_damage(text: &str) -> Option<String> {
-    let mut purges = 0;
-    for (index, line) in text.lines().enumerate() {
-        match serde_json::from_str(line) {
-            Ok(Line::Purge(_)) => purges += 1,
-            Ok(_) => {}
-            Err(_) => return Some(format!("line {} cannot be read", index + 1)),
-        }
-    }
-    (purges != 1).then(|| format!("{purges} lines say who purged, not 1"))
-}
-
 /// Writes the commit with the tombstones of a purge. Returns the tip before and after. The caller moves [`HISTORY`]'s ref with the
 /// others and holds the lock that excludes writers.
 pub(crate) fn write(
@@ -434,6 +417,9 @@ pub(crate) fn write(
         removed.items.iter().map(|id| Line::Item { item: digest(&purge.salt, "item", id.to_string().as_bytes()) });
     let lines = removed.lines.iter().map(|line| Line::Text { line: digest(&purge.salt, "line", line.as_bytes()) });
     let bodies = removed.bodies.iter().map(|body| Line::Body { body: digest(&purge.salt, "body", body) });
+    // Others cannot accept it as they accept a text, because it is the digest of more.
+    let copies = removed.copies.iter().map(|item| digest(&purge.salt, "copy", &copied_content(item)));
+    let bodies = bodies.chain(copies.map(|body| Line::Body { body }));
     let of_item = |kind: &str, item: &Item| digest(&purge.salt, kind, &content(item));
     let contents = removed.contents.iter().map(|item| Line::Content { content: of_item("content", item) });
     let left = removed.left.iter().map(|item| Line::Left { left: of_item("left", item) });

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::push::{Request, push};
-use super::{Arrival, Arrivals, MANY, arrivals, fetch, pull, refuse_fetched, tracking_ref};
+use super::{Arrival, Arrivals, MANY, arrivals, fetch, fetched_tombstones, pull, refuse_fetched, tracking_ref};
 use crate::git::{BACKUP_REFS, GitError, LogLine, Oid, Operation, PushedRef, Repo};
 use crate::trace::change::merge::{FastForward, Settlement};
 use crate::trace::store::archived::{self, Archived};
@@ -168,6 +168,13 @@ fn backups(repo: &Repo, operations: &[Operation], held: &[Archived]) -> HashMap<
     found
 }
 
+/// Forgets the archived traces of a remote that were fetched: the remote keeps them.
+pub(crate) fn forget_archived(repo: &Repo, remote: &str) -> Result<(), TraceError> {
+    let archived = archived::all(repo)?.into_iter().filter(|one| one.remote == remote);
+    let refnames: Vec<String> = archived.map(|one| tracking_ref(remote, one.name.as_str())).collect();
+    Ok(repo.delete_refs(refnames.iter().map(String::as_str))?)
+}
+
 /// Fetches the archived trace that has this name or continues the session with this default trace, with the traces of its sub-agents,
 /// if none is here, as they were archived: only a pull takes over what others did since. Returns what it fetched.
 pub(crate) fn bring_back_if_archived(
@@ -180,7 +187,8 @@ pub(crate) fn bring_back_if_archived(
     }
     let Some(found) = archived::find(repo, name)? else { return Ok(None) };
     bring_back(repo, signature, &found)?;
-    Ok(Some(found))
+    let tip = found.newest_tip(repo, fetched_tombstones(repo, &found.remote)?)?;
+    Ok(Some(Archived { tip, ..found }))
 }
 
 fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(), TraceError> {
@@ -194,20 +202,26 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
     fetch(repo, remote, &names, &["--quiet"])?;
     refuse_fetched(repo, remote)?;
     let Arrivals { traces, .. } = arrivals(repo, remote, &names)?;
+    let tombstones = fetched_tombstones(repo, remote)?;
     for one in &all {
+        let tip = one.newest_tip(repo, tombstones)?;
         let arrival = traces.iter().find(|arrival| arrival.name == one.name);
         let has_it = match arrival {
-            Some(arrival) => repo.read_commit(one.tip).is_ok() && repo.is_ancestor(one.tip, arrival.tip)?,
+            Some(arrival) => repo.read_commit(tip).is_ok() && repo.is_ancestor(tip, arrival.tip)?,
             None => false,
         };
         if !has_it {
             return Err(TraceError::NotHeld { name: one.name.clone(), remote: remote.clone() });
         }
         let log = LogLine { who: &signature.committer, why: "archive: bring back" };
+        if tip != one.tip {
+            // A trace with the name of an archived one must start with its commits.
+            archived::add(repo, &[Archived { tip, ..one.clone() }])?;
+        }
         // Before the trace, because its line counts only until it exists.
         one.sessions.iter().try_for_each(|session| bind(repo, session, &one.name, log))?;
         let trace = Trace::new(repo, one.name.clone(), signature.clone());
-        let archived = Arrival { name: one.name.clone(), tip: one.tip };
+        let archived = Arrival { name: one.name.clone(), tip };
         pull(&trace, remote, &archived, &Settlement::default(), FastForward::Only, None)?;
     }
     archived::remove(repo, &all.into_iter().map(|one| one.name).collect::<Vec<_>>())

@@ -15,11 +15,13 @@ mod pull;
 mod purged;
 mod push;
 
-pub(crate) use archive::{Archival, archive, bring_back_if_archived};
+pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
 pub(crate) use pull::{
-    Arrival, Arrivals, Pulled, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
+    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };
-pub(crate) use purged::{drop_objects, fetched_tombstones, is_of_code, receive, replace as replace_purged};
+pub(crate) use purged::{
+    complete_removal, drop_objects, fetched_tombstones, is_of_code, receive, replace as replace_purged,
+};
 pub(crate) use push::{Delivery, Request, push};
 
 use std::collections::{BTreeSet, HashMap};

@@ -94,11 +94,15 @@ fn nested(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError
     Ok(skipped.map(|(name, above)| (name, reason(above))).collect())
 }
 
+/// The pattern that names all traces, also archived ones.
+pub(crate) const EVERYTHING: &str = "refs/traces/*";
+
 /// The archived traces of a remote that no pattern names in full: these stay there.
 fn archived_elsewhere(repo: &Repo, remote: &str, patterns: &[String]) -> Result<Vec<TraceName>, TraceError> {
     let names = |name: &TraceName| patterns.iter().any(|one| one.strip_prefix(TRACES).unwrap_or(one) == name.as_str());
     // Git accepts no exception from refspecs without a glob.
-    if !patterns.is_empty() && !patterns.iter().any(|pattern| pattern.contains('*')) {
+    let has_glob = patterns.is_empty() || patterns.iter().any(|pattern| pattern.contains('*'));
+    if !has_glob || patterns.iter().any(|pattern| pattern == EVERYTHING) {
         return Ok(Vec::new());
     }
     let archived = archived::all(repo)?.into_iter().filter(|one| one.remote == remote).map(|one| one.name);

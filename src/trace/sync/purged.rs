@@ -8,10 +8,18 @@ use super::{is_private, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
+use crate::trace::store::line_history::LineFormat;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{Fate, HISTORY, RECEIVED, Tombstones};
 use crate::trace::{Tip, TraceError, TraceName};
+
+/// The files of archives of crumb files, as far as it matters here: `lines/3f/9a1c2e7b10d4e5`.
+const ARCHIVED: LineFormat = LineFormat {
+    is_path: |path| path.split_once('/').is_some_and(|(_, path)| priority::item_of(path).is_some()),
+    is_line: |line| !line.trim().is_empty(),
+    sort: |_| (),
+};
 
 /// A ref of a remote as last fetched.
 struct Fetched {
@@ -21,8 +29,8 @@ struct Fetched {
     name: String,
     /// The ref that a pull merges it into.
     local: Option<String>,
-    /// Whether its trees hold items, and not files of lines.
-    has_items: bool,
+    /// The format of its files, if these are not items.
+    lines: Option<LineFormat>,
 }
 
 /// All refs of a remote as last fetched, except those that are not commits.
@@ -32,20 +40,21 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
     for (refname, tip) in repo.list_refs(&prefix)? {
         let name = refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned();
         let local = name.parse::<TraceName>().ok().map(|name| name.refname());
-        fetched.push(Fetched { refname, tip, name, local, has_items: true });
+        fetched.push(Fetched { refname, tip, name, local, lines: None });
     }
     let prefix = fetched_ref(remote, "");
     for (refname, tip) in repo.list_refs(&prefix)? {
         let shared = refname.strip_prefix(&prefix).unwrap_or(&refname);
         let private = format!("refs/{shared}");
-        let (name, local, has_items) = if shared == priority::HISTORY.shared {
-            ("priorities".to_owned(), priority::RECORD.to_owned(), false)
+        let (name, local, lines) = if shared == priority::HISTORY.shared {
+            ("priorities".to_owned(), priority::RECORD.to_owned(), Some(priority::HISTORY.format))
         } else if is_private(&private) {
-            (private.clone(), private, shared.starts_with("crumbs/"))
+            let lines = (!shared.starts_with("crumbs/")).then_some(ARCHIVED);
+            (private.clone(), private, lines)
         } else {
             continue;
         };
-        fetched.push(Fetched { refname, tip, name, local: Some(local), has_items });
+        fetched.push(Fetched { refname, tip, name, local: Some(local), lines });
     }
     fetched.retain(|fetched| repo.read_commit(fetched.tip).is_ok());
     Ok(fetched)
@@ -60,7 +69,7 @@ pub(super) fn refuse_purged(repo: &Repo, remote: &str) -> Result<Vec<(String, St
 
 /// As [`refuse_purged`], for the lines that a push fetched to add its own.
 pub(super) fn forget_purged_lines(repo: &Repo, remote: &str) -> Result<(), TraceError> {
-    refuse(repo, remote, |fetched| !fetched.has_items).map(drop)
+    refuse(repo, remote, |fetched| fetched.lines.is_some()).map(drop)
 }
 
 fn refuse(
@@ -79,20 +88,21 @@ fn refuse(
     });
     let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(refused) };
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
-    for Fetched { refname, tip, name, local, has_items } in fetched_refs(repo, remote)?.into_iter().filter(is_checked) {
+    for Fetched { refname, tip, name, local, lines } in fetched_refs(repo, remote)?.into_iter().filter(is_checked) {
         let known = local.map(|local| repo.find_ref(&local)).transpose()?.flatten();
         let known = known.filter(|known| repo.read_commit(*known).is_ok());
-        let found =
-            if has_items { tombstones.in_history(repo, tip, known)? } else { tombstones.in_lines(repo, tip, known)? };
+        let found = match lines {
+            None => tombstones.in_history(repo, tip, known)?,
+            Some(_) => tombstones.in_lines(repo, tip, known)?,
+        };
         if let Some((_, purge)) = found.first() {
             refused.push((name, purge.to_string()));
             // A later commit need not have its own tombstone, and would lack files.
             let all = found.iter().map(|(oid, _)| *oid).chain(repo.commits_beyond(tip, known)?);
-            if has_items {
-                objects.extend(all.filter(|oid| !is_of_code(repo, *oid)));
-            } else {
-                objects.extend(all);
-            }
+            objects.extend(all.filter(|oid| match lines {
+                None => !is_of_code(repo, *oid),
+                Some(format) => format.is_of(repo, *oid),
+            }));
             refnames.push(refname);
         }
     }
@@ -104,15 +114,29 @@ fn refuse(
     Ok(refused)
 }
 
-/// Removes purged objects that were fetched. A remote may have tombstones for anything: an object that is still needed here stays.
+/// Removes purged objects that were fetched. A remote may have tombstones for anything: an object that is still needed here stays. Those
+/// that cannot be removed now are noted, so that the next removal takes them along; see [`complete_removal`].
 pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
+    objects.extend(repo.noted_removal()?);
     let held = repo.held_by_code(&|_| false, &objects)?;
     objects.retain(|oid| !held.contains_key(oid));
-    if repo.find_obstacle_to_removal()?.is_none() {
+    if repo.find_obstacle_to_removal()?.is_some() {
+        repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
+    } else {
         repo.remove_objects(&objects)?;
+        repo.forget_noted_removal()?;
     }
     Ok(())
+}
+
+/// Removes purged objects that could not be removed before. Returns the reason why some still cannot.
+pub(crate) fn complete_removal(repo: &Repo) -> Result<Option<String>, TraceError> {
+    if repo.noted_removal()?.is_empty() {
+        return Ok(None);
+    }
+    drop_objects(repo, HashSet::new())?;
+    if repo.noted_removal()?.is_empty() { Ok(None) } else { Ok(repo.find_obstacle_to_removal()?) }
 }
 
 /// Whether a commit belongs to no trace. A remote may give it the name of one, and tombstones, and the user may have it without a ref.

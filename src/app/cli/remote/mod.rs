@@ -14,7 +14,7 @@ use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
 use crate::trace::store::tombstone;
 use crate::trace::sync::{
-    Arrivals, Delivery, Request, arrivals, fetch, follow, is_private, named, push, refuse_fetched,
+    Arrivals, Delivery, Request, arrivals, complete_removal, fetch, follow, is_private, named, push, refuse_fetched,
 };
 use crate::trace::{AgentName, Tip};
 use crate::transcript::import::told::{self, Message};
@@ -265,8 +265,16 @@ impl FetchArgs {
                 context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
             }
         }
-        Ok(ExitStatus::of(bad.is_empty()))
+        Ok(ExitStatus::of(removes_purged(context)? && bad.is_empty()))
     }
+}
+
+/// Whether all purged objects that were fetched are removed. Otherwise, reports the reason.
+pub(crate) fn removes_purged(context: &Context) -> Result<bool> {
+    let Some(cause) = complete_removal(context.repo()?)? else { return Ok(true) };
+    let retry = "the next `git trace fetch` or `git trace purge` without this obstacle removes them";
+    context.ui.note(format!("error: purged objects that were fetched stay: {}; {retry}", escaped(&cause)));
+    Ok(false)
 }
 
 /// Reports refs of a remote that are not traces, by their names and the reasons.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{bad_json, remote_of, report_bad};
+use super::{bad_json, remote_of, removes_purged, report_bad};
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::item::priority::{author, dispute, setting_json};
@@ -151,6 +151,7 @@ impl PullArgs {
                 context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
             }
         }
+        complete &= removes_purged(context)?;
         failed.map_or(Ok(ExitStatus::of(complete)), Err)
     }
 

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _};
 use regex::bytes::Regex;
 
 use crate::app::cli::flags::items::ReasonArgs;
-use crate::app::cli::remote::{print_received, remote_of};
+use crate::app::cli::remote::{print_received, remote_of, removes_purged};
 use crate::app::cli::{
     Context, Error, ErrorContext as _, ExitStatus, Plain, Result, Value, Values, bail, escaped, json,
 };
@@ -15,7 +15,7 @@ use crate::base::bounded;
 use crate::check::purge::{self, Missing, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
 use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::sync::{fetch, replace_purged};
+use crate::trace::sync::{EVERYTHING, fetch, forget_archived, replace_purged};
 use crate::trace::{ItemId, Tip, TraceError};
 
 /// Remove a text or items from everything that is stored
@@ -61,15 +61,21 @@ impl PurgeArgs {
         let remote = self.push.as_deref().map(|remote| remote_of(context, Some(remote))).transpose()?;
         let remote = remote.as_deref();
         if let Some(remote) = remote.filter(|_| !self.dry_run) {
-            // What others pushed meanwhile may contain it, too.
-            fetch(repo, remote, &[], &["--quiet"])?;
+            // What others pushed meanwhile may contain it, too, and so may archived traces, which a fetch without names leaves there.
+            let skipped = match fetch(repo, remote, &[EVERYTHING.to_owned()], &["--quiet"]) {
+                Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
+                fetched => fetched?,
+            };
+            for (name, cause) in &skipped {
+                context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
+            }
             // A replacement may never be pushed from the clone that purged it.
             let missing = if is_alone { Missing::Replace } else { Missing::Wait };
             rewrite_fetched(repo, &context.signature()?, remote, missing)?;
         }
         if is_alone {
             let replaced = self.replace(context, remote)?;
-            return Ok(ExitStatus::of(replaced.iter().all(PushedRef::is_accepted)));
+            return Ok(ExitStatus::of(removes_purged(context)? && replaced.iter().all(PushedRef::is_accepted)));
         }
         if let Some(remote) = remote.filter(|_| !self.dry_run) {
             // A purge that knows of those of others needs not be joined with them.
@@ -164,6 +170,9 @@ impl PurgeArgs {
     fn replace(&self, context: &Context, remote: Option<&str>) -> Result<Vec<PushedRef>> {
         let Some(remote) = remote else { return Ok(Vec::new()) };
         let replaced = replace_purged(context.repo()?, &context.signature()?, remote, self.dry_run)?;
+        if !self.dry_run && replaced.iter().all(PushedRef::is_accepted) {
+            forget_archived(context.repo()?, remote)?;
+        }
         for pushed in &replaced {
             let line = format!("{} → {remote}: {}", pushed.refname, pushed.summary);
             context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
@@ -218,6 +227,9 @@ impl PurgeArgs {
         if outside.authors > 0 {
             writeln!(ui, "stays as author or committer, commits: {}", outside.authors)?;
         }
+        if outside.reasons > 0 {
+            writeln!(ui, "stays in reasons of earlier purges, in `refs/trace-purged`: {}", outside.reasons)?;
+        }
         for path in &outside.files {
             writeln!(ui, "stays in a file: {}", Plain(&path.display().to_string()))?;
         }
@@ -266,6 +278,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "objects": plan.removed.len(),
         "code": code.collect::<Vec<_>>(),
         "authors": plan.outside.authors,
+        "reasons": plan.outside.reasons,
         "files": files.collect::<Vec<_>>(),
         "names": plan.outside.names,
         "unread": unread.collect::<Vec<_>>(),

@@ -75,6 +75,8 @@ impl ViewArgs {
     fn write_page(&self, context: &Context, options: Options) -> Result<()> {
         let repo = context.repo()?;
         let name = context.trace_name(self.name.as_ref())?;
+        // A purge removes saved pages, and must not miss one that is being made.
+        let held = self.output.is_none().then(|| repo.lock_objects()).transpose()?;
         let page = page(repo, &name, self.as_of.as_deref(), options, context.counter()?, None)?;
         if page.earlier > 0 {
             let earlier = page.earlier;
@@ -88,6 +90,7 @@ impl ViewArgs {
             Some(path) => context.ui.write_file(Some(path), page.html.as_bytes()),
             None => {
                 let path = save(&context.repo()?.common_dir().join("trace").join("view"), &name, page.html.as_bytes())?;
+                drop(held);
                 writeln!(context.ui, "{}", Plain(&path.to_string_lossy()))?;
                 context.ui.flush()?;
                 if !self.no_open

@@ -133,7 +133,8 @@ pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     let mut encoded = vec![text.to_vec()];
     if let Ok(text) = std::str::from_utf8(text) {
         let crlf = text.replace("\r\n", "\n").replace('\n', "\r\n");
-        let mut texts = vec![text.split_whitespace().collect::<Vec<_>>().join(" ")];
+        // A program that writes `+` for a space need not escape all that others do; the rest is decoded.
+        let mut texts = vec![text.split_whitespace().collect::<Vec<_>>().join(" "), text.replace(' ', "+")];
         texts.extend([json_forms(text), json_forms(&crlf), quoted_forms(text)].concat());
         texts.push(crlf);
         plain.extend(texts.into_iter().map(String::into_bytes));

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lines::rewrite_fetched_lines;
+use super::lines::{refuse_forms, rewrite_fetched_lines};
 use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
 use crate::check::purge::rewrite::Rewriter;
@@ -102,6 +102,13 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
         refnames.push(tracking_ref(remote, name.as_str()));
         objects.extend(repo.commits_beyond(tip, known)?.into_iter().filter(|oid| !is_of_code(repo, *oid)));
         objects.extend(pairs.files.into_keys());
+    }
+    let history = &priority::HISTORY;
+    let refname = fetched_ref(remote, history.shared);
+    if let Some(tip) = fetched_lines(repo, remote, history)?
+        && let Some(purge) = refuse_forms(repo, &tombstones, history, (&refname, tip))?
+    {
+        refused.push((history.noun.to_owned(), format!("{purge}; `git trace pull` takes it out")));
     }
     if !refnames.is_empty() {
         repo.delete_refs(refnames.iter().map(String::as_str))?;

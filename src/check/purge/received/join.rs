@@ -4,7 +4,7 @@
 //! depend on the order of the forms, so all clones make the same one. It contains nothing that either purge removed, because each of
 //! its parts between markers is part of both forms.
 
-use crate::check::purge::content::{Target, is_blank};
+use crate::check::purge::content::{Target, is_blank, is_marker};
 use crate::check::purge::verify::has_headers_of;
 use crate::tokens::Counter;
 use crate::trace::Item;
@@ -72,10 +72,6 @@ fn is_continued(one: &[&[u8]], other: &[&[u8]]) -> (bool, usize) {
 
 fn common<'w>(pairs: &mut dyn Iterator<Item = (&'w &'w [u8], &'w &'w [u8])>) -> usize {
     pairs.take_while(|(one, other)| one == other).count()
-}
-
-fn is_marker(word: &[u8]) -> bool {
-    word.starts_with(MARKER) && word.ends_with(b"]")
 }
 
 /// The only marker in a gap, else `marker`.

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use super::join::join_text;
+use super::pairs::{marked_reason, target};
 use super::{LOG, Received};
 use crate::git::{Oid, RefChange, RefUpdate, Repo};
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::commit::CommitBuilder;
-use crate::trace::store::line_history::{LineHistory, find_file, list_files};
+use crate::trace::store::line_history::{LineHistory, find_file, list_files, list_files_beyond};
 use crate::trace::store::priority::{Setting, item_of};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, Fate, Purge, Removed, Tombstones};
+use crate::trace::store::tombstone::{self, Fate, Purge, Removed, SHORTEST_COPY, Tombstones};
 use crate::trace::sync::drop_objects;
 use crate::trace::{ItemId, TraceError};
 
@@ -25,7 +27,7 @@ pub(super) fn apply_to_lines(
     let lock = repo.lock(history.refname)?;
     repo.update_ref(&lock, &signature.committer, |tip| {
         let Some(old) = tip else { return Ok(RefUpdate::Keep(None)) };
-        let Clean { tree, items, purge } = Clean::of(repo, tombstones, history, old, theirs)?;
+        let Clean { tree, items, purge, .. } = Clean::of(repo, tombstones, history, old, theirs)?;
         let Some(purge) = purge.map(Purge::to_string) else { return Ok(RefUpdate::Keep(None)) };
         let to = begin_anew(repo, signature, history, tree)?;
         let received = Received { refname: history.refname.to_owned(), old, new: to, own: 0, items, purge };
@@ -43,10 +45,12 @@ pub(super) fn rewrite_fetched_lines(
     (refname, tip): (&str, Oid),
 ) -> Result<bool, TraceError> {
     let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
-    let found = tombstones.in_lines(repo, tip, ours)?;
-    let Some((_, purge)) = found.first().filter(|_| history.require_signed(repo, tip).is_ok()) else {
+    if history.require_signed(repo, tip).is_err() {
         return Ok(false);
-    };
+    }
+    let Clean { tree, forms, purge, .. } = Clean::of(repo, tombstones, history, tip, ours)?;
+    let found = tombstones.in_lines(repo, tip, ours)?;
+    let Some(purge) = found.first().map(|(_, purge)| *purge).or(purge) else { return Ok(false) };
     let fate = tombstones.fate(repo, tip, &|oid| repo.read_commit(oid).is_ok());
     if fate == Fate::Removed {
         // `purge --push` deletes it, and the next push sends our lines.
@@ -57,9 +61,9 @@ pub(super) fn rewrite_fetched_lines(
     if let Fate::Replaced(new) = fate {
         repo.replace_refs(&[move_to(new)])?;
     } else {
-        let Clean { tree, .. } = Clean::of(repo, tombstones, history, tip, ours)?;
         let new = begin_anew(repo, signature, history, tree)?;
-        let removed = Removed { objects: vec![(tip, Some(new))], ..Removed::default() };
+        let lines = forms.into_iter().collect();
+        let removed = Removed { objects: vec![(tip, Some(new))], lines, ..Removed::default() };
         let (old, to) = tombstone::write(repo, signature, &purge.reason, &removed)?;
         let refname = tombstone::HISTORY.refname.to_owned();
         repo.replace_refs(&[move_to(new), RefChange { refname, old, new: to }])?;
@@ -67,9 +71,32 @@ pub(super) fn rewrite_fetched_lines(
     drop(writers);
     // A reftable has reflogs of remote-tracking refs, too.
     repo.expire_reflogs(&|name| name == refname)?;
-    let commits = repo.commits_beyond(tip, ours)?;
-    drop_objects(repo, found.into_iter().map(|(oid, _)| oid).chain(commits).collect())?;
+    drop_lines(repo, history, tip, ours)?;
     Ok(true)
+}
+
+/// Removes fetched lines in which a purge that did not know of ours left what was purged here. Returns the purge.
+pub(super) fn refuse_forms(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    history: &LineHistory<'_>,
+    (refname, tip): (&str, Oid),
+) -> Result<Option<String>, TraceError> {
+    let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
+    let clean = Clean::of(repo, tombstones, history, tip, ours)?;
+    let Some(purge) = clean.purge.filter(|_| !clean.forms.is_empty()) else { return Ok(None) };
+    repo.delete_refs([refname].into_iter())?;
+    let objects = list_files_beyond(repo, tip, ours)?.into_iter().chain(repo.commits_beyond(tip, ours)?);
+    drop_objects(repo, objects.filter(|oid| history.format.is_of(repo, *oid)).collect())?;
+    Ok(Some(purge.to_string()))
+}
+
+/// Removes the commits and purged files that only a fetched history has.
+fn drop_lines(repo: &Repo, history: &LineHistory<'_>, tip: Oid, ours: Option<Oid>) -> Result<(), TraceError> {
+    let tombstones = Tombstones::find(repo)?.unwrap_or_default();
+    let found = tombstones.in_lines(repo, tip, ours)?.into_iter().map(|(oid, _)| oid);
+    let objects = found.chain(repo.commits_beyond(tip, ours)?).filter(|oid| history.format.is_of(repo, *oid));
+    drop_objects(repo, objects.collect())
 }
 
 fn begin_anew(repo: &Repo, signature: &Signature, history: &LineHistory<'_>, tree: Oid) -> Result<Oid, TraceError> {
@@ -81,13 +108,15 @@ fn begin_anew(repo: &Repo, signature: &Signature, history: &LineHistory<'_>, tre
 struct Clean<'t> {
     tree: Oid,
     items: BTreeSet<ItemId>,
-    /// `None` if no line was purged.
+    /// The lines in which one of two purges that did not know of each other left what the other one removed, and long reasons of these.
+    forms: BTreeSet<String>,
+    /// `None` if no line changes.
     purge: Option<&'t Purge>,
 }
 
 impl<'t> Clean<'t> {
-    /// `others` is a commit that may have another form of purged lines. Without one, a priority gets another reason, and any other
-    /// line is removed: it comes back in its other form when histories are merged.
+    /// `others` is a commit that may have other forms of lines. Without one, a purged priority gets another reason, and any other
+    /// purged line is removed: it comes back in its other form when histories are merged.
     fn of(
         repo: &Repo,
         tombstones: &'t Tombstones,
@@ -98,20 +127,28 @@ impl<'t> Clean<'t> {
         let others = others.map(|others| repo.read_commit(others)).transpose()?;
         let tree = repo.read_commit(tip)?.tree;
         let mut editor = TreeEditor::new(repo, Some(tree))?;
-        let (mut items, mut purge) = (BTreeSet::new(), None);
+        let (mut items, mut forms, mut purge) = (BTreeSet::new(), BTreeSet::new(), None);
         for (path, file) in list_files(repo, tree)? {
             let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-            let Some(found) = text.lines().find_map(|line| tombstones.of_line(line)) else { continue };
-            purge.get_or_insert(found);
+            let found = text.lines().find_map(|line| tombstones.of_line(line));
+            if found.is_none() && !text.contains("[purged: ") {
+                continue;
+            }
             let others = others.as_ref().map(|tip| find_file(repo, tip.tree, &path)).transpose()?.flatten();
             let others = others.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
-            let others: Vec<Setting> = String::from_utf8_lossy(&others)
-                .lines()
-                .filter(|line| tombstones.of_line(line).is_none())
-                .filter_map(Setting::parse)
-                .collect();
+            let others = String::from_utf8_lossy(&others).into_owned();
+            let settings = |text: &str| -> Vec<Setting> {
+                text.lines().filter(|line| tombstones.of_line(line).is_none()).filter_map(Setting::parse).collect()
+            };
+            let joined = joined(tombstones, [settings(&text), settings(&others)].concat(), &mut forms);
             let lines: Vec<String> =
-                text.lines().filter_map(|line| without_purged(tombstones, line, &others)).collect();
+                text.lines().filter_map(|line| without_purged(tombstones, line, &joined)).collect();
+            // A form that only we have needs a tombstone, too.
+            let is_form = |line: &str| forms.contains(line);
+            if found.is_none() && !text.lines().chain(others.lines()).any(is_form) {
+                continue;
+            }
+            purge = purge.or(found).or_else(|| tombstones.any());
             let bytes = history.format.normalized(lines.join("\n").as_bytes());
             if bytes.is_empty() {
                 editor.remove(repo, &path)?;
@@ -120,17 +157,60 @@ impl<'t> Clean<'t> {
             }
             items.extend(item_of(&path));
         }
-        Ok(Self { tree: editor.write(repo)?, items, purge })
+        Ok(Self { tree: editor.write(repo)?, items, forms, purge })
     }
 }
 
-fn without_purged(tombstones: &Tombstones, line: &str, others: &[Setting]) -> Option<String> {
-    let Some(purge) = tombstones.of_line(line) else { return Some(line.to_owned()) };
-    let mut setting = Setting::parse(line)?;
-    let same = |other: &&Setting| other.at == setting.at && other.by == setting.by && other.level == setting.level;
-    if let Some(replaced) = others.iter().find(same) {
-        return Some(replaced.render());
+/// Whether one is a form of the other: a purge changes only reasons.
+fn is_same(one: &Setting, other: &Setting) -> bool {
+    one.at == other.at && one.by == other.by && one.level == other.level
+}
+
+/// What all forms of each line have. Adds the forms that have more to `forms`.
+fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTreeSet<String>) -> Vec<Setting> {
+    // In both clones, in the same order.
+    settings.sort_by_cached_key(Setting::render);
+    let mut joined: Vec<Setting> = Vec::new();
+    for setting in &settings {
+        let Some(known) = joined.iter_mut().find(|known| is_same(known, setting)) else {
+            joined.push(setting.clone());
+            continue;
+        };
+        let (Some(one), Some(other)) = (&known.reason, &setting.reason) else { continue };
+        let Some(reason) = [one, other].into_iter().filter_map(|text| marked_reason(text)).min() else { continue };
+        if one != other {
+            let marker = target(reason).marker;
+            let reason = join_text(one, other, &marker);
+            // The other fields are those of both, or version 0.1 has dropped some.
+            let base = if known.after.is_some() { &*known } else { setting };
+            let mut new = Setting { reason: Some(reason), ..base.clone() };
+            if tombstones.of_line(&new.render()).is_some() {
+                new.reason = Some(marker);
+            }
+            *known = new;
+        }
     }
-    setting.reason = Some(format!("[purged: {}]", purge.reason));
+    for setting in &settings {
+        let is_form = |known: &&Setting| is_same(known, setting) && known.reason != setting.reason;
+        if joined
+            .iter()
+            .any(|known| is_form(&known) && known.reason.as_deref().is_some_and(|text| text.contains("[purged: ")))
+        {
+            forms.insert(setting.render());
+            forms.extend(setting.reason.clone().filter(|reason| reason.len() >= SHORTEST_COPY));
+        }
+    }
+    joined
+}
+
+fn without_purged(tombstones: &Tombstones, line: &str, joined: &[Setting]) -> Option<String> {
+    let purge = tombstones.of_line(line);
+    let Some(mut setting) = Setting::parse(line) else { return purge.is_none().then(|| line.to_owned()) };
+    let form = joined.iter().find(|form| is_same(form, &setting));
+    match (form, purge) {
+        (Some(form), _) if purge.is_some() || form.reason != setting.reason => return Some(form.render()),
+        (_, Some(purge)) => setting.reason = Some(format!("[purged: {}]", purge.reason)),
+        _ => return Some(line.to_owned()),
+    }
     Some(setting.render())
 }

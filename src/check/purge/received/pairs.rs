@@ -26,6 +26,8 @@ pub(super) struct Pairs {
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     /// The files that both purges changed, in either form, with the joined content.
     pub(super) files: HashMap<Oid, Vec<u8>>,
+    /// The files that both purges left alone.
+    pub(super) kept: HashSet<Oid>,
     /// The forms that contain what the other purge removed, with the joined item.
     forms: Vec<(Item, Item)>,
     pub(super) purge: Option<Purge>,
@@ -170,6 +172,9 @@ impl Pairs {
         }
         for (id, there) in &there {
             let here = &here[id];
+            if here.blob == there.blob {
+                self.kept.insert(here.blob);
+            }
             if here.blob == there.blob || !is_kept(here.blob) || !is_kept(there.blob) {
                 continue;
             }
@@ -287,7 +292,7 @@ impl Forms {
 }
 
 /// The reason of a remote may be anything.
-fn target(reason: &str) -> Target {
+pub(super) fn target(reason: &str) -> Target {
     let new = |reason| Target::new([].into(), Needle::default(), reason);
     new(reason).or_else(|| new("secret")).expect("this reason has no quote")
 }
@@ -298,7 +303,7 @@ fn key(tip: &Tip) -> String {
     format!("{:?} {:?} {:?} {:?}", trailers.time, trailers.op, trailers.item, tip.commit.commit_time)
 }
 
-fn marked_reason(message: &str) -> Option<&str> {
+pub(super) fn marked_reason(message: &str) -> Option<&str> {
     Some(message.split_once("[purged: ")?.1.split_once(']')?.0)
 }
 

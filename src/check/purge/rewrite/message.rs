@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Rewriter, Role, archive, read_item};
+use crate::check::purge::content::{Target, is_marker};
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Counted, Total, Trailers, parse_title, preview};
@@ -24,6 +25,38 @@ const FIXED: [&str; 10] = [
     "Trace-Code: ",
     "Trace-From: ",
 ];
+
+/// Whether the message of a commit names a purged item and still says something of it. If its files are gone, a marker counts as all.
+pub(in crate::check::purge) fn says_more(repo: &Repo, target: &Target, oid: Oid, message: &str) -> bool {
+    let named = message.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse().ok());
+    let named: BTreeSet<ItemId> = named.filter(|id| target.items.contains(id)).collect();
+    if named.is_empty() {
+        return false;
+    }
+    let is_all_purged = || -> Result<bool, TraceError> {
+        let subject = message.lines().next().unwrap_or_default();
+        let mut reasons = message.lines().filter_map(|line| line.strip_prefix("Trace-Reason: "));
+        if reasons.any(|reason| !is_marker(reason.as_bytes())) {
+            return Ok(false);
+        }
+        if is_marker(subject.as_bytes()) {
+            return Ok(true);
+        }
+        let commit = repo.read_raw_commit(oid)?;
+        let before = commit.parents.first().map(|parent| repo.read_raw_commit(*parent)).transpose()?;
+        for change in tree::changes(repo, before.map(|before| before.tree), commit.tree)? {
+            for entry in change.newest_first().filter(|entry| named.contains(&entry.id)) {
+                let mut item = read_item(entry.id, &repo.read_blob(entry.blob)?);
+                target.blank(&mut item);
+                if subject.ends_with(&preview(&item)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    };
+    !is_all_purged().unwrap_or_else(|_| message.contains("[purged: "))
+}
 
 /// The commit that was picked or replayed, if it is here.
 pub(super) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, TraceError> {
@@ -67,7 +100,8 @@ impl Rewriter<'_> {
         let is_reason_purged = is_purged || (has_reason && self.changes_purged(commit)?);
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let must_go = is_purged && !is_marker(subject) && !self.is_preview(commit, &items().collect(), subject)?;
+        let must_go =
+            is_purged && !is_marker(subject.as_bytes()) && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
         let mut changed = self.redacted(&format!("{new_subject}{body}"));
         // A file that was purged shows the same in a commit that was rebased.
@@ -87,7 +121,8 @@ impl Rewriter<'_> {
                     None => continue,
                 },
                 Some(("Trace-Reason", reason)) => {
-                    let new = if is_reason_purged { self.target.marker.clone() } else { self.redacted(reason) };
+                    let is_purged = is_reason_purged && !is_marker(reason.as_bytes());
+                    let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
                     if new != reason {
                         self.forget_words(reason);
                         self.changed_lines.extend(alone.map(|item| line_of(item, reason)));
@@ -231,7 +266,7 @@ impl Rewriter<'_> {
             }
             if file(commit.tree, *item)? != before
                 && let Some((subject, body)) = message.split_once("\n\n")
-                && !body.starts_with("[purged: ")
+                && !is_marker(body.trim_end().as_bytes())
             {
                 return Ok(Some(self.redacted(&format!("{subject}\n\n{}\n", self.target.marker))));
             }
@@ -247,13 +282,6 @@ impl Rewriter<'_> {
         };
         self.redacted(message).split_inclusive([' ', '\n']).map(new).collect()
     }
-}
-
-fn is_marker(subject: &str) -> bool {
-    subject
-        .strip_prefix("[purged: ")
-        .and_then(|rest| rest.find(']'))
-        .is_some_and(|end| end + "[purged: ".len() + 1 == subject.len())
 }
 
 fn without_fixed(message: &str) -> Vec<&str> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Purge, SHORTEST_COPY, Tombstones};
 use crate::git::{Oid, Repo};
-use crate::trace::store::line_history::list_files;
+use crate::trace::store::line_history::list_files_beyond;
 use crate::trace::store::total::Reading;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError};
@@ -73,12 +73,12 @@ impl Tombstones {
         Ok(found)
     }
 
-    /// The purged commits in the history of `tip` that the history of `known` does not have, and the files at `tip` that are purged
-    /// or have a purged line. For histories of lines.
+    /// The purged commits in the history of `tip` that the history of `known` does not have, and the files of these commits and at
+    /// `tip` that are purged or have a purged line. For histories of lines.
     pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
         let of_commit = |oid: Oid| Some((oid, self.of_object(oid)?));
         let mut found: Vec<_> = repo.commits_beyond(tip, known)?.into_iter().filter_map(of_commit).collect();
-        for (_, file) in list_files(repo, repo.read_commit(tip)?.tree)? {
+        for file in list_files_beyond(repo, tip, known)? {
             let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
             let of_line = || text.lines().find_map(|line| self.of_line(line));
             found.extend(self.of_object(file).or_else(of_line).map(|purge| (file, purge)));
