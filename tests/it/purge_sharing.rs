@@ -730,8 +730,8 @@ fn fetched_purged_objects_that_cannot_be_removed_are_reported_and_removed_later(
         purge(&repo, &["--yes"]);
         repo.git(&["repack", "-adq"]);
         let packs = repo.git_dir().join("objects/pack");
-        let pack = fs::read_dir(&packs).unwrap().map(|entry| entry.unwrap().path());
-        let pack = pack.filter(|path| path.extension().is_some_and(|kind| kind == "pack")).next().unwrap();
+        let mut pack = fs::read_dir(&packs).unwrap().map(|entry| entry.unwrap().path());
+        let pack = pack.find(|path| path.extension().is_some_and(|kind| kind == "pack")).unwrap();
         let keep = pack.with_extension("keep");
         fs::write(&keep, "").unwrap();
         for attempt in ["fetch", command] {
@@ -785,7 +785,7 @@ fn a_remote_cannot_remove_a_commit_of_the_code_as_its_priorities() {
                 hasher.update(&(part.len() as u64).to_be_bytes());
                 hasher.update(part);
             }
-            lines += &format!("{{\"object\":\"{}\"}}\n", &hasher.finalize().to_hex()[..32]);
+            lines.extend(["{\"object\":\"", &hasher.finalize().to_hex()[..32], "\"}\n"]);
         }
         let output = run(repo.command("git").args(["hash-object", "-w", "--stdin"]), lines.as_bytes());
         let blob = String::from_utf8(output.stdout).unwrap();

@@ -968,9 +968,9 @@ fn a_history_with_many_merge_bases_is_merged() {
         for (strand, parent) in before.iter().enumerate() {
             mark += 1;
             let at = 1_795_675_901 + level;
-            stream += &format!(
+            stream.extend([format!(
                 "commit refs/tmp/s{strand}\nmark :{mark}\ncommitter s{strand} <a@b> {at} +0000\ndata 2\nx\nfrom {parent}\n"
-            );
+            )]);
             let others = before.iter().filter(|other| level > 0 && *other != parent);
             stream.extend(others.map(|other| format!("merge {other}\n")));
             stream += "\n";

@@ -171,9 +171,9 @@ impl Target {
         for line in text.lines() {
             let new = match Setting::parse(line) {
                 Some(mut setting) => {
-                    let replaced = |reason: &str| match is_purged && !is_marker(reason.as_bytes()) {
-                        true => Some(self.marker.clone()),
-                        false => replaced(reason),
+                    let replaced = |reason: &str| {
+                        let is_purged = is_purged && !is_marker(reason.as_bytes());
+                        if is_purged { Some(self.marker.clone()) } else { replaced(reason) }
                     };
                     setting.reason.as_deref().and_then(replaced).map(|new| {
                         setting.reason = Some(new);

@@ -85,7 +85,7 @@ pub(super) fn refuse_forms(
     let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
     let clean = Clean::of(repo, tombstones, history, tip, ours)?;
     let Some(purge) = clean.purge.filter(|_| !clean.forms.is_empty()) else { return Ok(None) };
-    repo.delete_refs([refname].into_iter())?;
+    repo.delete_refs([refname])?;
     let objects = list_files_beyond(repo, tip, ours)?.into_iter().chain(repo.commits_beyond(tip, ours)?);
     drop_objects(repo, objects.filter(|oid| history.format.is_of(repo, *oid)).collect())?;
     Ok(Some(purge.to_string()))
