@@ -105,7 +105,7 @@ impl<'t> Copy<'t> {
             let counts = if path.starts_with("repo/.git/") {
                 state.iter().any(|start| path.starts_with(start))
                     // The last is git's list for servers that know no git; its gc does not look whether that was written.
-                    && !["/trace/locks/", "/trace/ops", "/trace/transcripts/", "/trace/hook.log", "/info/refs"]
+                    && !["/locks/", "/ops", "/transcripts/", "/hook.log", "/cache/", "/purging", "/info/refs"]
                         .iter()
                         .any(|part| path.contains(part))
             } else {
