@@ -18,7 +18,7 @@ type Setting = (String, Option<String>);
 
 pub(crate) struct Config {
     files: git2::Config,
-    /// In the order given; the last value of a key counts. U+FFFD stands for what is not UTF-8.
+    /// In the order given; the last value of a key counts. They contain U+FFFD in place of bytes that are not UTF-8.
     overrides: Vec<Setting>,
 }
 

@@ -63,6 +63,8 @@ pub enum GitError {
     Spawn { command: String, source: io::Error },
     #[error("`git {command}` failed: {stderr}")]
     Command { command: String, stderr: String },
+    #[error("git could not store some refs of the remote; see its message above")]
+    NotStored,
     #[error("refs cannot move while git receives a push, whose objects are in quarantine")]
     Quarantine,
     #[error("cannot sign the commit: {cause}")]

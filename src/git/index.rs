@@ -149,7 +149,7 @@ impl Index {
         (file.path.len() <= MAX_PATH_LEN).then_some(())
     }
 
-    /// Skips the files of a folder whose tree git knows, of which the first is next.
+    /// Skips the files of a folder whose tree git knows. Its first file is next.
     pub(crate) fn skip(&mut self, tree: &CachedTree, folder: &[u8]) -> Option<()> {
         // The paths of version 4 are built one from the other.
         for _ in 1..if self.version < 4 { tree.files } else { 0 } {

@@ -99,8 +99,8 @@ impl Repo {
         Ok(pushed_refs(answer, Answer::into_error)?.pop())
     }
 
-    /// A `git push` that moves no ref here: otherwise git sets what the remote's configured refspecs map, such as the traces of a
-    /// mirror, back to what it has pushed.
+    /// A `git push` that moves no ref here: otherwise git moves the refs that the remote's configured refspecs map, such as the traces
+    /// of a mirror, back to the pushed commits.
     fn git_push(&self, remote: &str) -> Process {
         // The caller says what to do if the remote rejects a ref.
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
@@ -115,7 +115,7 @@ impl Repo {
         command
     }
 
-    /// Git's progress and messages go to stderr.
+    /// Git's progress and messages go to stderr. Fails with [`GitError::NotStored`] if only refs are the obstacle.
     pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
         self.remove_stale_git_locks();
         let mut command = self.git_with(self.beside_writers()?, "fetch");
@@ -126,8 +126,10 @@ impl Repo {
             .arg("--")
             .arg(remote);
         let status = command.input(refspecs.join("\n") + "\n").stdout(Stdio::null()).status()?;
-        if !status.success() {
-            return Err(above("fetch"));
+        match status.code() {
+            Some(0) => {}
+            Some(1) => return Err(GitError::NotStored),
+            _ => return Err(above("fetch")),
         }
         effect::note_change();
         Ok(())

@@ -99,7 +99,7 @@ impl Repo {
         // reachable.
         let is_pruning = options.iter().any(|option| option.starts_with("--prune")) || self.prunes_soon()?;
         let _alone = if is_pruning { Some(self.lock_out_writers()?) } else { None };
-        // In the background, it would go on without the lock.
+        // In the background, it would continue without the lock.
         let settings = if is_pruning { &["gc.autoDetach=false"][..] } else { &[] };
         let gc = || self.git_with(settings, "gc");
         let collector = self.common_dir().join("gc.pid");

@@ -66,7 +66,7 @@ fn check(repo: &TestRepo, name: &str) {
     assert_eq!(on(&["show", id, "--json"])["text"], "and on it goes");
     on(&["edit", id, "-m", "and on", "--json"]);
     repo.text(&["--trace", name, "skip", id, "-m", "a test"]);
-    assert_eq!(repo.total(name), total, "a skipped item counts for nothing");
+    assert_eq!(repo.total(name), total, "a skipped item has no tokens");
     on(&["delete", id, "--json"]);
     assert_eq!(repo.total(name), total);
     on(&["restore", id, "1", "--json"]);

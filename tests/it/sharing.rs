@@ -954,7 +954,7 @@ fn an_import_lists_the_priorities_that_it_changes_in_other_traces() {
     assert!(!said.contains("theirs: 1 priority"), "{said}");
 }
 
-/// Three strands of commits, each of which merges all three of the level before.
+/// Three strands of commits: each commit merges all three of the level before.
 #[test]
 fn a_history_with_many_merge_bases_is_merged() {
     let team = Team::new();
@@ -986,4 +986,98 @@ fn a_history_with_many_merge_bases_is_merged() {
     team.git("ada", &["push", "--quiet", "--force", "origin", "refs/tmp/s1:refs/traces/main"]);
     let said = team.ok("bob", &["pull"]);
     assert!(said.starts_with("main: merged at "), "{said}");
+}
+
+#[test]
+fn what_was_fetched_from_an_earlier_address_does_not_count() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["pin", "#0", "--reason", "why"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    // Another hub gets all, although the remote-tracking refs say that it has all.
+    team.git("ada", &["init", "--quiet", "--bare", "../other.git"]);
+    team.git("ada", &["remote", "set-url", "origin", "../other.git"]);
+    team.ok("ada", &["push"]);
+    assert!(team.git("ada", &["ls-remote", "origin"]).contains("refs/trace-records/priority"));
+    // What only the first hub has is not pulled from an empty one.
+    team.git("bob", &["init", "--quiet", "--bare", "../empty.git"]);
+    team.git("bob", &["remote", "set-url", "origin", "../empty.git"]);
+    team.ok("bob", &["init", "own"]);
+    team.ok("bob", &["branch", "-D", "main"]);
+    assert_eq!(team.ok("bob", &["pull"]), "");
+    assert!(!team.ok("bob", &["branch"]).contains("main"));
+}
+
+#[test]
+fn a_push_to_another_address_than_the_fetched_one_contains_no_priorities_of_other_traces() {
+    let team = Team::new();
+    team.ok("ada", &["--trace", "secret", "commit", "-m", "hidden"]);
+    team.ok("ada", &["--trace", "secret", "pin", "#0", "--reason", "a customer was hacked"]);
+    team.ok("ada", &["push", "origin", "secret"]);
+    team.ok("bob", &["commit", "-m", "public"]);
+    team.ok("bob", &["pin", "#0", "--reason", "a rule"]);
+    team.ok("bob", &["fetch"]);
+    team.git("bob", &["init", "--quiet", "--bare", "../fork.git"]);
+    team.git("bob", &["config", "remote.origin.pushurl", "../fork.git"]);
+    for reason in ["a rule", "another rule"] {
+        team.ok("bob", &["pin", "#0", "--reason", reason]);
+        team.ok("bob", &["push", "origin", "main"]);
+    }
+    let reasons = team.git("bob", &["--git-dir=../fork.git", "grep", "-h", "reason", "refs/trace-records/priority"]);
+    assert!(reasons.contains("another rule") && !reasons.contains("hacked"), "{reasons}");
+}
+
+#[test]
+fn a_trace_that_was_deleted_on_the_remote_and_here_stays_deleted() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["branch", "old"]);
+    team.ok("ada", &["push", "origin", "*"]);
+    team.ok("bob", &["pull"]);
+    team.git("ada", &["push", "--quiet", "origin", ":refs/traces/old"]);
+    team.ok("bob", &["branch", "-D", "old"]);
+    team.ok("bob", &["pull"]);
+    assert!(!team.ok("bob", &["branch"]).contains("old"));
+}
+
+#[test]
+fn two_traces_of_a_remote_that_cannot_exist_together_stop_no_other() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["branch", "zz"]);
+    team.ok("ada", &["push", "origin", "*"]);
+    team.ok("bob", &["pull"]);
+    // A trace takes the place of a folder of traces.
+    team.ok("ada", &["commit", "-m", "two"]);
+    team.git("ada", &["push", "--quiet", "origin", ":refs/traces/zz"]);
+    team.git("ada", &["push", "--quiet", "origin", "refs/traces/main", "refs/traces/zz:refs/traces/zz/x"]);
+    let said = team.ok("bob", &["pull", "origin", "main"]);
+    assert!(said.starts_with("main: fast-forwarded to "), "{said}");
+    let (code, said) = team.run("bob", &["pull"]);
+    assert_eq!(code, Some(2), "the local trace `zz` is in the way: {said}");
+    team.ok("bob", &["branch", "-D", "zz"]);
+    assert!(team.ok("bob", &["pull"]).contains("zz/x: new, at "));
+}
+
+#[test]
+fn a_remote_with_a_trace_below_another_one_stops_no_other() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    let tip = team.git("ada", &["rev-parse", "refs/traces/main"]);
+    team.ok("ada", &["push"]);
+    team.git("ada", &["push", "--quiet", "origin", "refs/traces/main:refs/traces/zz"]);
+    // Git itself refuses to make such refs.
+    let hub = team.home.home().join("shared.git");
+    if !hub.join("refs/heads").is_dir() {
+        return;
+    }
+    let packed = format!("# pack-refs with: peeled fully-peeled sorted \n{} refs/traces/zz/x\n", tip.trim());
+    std::fs::write(hub.join("packed-refs"), packed).unwrap();
+    let mut pull = team.home.command("git-trace");
+    let output = run(pull.arg("pull").current_dir(team.home.home().join("bob")), b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("zz/x") && said.contains("a name cannot also be a folder"), "{said}");
+    assert!(team.ok("bob", &["branch"]).contains("main"));
 }

@@ -551,3 +551,19 @@ fn an_undo_that_fails_reverses_nothing_older() {
     assert_eq!(output.status.code(), Some(1), "{}", repo.exact(&output));
     assert_eq!(traces(), before);
 }
+
+#[test]
+fn an_undone_skip_gives_an_item_the_priority_of_its_present_type() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.text(&["edit", "#0", "-t", "instruction", "--set", "name=rule", "--unset", "role"]);
+    let levels = || {
+        let status: Value = serde_json::from_str(&repo.text(&["status", "--json"])).unwrap();
+        status["by_priority"].clone()
+    };
+    let before = levels();
+    assert_eq!(before["pinned"], 1);
+    repo.text(&["skip", "#0"]);
+    repo.text(&["undo"]);
+    assert_eq!(levels(), before);
+}

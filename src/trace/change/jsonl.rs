@@ -42,7 +42,7 @@ pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Repor
         let now = in_force()?.into_iter();
         let changes = now.filter_map(|(item, now)| Some((item, (before.remove(&item)?, now?)))).collect();
         report.priorities = priority::in_traces(repo, &changes)?;
-        // An import is to set those of its own new trace.
+        // An import sets those of a trace that it creates.
         report.priorities.retain(|change| !is_new || change.trace != *trace.name());
     }
     Ok(report)

@@ -1,4 +1,4 @@
-//! Addresses of remotes: remote-tracking refs tell what one address has, and nothing about another.
+//! Addresses of remotes: remote-tracking refs report the state of one address, and nothing about another.
 
 use std::fs;
 

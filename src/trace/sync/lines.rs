@@ -90,7 +90,7 @@ pub(crate) fn push_lines(
     let address = push_address(repo, remote)?;
     let source = address.as_deref().unwrap_or(remote);
     if address.is_some() {
-        // What was fetched from the other address may be what this one must not get.
+        // Lines that were fetched from the other address may be those that this one must not get.
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
         repo.fetch(source, &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
     }

@@ -7,7 +7,7 @@ use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
-use crate::git::{Oid, Repo};
+use crate::git::{GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::{BadTraceName, TRACES};
 use crate::trace::store::archived;
@@ -58,14 +58,17 @@ pub(crate) fn fetch(
     let archived = archived_elsewhere(repo, remote, patterns)?;
     refspecs.extend(archived.iter().map(|name| format!("^{}", name.refname())));
     let mut skipped = Vec::new();
-    if let Err(failure) = repo.fetch(remote, &refspecs, options) {
-        // Git can store no name below another one, and then stores nothing.
-        skipped = nested(repo, remote)?;
-        if skipped.is_empty() {
-            return Err(failure.into());
+    match repo.fetch(remote, &refspecs, options) {
+        // Git can store no name below another one.
+        Err(GitError::NotStored) => {
+            skipped = nested(repo, remote)?;
+            if skipped.is_empty() {
+                return Err(GitError::NotStored.into());
+            }
+            refspecs.extend(skipped.iter().map(|(name, _)| format!("^{TRACES}{name}")));
+            repo.fetch(remote, &refspecs, options)?;
         }
-        refspecs.extend(skipped.iter().map(|(name, _)| format!("^{TRACES}{name}")));
-        repo.fetch(remote, &refspecs, options)?;
+        fetched => fetched?,
     }
     // Git refuses a name that the remote does not have, but no glob.
     let prefix = tracking_ref(remote, "");

@@ -290,9 +290,11 @@ fn changed(repo: &Repo, name: &TraceName, pulled: &Pulled) -> Result<Changed> {
             }
             Change::Removed(before) => found.removed.push(place(&before)),
             Change::Added(after) => {
-                // The header decides, and not the name of the file.
-                let Fields { item_type, role, .. } = read_item(repo, &after)?.fields;
-                let is_instruction = item_type == ItemType::instruction() || role == Some(Role::System);
+                // The header decides if the name of the file says something else.
+                let is_instruction = after.item_type == ItemType::instruction() || {
+                    let Fields { item_type, role, .. } = read_item(repo, &after)?.fields;
+                    item_type == ItemType::instruction() || role == Some(Role::System)
+                };
                 found.instructions.extend(is_instruction.then(|| place(&after)));
             }
         }

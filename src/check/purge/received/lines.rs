@@ -1,6 +1,6 @@
 //! Priorities and archives without what was purged: those of this repository, and those of a remote as last fetched.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::join::join_text;
 use super::pairs::{marked_reason, target};
@@ -9,11 +9,11 @@ use crate::git::{Oid, RefChange, RefUpdate, Repo};
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::line_history::{LineHistory, find_file, list_files, list_files_beyond};
-use crate::trace::store::priority::{Setting, item_of};
+use crate::trace::store::priority::{Level, Setting, item_of};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, Purge, Removed, SHORTEST_COPY, Tombstones};
 use crate::trace::sync::drop_objects;
-use crate::trace::{ItemId, TraceError};
+use crate::trace::{ItemId, Time, TraceError};
 
 /// Replaces purged lines of a history by the remote's form of them. The history begins anew, because its earlier commits have these
 /// lines.
@@ -161,19 +161,21 @@ impl<'t> Clean<'t> {
     }
 }
 
-/// Whether one is a form of the other: a purge changes only reasons.
-fn is_same(one: &Setting, other: &Setting) -> bool {
-    one.at == other.at && one.by == other.by && one.level == other.level
+/// What all forms of a line have: a purge changes only reasons.
+type Key = (Time, String, Level);
+
+fn key(setting: &Setting) -> Key {
+    (setting.at, setting.by.clone(), setting.level)
 }
 
 /// What all forms of each line have. Adds the forms that have more to `forms`.
-fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTreeSet<String>) -> Vec<Setting> {
+fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTreeSet<String>) -> BTreeMap<Key, Setting> {
     // In both clones, in the same order.
     settings.sort_by_cached_key(Setting::render);
-    let mut joined: Vec<Setting> = Vec::new();
+    let mut joined: BTreeMap<Key, Setting> = BTreeMap::new();
     for setting in &settings {
-        let Some(known) = joined.iter_mut().find(|known| is_same(known, setting)) else {
-            joined.push(setting.clone());
+        let Some(known) = joined.get_mut(&key(setting)) else {
+            joined.insert(key(setting), setting.clone());
             continue;
         };
         let (Some(one), Some(other)) = (&known.reason, &setting.reason) else { continue };
@@ -191,11 +193,8 @@ fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTree
         }
     }
     for setting in &settings {
-        let is_form = |known: &&Setting| is_same(known, setting) && known.reason != setting.reason;
-        if joined
-            .iter()
-            .any(|known| is_form(&known) && known.reason.as_deref().is_some_and(|text| text.contains("[purged: ")))
-        {
+        let left = joined[&key(setting)].reason.as_deref();
+        if left != setting.reason.as_deref() && left.is_some_and(|text| text.contains("[purged: ")) {
             forms.insert(setting.render());
             forms.extend(setting.reason.clone().filter(|reason| reason.len() >= SHORTEST_COPY));
         }
@@ -203,10 +202,10 @@ fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTree
     joined
 }
 
-fn without_purged(tombstones: &Tombstones, line: &str, joined: &[Setting]) -> Option<String> {
+fn without_purged(tombstones: &Tombstones, line: &str, joined: &BTreeMap<Key, Setting>) -> Option<String> {
     let purge = tombstones.of_line(line);
     let Some(mut setting) = Setting::parse(line) else { return purge.is_none().then(|| line.to_owned()) };
-    let form = joined.iter().find(|form| is_same(form, &setting));
+    let form = joined.get(&key(&setting));
     match (form, purge) {
         (Some(form), _) if purge.is_some() || form.reason != setting.reason => return Some(form.render()),
         (_, Some(purge)) => setting.reason = Some(format!("[purged: {}]", purge.reason)),

@@ -215,7 +215,7 @@ impl PendingChange<'_> {
     }
 }
 
-/// How many merges of common ancestors are made for one merge. After these, the first common ancestor is the base.
+/// How many pairs of commits get a merge base for one merge. After these, the first common ancestor is the base.
 const MAX_BASES: usize = 128;
 
 /// The tree of the merge base of two commits; `None` if they have no common ancestor.

@@ -84,8 +84,8 @@ fn origin(repo: &Repo, item: ItemId) -> Result<Option<(Oid, ItemType)>, TraceErr
         Ok::<_, TraceError>(slots.into_iter().find(|slot| slot.id == item).map(|slot| slot.item_type))
     };
     // Its type may have changed since.
-    let current = head::current(repo)?;
-    let now = repo.find_ref(&current.refname())?.map(find).transpose()?.flatten();
+    let current = head::current(repo).ok().map(|name| repo.find_ref(&name.refname())).transpose()?.flatten();
+    let now = current.map(find).transpose()?.flatten();
     let prefix = tags::prefix(repo)?;
     for word in Level::VALUES {
         if let Some(commit) = repo.find_ref(&format!("{prefix}{word}/{item}"))?

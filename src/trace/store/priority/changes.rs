@@ -21,7 +21,7 @@ pub(crate) struct ChangedPriority {
     pub is_changed: bool,
 }
 
-/// What was in force for items before a change, and what is now.
+/// The priorities in force for items, before and after a change.
 pub(crate) type Changes = HashMap<ItemId, (Option<InForce>, InForce)>;
 
 /// The items of all traces whose level changed or is disputed now, by trace and position. Lists the items of every trace, because a
