@@ -29,7 +29,8 @@ env_key = "OPENAI_API_KEY"
 """
 GEMINI = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
-    "general": {"enableAutoUpdate": False},
+    # It deletes a session that was resumed in a later minute than it started in, when another one starts.
+    "general": {"enableAutoUpdate": False, "sessionRetention": {"enabled": False}},
     "telemetry": {"enabled": False},
     "privacy": {"usageStatisticsEnabled": False},
 }

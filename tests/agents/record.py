@@ -268,7 +268,6 @@ def rewind(agent):
 
 def parallel(agent):
     home = prepared(agent, "parallel")
-    # Gemini CLI deletes the file of a session without messages when another one starts.
     processes = [started(home, agent, f"USE_TOOL sleep 5; echo {word}") for word in ("one", "two")]
     for process in processes:
         expect(agent, "the status of a session in parallel", process.wait(timeout=120), 0)
