@@ -70,15 +70,19 @@ fn ignore(git: &Git, path: &Path) -> Result<()> {
     if tracked.code == Some(0) {
         return Ok(());
     }
-    let exclude = git.folder().join(git.line(&["rev-parse", "--git-path", "info/exclude"])?);
+    let exclude = git.path(&["rev-parse", "--git-path", "info/exclude"])?;
     let failed = |source| FileError::Write { path: exclude.clone(), source };
     fs::create_dir_all(exclude.parent().unwrap_or(git.folder())).map_err(failed)?;
     replace::update::<(), FileError>(&exclude, Stem(".exclude"), Access::Usual, |seen| {
+        let name = StoreFile::Secret.file_name();
+        if seen.text.split(|byte| *byte == b'\n').any(|line| line == name.as_bytes()) {
+            return Ok((None, ()));
+        }
         let mut text = seen.text.clone();
         if !text.is_empty() && !text.ends_with(b"\n") {
             text.push(b'\n');
         }
-        text.extend(StoreFile::Secret.file_name().bytes());
+        text.extend(name.bytes());
         text.push(b'\n');
         Ok((Some(vec![text.into()]), ()))
     })?;

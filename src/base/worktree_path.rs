@@ -101,9 +101,9 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
 }
 
 fn is_git_directory(folder: &Path) -> bool {
-    // As for git, `HEAD` may be a link to a branch that does not exist yet.
+    // As for git, `HEAD` may be a link to a branch that does not exist yet, and the objects may be elsewhere.
     folder.join("HEAD").symlink_metadata().is_ok()
-        && (folder.join("objects").exists() || folder.join("commondir").exists())
+        && ["objects", "refs", "commondir"].iter().any(|name| folder.join(name).exists())
 }
 
 /// The names in a path, the last one first.

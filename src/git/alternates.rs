@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use super::process::path_of;
+
 /// Yields each name, and whether it was quoted.
 pub(super) struct Alternates<'t> {
     pub(super) rest: &'t [u8],
@@ -21,7 +23,7 @@ impl Iterator for Alternates<'_> {
             let is_comment = self.rest.starts_with(b"#");
             self.rest = self.rest.get(end + 1..).unwrap_or_default();
             if !is_comment && !name.is_empty() {
-                return Some((path_of(name), is_quoted));
+                return Some((path_of(&name), is_quoted));
             }
         }
         None
@@ -53,17 +55,6 @@ fn unquoted(text: &[u8]) -> Option<(Vec<u8>, usize)> {
             },
             plain => plain,
         });
-    }
-}
-
-fn path_of(name: Vec<u8>) -> PathBuf {
-    #[cfg(unix)]
-    {
-        PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(name))
-    }
-    #[cfg(not(unix))]
-    {
-        PathBuf::from(String::from_utf8_lossy(&name).into_owned())
     }
 }
 

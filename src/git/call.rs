@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::open::Repo;
-use super::process::{Answer, git, text_of};
+use super::process::{Answer, git, path_of, text_of};
 use crate::base::process::Process;
 
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
@@ -57,6 +57,17 @@ impl Git {
         Ok(text.strip_suffix('\n').map_or(text.clone(), str::to_owned))
     }
 
+    /// Runs git and returns the path that it printed.
+    pub(crate) fn path(&self, args: &[&str]) -> Result<PathBuf, GitError> {
+        let answer = self.ask(args)?;
+        if answer.is_success() { Ok(self.folder.join(answer.path())) } else { Err(answer.into_error()) }
+    }
+
+    /// The root of the working tree.
+    pub(crate) fn toplevel(&self) -> Result<PathBuf, GitError> {
+        self.path(&["rev-parse", "--show-toplevel"])
+    }
+
     /// Fails if a sparse checkout leaves out the file at `path`, or one below it: a new file would replace it in the next commit.
     pub(crate) fn check_checked_out(&self, path: &Path) -> Result<(), GitError> {
         let args = [OsStr::new("ls-files"), OsStr::new("-t"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
@@ -64,9 +75,9 @@ impl Git {
         let answer = self.ask(&args)?;
         for entry in answer.stdout.split(|byte| *byte == 0) {
             let Some(name) = entry.strip_prefix(b"S ") else { continue };
-            let name = String::from_utf8_lossy(name);
-            if self.folder.join(&*name).symlink_metadata().is_err() {
-                return Err(GitError::NotCheckedOut { path: name.into_owned() });
+            let name = path_of(name);
+            if self.folder.join(&name).symlink_metadata().is_err() {
+                return Err(GitError::NotCheckedOut { path: name.to_string_lossy().into_owned() });
             }
         }
         Ok(())
@@ -158,9 +169,7 @@ pub(crate) fn worktree_root(folder: &Path, opened: Result<impl Borrow<Repo>, Git
     match opened {
         Ok(repo) => repo.borrow().worktree().ok_or(GitError::NoWorktree),
         // Refs and extensions do not matter here, so git may know better.
-        Err(GitError::UnknownExtension { .. }) => {
-            Git::in_folder(folder).line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from)
-        }
+        Err(GitError::UnknownExtension { .. }) => Git::in_folder(folder).toplevel(),
         Err(error) => Err(error),
     }
 }

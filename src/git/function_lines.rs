@@ -54,7 +54,7 @@ impl Git {
         }
         write(".gitattributes", attributes)?;
         // The repository may define drivers too.
-        let git_dir = self.line(&["rev-parse", "--absolute-git-dir"])?;
+        let git_dir = self.path(&["rev-parse", "--absolute-git-dir"])?;
         let mut command = git("grep");
         command.current_dir(folder).env("GIT_DIR", git_dir).env("GIT_WORK_TREE", folder);
         for setting in settings {

@@ -1,5 +1,6 @@
 //! Running git itself, for what libgit2 cannot be trusted with, and maintenance.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -36,6 +37,11 @@ impl Answer {
         if self.is_success() { Ok(self.stdout) } else { Err(self.into_error()) }
     }
 
+    /// What was printed as a path, without the last line end. It need not be UTF-8.
+    pub(crate) fn path(&self) -> PathBuf {
+        path_of(self.stdout.strip_suffix(b"\n").unwrap_or(&self.stdout))
+    }
+
     pub(super) fn into_error(self) -> GitError {
         if self.stderr.lines().any(|line| line.starts_with("fatal: not a git repository")) {
             return GitError::NotARepository;
@@ -67,6 +73,18 @@ pub(super) fn git(subcommand: &str) -> Process {
 /// Runs git and returns what it prints. An exit status other than 0 is an error.
 pub(super) fn text_of(git: &mut Process) -> Result<String, GitError> {
     Ok(String::from_utf8_lossy(&Answer::of(git)?.into_stdout()?).into_owned())
+}
+
+/// A path as git prints or stores it: on Unix any bytes.
+#[cfg(unix)]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+#[cfg(not(unix))]
+pub(super) fn path_of(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 impl Repo {

@@ -29,8 +29,7 @@ impl Git {
         // Git names the file relative to the root of the working tree.
         let find = |named: &Path| {
             let name = named.file_name()?.to_str()?;
-            let path = self.line(&["rev-parse", "--git-path", name]).ok()?;
-            Some(self.folder().join(path))
+            self.path(&["rev-parse", "--git-path", name]).ok()
         };
         let answer = once_unlocked(find, || self.ask(&args))?;
         answer.into_stdout().map(drop)

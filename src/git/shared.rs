@@ -1,6 +1,7 @@
 //! Files that a project shares by committing them, such as settings.
 //!
-//! As with `.mailmap` and `.gitattributes`, they are read from the working tree, or from `HEAD` in a bare repository.
+//! As with `.gitattributes`, they are read from the working tree, or from the index if a sparse checkout leaves them out, or from `HEAD`
+//! in a bare repository.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -26,13 +27,22 @@ impl Repo {
             return Err(bad("a path inside the working tree is expected".to_owned()));
         }
         let bytes = match self.worktree() {
-            Some(worktree) => read_file(&worktree, path).map_err(|error| bad(error.to_string()))?,
+            Some(worktree) => match read_file(&worktree, path).map_err(|error| bad(error.to_string()))? {
+                None if self.git_dir().join("info/sparse-checkout").exists() => self.read_staged(path)?,
+                bytes => bytes,
+            },
             None => self.read_in_head(path)?,
         };
         match bytes {
             Some(bytes) if bytes.len() > MAX_BYTES => Err(bad("it is larger than 1 MiB".to_owned())),
             bytes => Ok(bytes),
         }
+    }
+
+    /// A file in the index.
+    fn read_staged(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let answer = Answer::of(self.git("cat-file").args(["blob", &format!(":{path}")]))?;
+        Ok(answer.is_success().then_some(answer.stdout))
     }
 
     fn read_in_head(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {

@@ -19,8 +19,10 @@ impl Repo {
     /// The files that differ between `HEAD` and the index, without deleted ones, ordered by path. Reads the trees of changed folders
     /// only. `None` if git must be asked: the index is sparse or split, has conflicts, or cannot be read.
     pub(crate) fn staged_files(&self) -> Option<Vec<StagedFile>> {
-        let path = self.env.os("GIT_INDEX_FILE").filter(|_| self.place.is_none()).map(PathBuf::from);
-        let path = path.unwrap_or_else(|| self.git_dir().join("index"));
+        let named = self.env.os("GIT_INDEX_FILE").filter(|_| self.place.is_none()).map(PathBuf::from);
+        // Git works at the root, whatever folder it is started in.
+        let at_root = |path: PathBuf| self.worktree().unwrap_or_default().join(path);
+        let path = named.map_or_else(|| self.git_dir().join("index"), at_root);
         let (mut index, trees) = Index::open(&path, self.object_format())?;
         let tree = match self.find_ref("HEAD").ok()? {
             Some(head) => Some(self.read_commit(head).ok()?.tree),

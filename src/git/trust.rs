@@ -67,8 +67,10 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
     if answer.stderr.contains("must be run in a work tree") {
         return Repository::open_bare(opened.path()).map_err(GitError::opening);
     }
-    let root = String::from_utf8_lossy(&answer.into_stdout()?).trim_end_matches('\n').to_owned();
-    opened.set_workdir(Path::new(&root), false).map_err(GitError::opening)?;
+    if !answer.is_success() {
+        return Err(answer.into_error());
+    }
+    opened.set_workdir(&answer.path(), false).map_err(GitError::opening)?;
     Ok(opened)
 }
 
@@ -192,6 +194,6 @@ fn system_folder(env: &Env) -> Option<PathBuf> {
         return own.join("gitconfig").exists().then_some(own);
     }
     // Versions before 2.41 do not tell.
-    let path = Git::in_folder("/").line(&["var", "GIT_CONFIG_SYSTEM"]).ok()?;
-    Path::new(&path).parent().map(Path::to_path_buf)
+    let path = Git::in_folder("/").path(&["var", "GIT_CONFIG_SYSTEM"]).ok()?;
+    path.parent().map(Path::to_path_buf)
 }

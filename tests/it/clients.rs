@@ -134,6 +134,23 @@ fn unreadable_settings_are_refused_and_left_unchanged() {
     error: cannot change `[ROOT]/repo/.codex/config.toml`: `mcp_servers.git-trace.command = "x"` leaves no room for a table [mcp_servers.git-trace]: add it by hand
     [exit 2]
     "#);
+    for text in [
+        "[mcp_servers]\ngit-trace = { command = \"x\" }\n",
+        "[mcp_servers]\n\"git-trace\".command = \"x\"\n",
+        "'mcp_servers' = { git-trace = { command = \"x\" } }\n",
+    ] {
+        place.write(".codex/config.toml", text);
+        let told = place.trace(&["install", "--mcp", "codex"]);
+        assert!(told.contains("leaves no room for a table"), "{told}");
+        assert_eq!(place.read(".codex/config.toml"), text);
+    }
+    place.write(".codex/config.toml", "['mcp_servers' . 'git-trace']\ncommand = \"x\"\n");
+    assert!(place.trace(&["install", "--mcp", "codex"]).starts_with("left alone"));
+    let text = "model = \"o3\"\n\n";
+    place.write(".codex/config.toml", text);
+    place.ok(&["install", "--mcp", "codex"]);
+    place.ok(&["uninstall", "--mcp", "codex"]);
+    assert_eq!(place.read(".codex/config.toml"), text);
     insta::assert_snapshot!(place.trace(&["install", "--mcp", "emacs"]), @"
     --- stderr
     error: `--mcp <CLIENT>`: `emacs` is not one of claude-code, cursor, vscode, codex, gemini

@@ -215,3 +215,41 @@ fn a_sub_agent_has_a_trace_beside_its_session_s() {
     assert_eq!(traces(&repo), 2);
     repo.fsck();
 }
+
+/// The user names a file of a clone, which has links to folders with other sessions.
+#[cfg(unix)]
+#[test]
+fn links_in_a_folder_of_sessions_that_a_clone_brings_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let repo = TestRepo::new();
+    let mut private = Rollout::new(&repo, SESSION, None, None);
+    private.say("private");
+    let mut agent = Rollout::of_sub_agent(&repo, THIRD, FORK);
+    agent.say("private agent");
+    let mut own = Rollout::new(&repo, FORK, None, Some((SESSION, &private)));
+    own.say("own");
+    let name = own.path.file_name().unwrap();
+    for (case, folder, link) in
+        [("a", "sessions/2026/02", "sessions/2027"), ("b", "sessions/2026/02", "archived_sessions")]
+    {
+        let clone = repo.folder().join(case);
+        fs::create_dir_all(clone.join(folder)).unwrap();
+        fs::write(clone.join(folder).join(name), &own.text).unwrap();
+        let target = if case == "a" { "2026/11" } else { "2026/11/23" };
+        symlink(repo.home().join(".codex/sessions").join(target), clone.join(link)).unwrap();
+        let file = clone.join(folder).join(name);
+        repo.run(&["import", "--trace", case, "codex", file.to_str().unwrap()], b"");
+    }
+    fs::rename(&own.path, repo.home().join(name)).unwrap();
+    // A folder with this name above a clone is not the agent's.
+    let clone = repo.folder().join("sessions/clone");
+    fs::create_dir_all(&clone).unwrap();
+    fs::create_dir_all(repo.folder().join("sessions/other")).unwrap();
+    fs::copy(&private.path, repo.folder().join("sessions/other").join(private.path.file_name().unwrap())).unwrap();
+    fs::write(clone.join(name), &own.text).unwrap();
+    repo.run(&["import", "--trace", "c", "codex", clone.join(name).to_str().unwrap()], b"");
+    let bodies = repo.git(&["for-each-ref", "--format=%(refname:lstrip=2)", "refs/traces"]);
+    for trace in bodies.lines() {
+        assert!(repo.bodies(trace).iter().all(|body| !body.contains("private")), "{trace}");
+    }
+}

@@ -600,3 +600,17 @@ fn a_folder_whose_head_is_a_dangling_link_is_a_git_directory() {
     symlink("refs/heads/main", head).unwrap();
     assert!(cause(&repo, &["breadcrumb", "set", "a.b", "x"]).contains("which enters a git directory"));
 }
+
+#[test]
+fn a_transcript_named_like_the_folder_above_has_no_sub_agents_there() {
+    let mut repo = TestRepo::new();
+    fs::create_dir(repo.folder().join("subagents")).unwrap();
+    fs::write(repo.folder().join("subagents/agent-a.jsonl"), SESSION).unwrap();
+    let clone = repo.folder().join("clone");
+    fs::create_dir(&clone).unwrap();
+    fs::write(clone.join("...jsonl"), SESSION).unwrap();
+    repo.within(&clone, |repo| {
+        repo.text(&["import", "...jsonl"]);
+    });
+    assert_eq!(repo.git(&["for-each-ref", "refs/traces"]).lines().count(), 1);
+}

@@ -1,5 +1,6 @@
 //! The merge driver, called by git and directly.
 
+use std::fs;
 use std::process::Stdio;
 
 use crate::playground::{Playground, STORE, line};
@@ -275,26 +276,57 @@ fn damaged_crumb_files_and_checkpoints_merge_by_line() {
 }
 
 #[test]
-fn the_name_of_a_file_is_never_an_option() {
+fn the_name_of_a_file_or_a_label_is_never_an_option() {
     let place = Playground::new();
-    for path in ["--output=stolen", "-ostolen", "-o", "--help", "-h", "--kind=breadcrumbs", "--", "-x.crumb"] {
-        place.write("base", "a\nb\nc\nd\n");
-        place.write("ours", "x\nb\nc\nd\n");
-        place.write("theirs", "a\nb\nc\ny\n");
-        assert_eq!(place.trace(&["merge-driver", "base", "ours", "theirs", "7", path, "b", "o", "t"]), "", "{path}");
-        assert_eq!(place.read("ours"), "x\nb\nc\ny\n", "{path}");
+    let write = || {
+        for (name, text) in [("base", "a\nb\nc\nd\n"), ("ours", "x\nb\nc\nd\n"), ("theirs", "a\nb\nc\ny\n")] {
+            place.write(name, text);
+        }
+    };
+    for word in ["--output=stolen", "-ostolen", "-o", "--help", "-h", "--kind=breadcrumbs", "--", "-x.crumb"] {
+        // An earlier version configured git without `--`.
+        let may_be_ours = ["-o", "--output", "--kind"].iter().any(|option| word.starts_with(option));
+        for (dashes, words) in [
+            (true, [word, "b", "o", "t"]),
+            (true, ["a.txt", word, word, word]),
+            (false, [word, "b", "o", "t"]),
+            (false, ["a.txt", word, word, word]),
+        ] {
+            write();
+            let args =
+                [&["merge-driver"], &["--"][..usize::from(dashes)], &["base", "ours", "theirs", "7"], &words].concat();
+            let is_refused = !dashes && may_be_ours;
+            let answer = place.trace(&args);
+            assert_eq!(answer.contains("may be an option or a name"), is_refused, "{args:?}: {answer}");
+            assert_eq!(answer.ends_with("[exit 129]\n"), is_refused, "{args:?}: {answer}");
+            assert_eq!(place.read("ours"), if is_refused { "x\nb\nc\nd\n" } else { "x\nb\nc\ny\n" }, "{args:?}");
+        }
     }
     assert!(!place.root().join("stolen").exists());
-    for label in ["--output=stolen", "-o", "--help", "--kind=checkpoint", "--"] {
-        place.write("ours", "x\nb\nc\nd\n");
-        assert_eq!(
-            place.trace(&["merge-driver", "base", "ours", "theirs", "7", "a.txt", label, label, label]),
-            "",
-            "{label}"
-        );
-        assert_eq!(place.read("ours"), "x\nb\nc\ny\n", "{label}");
+}
+
+#[test]
+fn options_of_a_direct_call_are_never_labels() {
+    let place = Playground::new();
+    let sides = sides();
+    for (name, text) in [("base", &sides.base), ("ours", &sides.ours), ("theirs", &sides.theirs)] {
+        place.write(name, text);
     }
-    assert!(!place.root().join("stolen").exists());
+    let words = ["base", "ours", "theirs", "7"];
+    let options = ["--kind=breadcrumbs", "--output=merged", "--style=diff3"];
+    // As many words as git passes.
+    let ten = [&["merge-driver"], &words[..], &["x"], &options].concat();
+    assert!(place.trace(&ten).contains("`--kind=breadcrumbs` may be an option or a name"));
+    assert_eq!(place.read("ours"), sides.ours);
+    for args in [
+        [&["merge-driver"], &options[..], &["--"], &words].concat(),
+        [&["merge-driver"], &words[..], &["--kind", "breadcrumbs", "--output", "merged", "--style", "diff3"]].concat(),
+    ] {
+        assert_eq!(place.trace(&args), "");
+        assert_eq!(place.read("merged"), sides.merged);
+        assert_eq!(place.read("ours"), sides.ours);
+        fs::remove_file(place.root().join("merged")).unwrap();
+    }
 }
 
 #[test]

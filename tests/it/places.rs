@@ -140,3 +140,100 @@ fn trailers_name_the_code_commit() {
     assert_eq!(logged[0]["code"], head.as_str());
     assert_eq!(logged[1].get("code"), None);
 }
+
+/// Any bytes may be a name on Linux. A lossy conversion gives both of these names.
+#[cfg(target_os = "linux")]
+fn twins() -> [std::ffi::OsString; 2] {
+    use std::os::unix::ffi::OsStringExt as _;
+    [b"r\xff".to_vec(), b"r\xef\xbf\xbd".to_vec()].map(std::ffi::OsString::from_vec)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn in_a_repository_whose_path_is_not_utf8() {
+    let mut repo = TestRepo::new();
+    let [own, other] = twins().map(|name| repo.home().join(name));
+    let linked = repo.home().join("linked");
+    for folder in [&own, &other] {
+        std::fs::create_dir(folder).unwrap();
+        repo.within(folder, |repo| {
+            repo.git(&["init", "-q"]);
+            repo.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+            let records = "{\"key\":\"api.b\",\"value\":\"1\"}\n{\"key\":\"api.a\",\"value\":\"1\"}\n";
+            std::fs::create_dir(folder.join(".synapse")).unwrap();
+            std::fs::write(folder.join(".synapse/breadcrumbs.jsonl"), records).unwrap();
+        });
+    }
+    let files = |folder: &PathBuf| {
+        let mut find = std::process::Command::new("find");
+        find.current_dir(folder).args([".", "-type", "f", "-exec", "cksum", "{}", "+"]);
+        String::from_utf8(find.output().unwrap().stdout).unwrap()
+    };
+    let before = files(&other);
+    repo.within(&own, |repo| {
+        repo.git(&["add", "."]);
+        assert!(repo.trace(&["hook", "pre-commit", "--fix"]).contains("fixed `.synapse/breadcrumbs.jsonl`"));
+        assert!(
+            std::fs::read_to_string(own.join(".synapse/breadcrumbs.jsonl")).unwrap().starts_with("{\"key\":\"api.a\"")
+        );
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-q", "-m", "y"]);
+        assert_eq!(repo.text(&["breadcrumb", "history", "api.a"]).lines().count(), 1);
+        repo.git(&["worktree", "add", "-q", "../linked"]);
+    });
+    repo.within(&linked, |repo| {
+        repo.text(&["install"]);
+        repo.text(&["install", "--private"]);
+        repo.text(&["breadcrumb", "set", "secret.k", "v"]);
+        assert!(own.join(".git/hooks/pre-commit").exists());
+        repo.text(&["uninstall"]);
+        assert!(!own.join(".git/hooks/pre-commit").exists());
+    });
+    assert_eq!(files(&other), before);
+    repo.git(&["init", "-q", "../main"]);
+    let main = repo.home().join("main");
+    repo.within(&main, |repo| {
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+        let other = repo.home().join(&twins()[0]).join("tree");
+        assert!(run(repo.command("git").args(["worktree", "add", "-q"]).arg(&other), b"").status.success());
+        std::fs::write(other.join("note"), "a long text to forget").unwrap();
+        repo.say("a long text to forget");
+        let said = repo.trace_with(&["purge", "--text", "-", "--yes"], b"a long text to forget");
+        assert!(said.contains("stays in a file: "), "{said}");
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn with_a_work_tree_whose_path_is_not_utf8_or_ends_with_a_line_break() {
+    let mut repo = TestRepo::new();
+    let (git_dir, [own, other]) = (repo.git_dir(), twins().map(|name| repo.home().join(name)));
+    let (broken, whole) = (repo.home().join("u\n"), repo.home().join("u"));
+    for (folder, twin) in [(own, other), (broken, whole)] {
+        [&folder, &twin].map(|folder| std::fs::create_dir(folder).unwrap());
+        repo.within(&folder, |repo| {
+            let mut command = repo.command("git-trace");
+            command.env("GIT_DIR", &git_dir).env("GIT_WORK_TREE", &folder).args(["breadcrumb", "set", "a.b", "1"]);
+            assert!(run(&mut command, b"").status.success());
+        });
+        assert!(folder.join(".synapse/breadcrumbs.jsonl").exists());
+        assert_eq!(std::fs::read_dir(&twin).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn with_an_index_that_is_named_relative_to_the_root() {
+    let mut repo = TestRepo::new();
+    let sub = folder(&repo, "sub");
+    std::fs::write(sub.join("a"), "a").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "x"]);
+    std::fs::copy(repo.git_dir().join("index"), sub.join("alt")).unwrap();
+    std::fs::copy(repo.git_dir().join("index"), repo.folder().join("alt")).unwrap();
+    std::fs::write(sub.join("x.crumb"), "<<<<<<< bad\n").unwrap();
+    repo.within(&sub, |repo| {
+        let run = |args: &[&str]| run(repo.command(args[0]).env("GIT_INDEX_FILE", "alt").args(&args[1..]), b"");
+        assert!(run(&["git", "add", "x.crumb"]).status.success());
+        assert!(!run(&["git-trace", "hook", "pre-commit"]).status.success());
+    });
+}

@@ -64,3 +64,36 @@ fn files_that_are_not_checked_out_are_not_created_anew() {
     assert_eq!(repo.git(&["config", "--get-regexp", "^core.bare"]), "core.bare false\n");
     assert!(!repo.git_dir().join("hooks/pre-commit").exists());
 }
+
+#[test]
+fn hooks_of_the_project_that_are_not_checked_out_are_not_replaced() {
+    for folder in [".githooks", ".husky"] {
+        let repo = sparse(&[&format!("{folder}/pre-commit")]);
+        repo.git(&["config", "core.hooksPath", if folder == ".husky" { ".husky/_" } else { folder }]);
+        let said = repo.refused(&["install"]);
+        assert!(
+            said.contains(&format!("`{folder}/pre-commit` is tracked, but this sparse checkout leaves it out")),
+            "{said}"
+        );
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+        assert!(repo.run(&["doctor"], b"").stdout.len() > 1);
+    }
+}
+
+#[test]
+fn settings_of_the_project_count_if_they_are_not_checked_out() {
+    let repo = TestRepo::new();
+    fs::create_dir(repo.folder().join("src")).unwrap();
+    fs::write(repo.folder().join("src/a.rs"), "").unwrap();
+    fs::write(repo.folder().join(".traceconfig"), "[trace]\n\tbudget = 5\n").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "a"]);
+    let warning = repo.trace(&["commit", "-m", "one two three four five six seven"]);
+    assert!(warning.contains("budget"), "{warning}");
+    for pattern in [&["--no-cone", "/src/"][..], &["--no-cone", "/src/", "!/.traceconfig"]] {
+        repo.git(&[&["sparse-checkout", "set"], pattern].concat());
+        assert!(!repo.folder().join(".traceconfig").exists());
+        let again = repo.trace(&["commit", "-m", "one two three four five six seven"]);
+        assert!(again.contains("budget"), "{again}");
+    }
+}

@@ -27,7 +27,7 @@ fn install_reports_its_changes_and_is_idempotent() {
     added [ROOT]/repo/.git/hooks/pre-commit
     added [ROOT]/repo/.git/hooks/pre-merge-commit
     ");
-    insta::assert_snapshot!(place.git(&["config", "--get", "merge.trace.driver"]), @"git-trace merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi");
+    insta::assert_snapshot!(place.git(&["config", "--get", "merge.trace.driver"]), @"git-trace merge-driver -- %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi");
     insta::assert_snapshot!(place.read(".gitattributes"), @"
     # git-trace: begin (of a new file)
     **/.synapse/breadcrumbs.jsonl merge=trace
@@ -185,7 +185,7 @@ fn foreign_values_are_kept_and_ours_are_upgraded() {
     let digest = &blake3::hash(old.as_bytes()).to_hex()[..8];
     place.git(&["config", "merge.trace.installed", &format!("driver:{digest}")]);
     assert!(place.trace(&["install"]).contains("updated merge.trace.driver"));
-    assert!(place.git(&["config", "merge.trace.driver"]).starts_with("git-trace merge-driver %O %A %B %L %P "));
+    assert!(place.git(&["config", "merge.trace.driver"]).starts_with("git-trace merge-driver -- %O %A %B %L %P "));
     place.git(&["config", "merge.trace.driver", "changed by hand"]);
     insta::assert_snapshot!(place.trace(&["uninstall"]), @"
     left alone merge.trace.driver

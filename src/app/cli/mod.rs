@@ -244,8 +244,9 @@ table! {
 pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let mut args: Vec<_> = args.into_iter().collect();
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
-    if is_driver {
-        setup::merge_driver::protect_words(&mut args);
+    if is_driver && let Err(error) = setup::merge_driver::protect_words(&mut args) {
+        let _ = error.print();
+        return ExitCode::from(setup::merge_driver::driver_status(error.exit_code() as u8));
     }
     let is_agent_hook = hook::is_agent_hook(&args);
     let read_by_caller = |status| match status {

@@ -139,7 +139,8 @@ fn with_table(old: &str, program: &str) -> Result<Change, String> {
     }
     // A server that is not set by a table.
     let is_inline = |line: &&str| {
-        let rest = line.trim_start().strip_prefix("mcp_servers").map(str::trim_start);
+        let line = plain(line);
+        let rest = ["mcp_servers", NAME].iter().find_map(|key| line.strip_prefix(key));
         rest.is_some_and(|rest| rest.starts_with(['=', '.']))
     };
     if let Some(line) = old.lines().find(is_inline) {
@@ -147,7 +148,6 @@ fn with_table(old: &str, program: &str) -> Result<Change, String> {
     }
     let gap = match old {
         "" => "",
-        old if old.ends_with("\n\n") => "",
         old if old.ends_with('\n') => "\n",
         _ => "\n\n",
     };
@@ -168,8 +168,12 @@ fn table(program: &str) -> String {
 }
 
 fn is_header(line: &str) -> bool {
-    let line: String = line.chars().filter(|c| !c.is_whitespace() && *c != '"').collect();
-    line.starts_with(TABLE)
+    plain(line).starts_with(TABLE)
+}
+
+/// A line of TOML without spaces and quotes, which keys may have.
+fn plain(line: &str) -> String {
+    line.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect()
 }
 
 /// The position of our table and its program, if it is as we write it and nothing was added to it.

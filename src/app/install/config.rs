@@ -3,7 +3,7 @@
 //! ```text
 //! [merge "trace"]
 //!         name = git-trace: merge by meaning
-//!         driver = git-trace merge-driver %O %A %B %L %P %S %X %Y; …
+//!         driver = git-trace merge-driver -- %O %A %B %L %P %S %X %Y; …
 //!         recursive = trace
 //!         installed = name:0f3a9c21 driver:77ab01de recursive:5cc1e2f0 textconv:1d90c3aa
 //! [diff "trace-crumb"]
@@ -58,7 +58,7 @@ const RECORD: &str = "merge.trace.installed";
 fn driver(program: &str) -> String {
     let program = placeholder_word(program);
     format!(
-        "{program} merge-driver %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; \
+        "{program} merge-driver -- %O %A %B %L %P %S %X %Y; s=$?; if test $s = 126 || test $s = 127; \
          then git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B; else exit $s; fi"
     )
 }
@@ -156,7 +156,7 @@ fn file(setup: &Setup) -> Result<Option<PathBuf>, InstallError> {
         Scope::Worktree if has_own()? => "config.worktree",
         Scope::Local | Scope::Worktree => "config",
     };
-    Ok(Some(setup.git.folder().join(setup.git.line(&["rev-parse", "--git-path", name])?)))
+    Ok(Some(setup.git.path(&["rev-parse", "--git-path", name])?))
 }
 
 /// The words of `installed`: `<name>:<digest>`. A variable that is being replaced has two.

@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use regex::{Captures, Regex};
 use serde::Serialize;
@@ -255,7 +255,7 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
         }
         Ok(folder) => folder,
     };
-    let root = git.line(&["rev-parse", "--show-toplevel"]).map(PathBuf::from).unwrap_or_default();
+    let root = git.toplevel().unwrap_or_default();
     let calls_us = |path: &Path| {
         let text = replace::read(path).map(|seen| seen.text).unwrap_or_default();
         ["git-trace hook", "git trace hook"].iter().any(|call| memchr::memmem::find(&text, call.as_bytes()).is_some())

@@ -43,14 +43,14 @@ pub(crate) struct HookFolder {
 impl HookFolder {
     /// The user may configure any folder, but a link in the work tree comes from the repository.
     pub(crate) fn find(git: &Git) -> Result<Self, InstallError> {
-        let path = git.folder().join(git.line(&["rev-parse", "--git-path", "hooks"])?);
+        let path = git.path(&["rev-parse", "--git-path", "hooks"])?;
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
             return Ok(Self { path, is_own: true, husky: None });
         };
-        if let Ok(root) = git.line(&["rev-parse", "--show-toplevel"]) {
-            check_links(Path::new(&root), &path)?;
+        if let Ok(root) = git.toplevel() {
+            check_links(&root, &path)?;
         }
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };

@@ -123,6 +123,9 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     // A refused folder must not stop an installation in between.
     setup.git.check_checked_out(&setup.attributes)?;
     let hooks = if setup.hooks { hooks::folder(setup)? } else { None };
+    if let Some(folder) = &hooks {
+        setup.git.check_checked_out(folder.husky.as_deref().unwrap_or(&folder.path))?;
+    }
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;
     let action = match attributes::with_block(old.as_deref()) {

@@ -1,7 +1,5 @@
 //! The blobs to check, as git lists them.
 
-use std::path::PathBuf;
-
 use super::settings::Settings;
 use super::{CheckError, Source};
 use crate::base::merge::FileKind;
@@ -79,8 +77,7 @@ pub(crate) fn names_beside(git: &Git, source: &Source, folder: &[u8]) -> Result<
         Source::Staged => vec!["ls-files", "-z", "--full-name", "--"],
     };
     args.extend(Some(folder).filter(|folder| !folder.is_empty()));
-    let git =
-        Git::in_folder(git.line(&["rev-parse", "--show-toplevel"]).map_or(git.folder().to_owned(), PathBuf::from));
+    let git = Git::in_folder(git.toplevel().unwrap_or_else(|_| git.folder().to_owned()));
     let listed = git.run(&args)?;
     let below = listed.split(|b| *b == 0).filter_map(|path| path.strip_prefix(folder.as_bytes()));
     Ok(below.filter(|name| !name.is_empty() && !name.contains(&b'/')).map(<[u8]>::to_vec).collect())

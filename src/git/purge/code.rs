@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
-use crate::git::process::{Answer, git, text_of};
+use crate::git::process::{Answer, git, path_of, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
@@ -144,10 +144,16 @@ impl Repo {
     /// The work trees, each with the files in its index and those that git would add.
     pub(crate) fn worktree_files(&self) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, GitError> {
         let mut found = Vec::new();
-        let listed = text_of(self.git("worktree").args(["list", "--porcelain", "-z"]))?;
-        let listed = listed.split("\0\0").filter(|entry| !entry.contains("\0bare"));
-        let roots = listed.filter_map(|entry| entry.split('\0').find_map(|line| line.strip_prefix("worktree ")));
-        let mut roots: Vec<PathBuf> = roots.map(PathBuf::from).filter(|root| root.join(".git").exists()).collect();
+        let listed = Answer::of(self.git("worktree").args(["list", "--porcelain", "-z"]))?.into_stdout()?;
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for line in listed.split(|byte| *byte == 0) {
+            if let Some(root) = line.strip_prefix(b"worktree ") {
+                roots.push(path_of(root));
+            } else if line == b"bare" {
+                roots.pop();
+            }
+        }
+        roots.retain(|root| root.join(".git").exists());
         let is_same = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
         // `core.worktree` and `GIT_WORK_TREE` may name a folder that git does not list.
         let elsewhere = self.worktree().filter(|own| !roots.iter().any(|root| is_same(root, own)));
@@ -168,17 +174,6 @@ impl Repo {
         }
         Ok(found)
     }
-}
-
-#[cfg(unix)]
-fn path_of(name: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    std::ffi::OsStr::from_bytes(name).into()
-}
-
-#[cfg(not(unix))]
-fn path_of(name: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(name).into_owned().into()
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

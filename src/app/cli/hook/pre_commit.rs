@@ -67,7 +67,7 @@ fn is_strict(context: &Context, git: &Git) -> bool {
 }
 
 fn fix(context: &Context, git: &Git, fixable: &[&Checked]) -> Result<()> {
-    let root = PathBuf::from(git.line(&["rev-parse", "--show-toplevel"])?);
+    let root = git.toplevel()?;
     for checked in fixable {
         let (path, word) = (&checked.path, shell_word(&checked.path));
         context.ui.note(match fix::fix(&root, checked) {

@@ -342,7 +342,7 @@ fn root(context: &Context) -> Result<PathBuf> {
 
 fn of_project(context: &Context) -> Result<SettingsOwner> {
     let git = context.git()?;
-    let common_dir = git.folder().join(git.line(&["rev-parse", "--git-common-dir"])?);
+    let common_dir = git.path(&["rev-parse", "--git-common-dir"])?;
     Ok(SettingsOwner::Project { root: root(context)?, common_dir })
 }
 
@@ -355,10 +355,7 @@ fn of_user(env: &Env, agent: &Agent) -> Result<SettingsOwner> {
 fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf> {
     match worktree_root(git.folder(), Repo::open_from_env(env.clone())) {
         Ok(root) if !private => Ok(root.join(".gitattributes")),
-        Ok(_) | Err(GitError::NoWorktree) => {
-            let path = git.line(&["rev-parse", "--git-path", "info/attributes"])?;
-            Ok(git.folder().join(path))
-        }
+        Ok(_) | Err(GitError::NoWorktree) => Ok(git.path(&["rev-parse", "--git-path", "info/attributes"])?),
         Err(error) => Err(error.into()),
     }
 }
@@ -366,8 +363,7 @@ fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf>
 fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {
     let configured = git.ask(&["config", "--global", "--type=path", "--get", "core.attributesFile"])?;
     if configured.code == Some(0) {
-        let path = String::from_utf8_lossy(&configured.stdout).trim_end_matches('\n').to_owned();
-        return Ok(PathBuf::from(path));
+        return Ok(configured.path());
     }
     let folder = env.os("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".config")));

@@ -10,8 +10,11 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use clap::error::ErrorKind;
+
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, Ui, bail};
 use crate::base::bounded;
+use crate::base::escape::escaped;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::base::process::Process;
 use crate::memory::crumb::merge::MergeNote;
@@ -65,22 +68,40 @@ fn style(text: &str) -> Result<Style, String> {
 }
 
 /// Makes sure that no path or label that others chose is read as an option: a branch may contain a file `--output=.git/config`, and
-/// `git am` takes the label of their side from the subject of a mail. Before them are four words of git's or jj's own.
-pub(crate) fn protect_words(args: &mut Vec<OsString>) {
+/// `git am` takes the label of their side from the subject of a mail. The command that `install` configures has `--` before them. An
+/// earlier one has not: then they follow four words of git's or jj's own. Fails if a word may be either.
+pub(crate) fn protect_words(args: &mut Vec<OsString>) -> Result<(), clap::Error> {
     let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let is_any_of = |options: &[&str], word: &OsString| {
+        options.iter().any(|option| word.as_encoded_bytes().starts_with(option.as_bytes()))
+    };
     if args.len() < 7 || args[2..6].iter().any(is_option) {
-        return;
+        return Ok(());
     }
     // Git gives a path and all labels, and nothing else.
-    if args.len() == 10 {
+    let is_git = args.len() == 10;
+    let (options, words) = if is_git { (&OPTIONS[..], &args[6..]) } else { (&OUTPUT[..], &args[6..7]) };
+    if let Some(word) = words.iter().find(|word| is_any_of(options, word)) {
+        let message = format!(
+            "`{}` may be an option or a name: call `git-trace merge-driver [OPTION…] -- BASE OURS THEIRS …`; `git trace install` \
+             configures git like this\n",
+            escaped(&word.to_string_lossy())
+        );
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+    }
+    if is_git {
         args.insert(2, "--".into());
-    } else if is_option(&args[6]) {
+    } else if is_option(&args[6]) && !is_any_of(&OPTIONS, &args[6]) {
         // It means the same, and options may follow.
         let mut protected = OsString::from("./");
         protected.push(&args[6]);
         args[6] = protected;
     }
+    Ok(())
 }
+
+const OUTPUT: [&str; 2] = ["-o", "--output"];
+const OPTIONS: [&str; 4] = [OUTPUT[0], OUTPUT[1], "--kind", "--style"];
 
 /// The exit status that git understands.
 pub(crate) fn driver_status(status: u8) -> u8 {

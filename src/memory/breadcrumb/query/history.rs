@@ -1,6 +1,7 @@
 //! The history of a key, from git.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::git::{Git, GitError};
@@ -34,9 +35,10 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
     if git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?.code != Some(0) {
         return Ok(History::default());
     }
-    let absolute = root.join(path).to_string_lossy().into_owned();
-    let format = "--format=%aI%x1f%an%x1f%s";
-    let list = git.run(&["rev-list", "--parents", "--encoding=UTF-8", format, "HEAD", "--", &absolute])?;
+    let absolute = root.join(path);
+    let args = ["rev-list", "--parents", "--encoding=UTF-8", "--format=%aI%x1f%an%x1f%s", "HEAD", "--"];
+    let args = args.map(OsStr::new).into_iter().chain([absolute.as_os_str()]).collect::<Vec<_>>();
+    let list = git.run(&args)?;
     let list = String::from_utf8_lossy(&list);
     let commits = parse_list(&list);
     let in_tree = path.to_string_lossy();

@@ -83,7 +83,7 @@ fn deactivate_others<'f>(
     known: &[Checkpoint<'f>],
     except: Option<&Checkpoint<'_>>,
 ) -> Result<Vec<(&'f File, String)>, CheckpointError> {
-    let is_excepted = |one: &Checkpoint<'_>| except.is_some_and(|except| except.file.path == one.file.path);
+    let is_excepted = |one: &Checkpoint<'_>| except.is_some_and(|except| except.file.location == one.file.location);
     let others = known.iter().filter(|one| is_current(one) && !is_excepted(one));
     others.map(|one| Ok((one.file, set_status(one, "active")?))).collect()
 }

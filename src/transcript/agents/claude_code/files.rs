@@ -89,10 +89,10 @@ fn sessions_in(project: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> 
 ///
 /// The user does not name these files, and the folder may be a clone. So links, FIFOs, and devices are refused.
 pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
-    let (Some(project), Some(session)) = (transcript.parent(), transcript.file_stem().and_then(|stem| stem.to_str()))
-    else {
-        return Ok(Vec::new());
-    };
+    // That of `...jsonl` is the folder above.
+    let is_name = |stem: &&str| !matches!(*stem, "." | "..");
+    let session = transcript.file_stem().and_then(|stem| stem.to_str()).filter(is_name);
+    let Some((project, session)) = transcript.parent().zip(session) else { return Ok(Vec::new()) };
     let project = if project.as_os_str().is_empty() { Path::new(".") } else { project };
     let mut found: Vec<SubAgent> = Vec::new();
     let own = project.join(session);

@@ -32,12 +32,41 @@ pub(super) fn folder_of(home: &Path, session: &str) -> io::Result<Option<PathBuf
     Ok(rollouts(home)?.into_iter().find(is_it).and_then(|path| ran_in(&path)).map(PathBuf::from))
 }
 
+/// The folders of Codex for rollouts, in its home.
+const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
+
 pub(super) fn rollouts(home: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
-    for sessions in ["sessions", "archived_sessions"] {
+    for sessions in FOLDERS {
         collect(&home.join(sessions), 3, &|_| true, &mut paths)?;
     }
     Ok(paths)
+}
+
+/// The files among which those of a session are: all of the agent's, else those next to it.
+///
+/// The user names only `path`, and the folder may be a clone. So no link is followed that is not on the way to it.
+pub(super) fn files_around(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let Some(home) = root_of(path).and_then(Path::parent) else { return list_folder(path.parent().unwrap_or(path)) };
+    let mut paths = Vec::new();
+    for folder in FOLDERS.map(|name| home.join(name)) {
+        if is_on_way(path, &folder) {
+            collect(&folder, 3, &|folder| is_on_way(path, folder), &mut paths)?;
+        }
+    }
+    Ok(paths)
+}
+
+/// The folder of Codex that a rollout is in: above the folders of its year, month, and day.
+fn root_of(path: &Path) -> Option<&Path> {
+    let is_date =
+        |folder: &&Path| folder.file_name().is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit));
+    let root = path.ancestors().skip(1).find(|folder| !is_date(folder))?;
+    FOLDERS.iter().any(|name| root.ends_with(name)).then_some(root)
+}
+
+fn is_on_way(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder) || !folder.is_symlink()
 }
 
 fn collect(folder: &Path, depth: usize, is_wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -59,11 +88,12 @@ fn collect(folder: &Path, depth: usize, is_wanted: &dyn Fn(&Path) -> bool, found
 pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let (Some((session, segment)), Some(day)) = (ids(transcript), transcript.parent()) else { return Ok(Vec::new()) };
     let mut paths = Vec::new();
-    match transcript.ancestors().find(|folder| folder.ends_with("sessions")) {
+    match root_of(transcript) {
         // The session may have begun long before its segment.
         Some(root) => {
             let is_later = |folder: &Path| session != segment || folder >= day || day.starts_with(folder);
-            collect(root, 3, &is_later, &mut paths)?;
+            let is_wanted = |folder: &Path| is_later(folder) && is_on_way(transcript, folder);
+            collect(root, 3, &is_wanted, &mut paths)?;
         }
         None => paths = list_folder(day)?,
     }

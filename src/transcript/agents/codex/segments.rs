@@ -21,10 +21,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::files::{head_line, rollouts};
+use super::files::{files_around, head_line};
 use super::records::{Base, Head, Record};
+use crate::transcript::agents::FilePart;
 use crate::transcript::agents::search::is_own_file;
-use crate::transcript::agents::{FilePart, list_folder};
 use crate::transcript::read::json;
 
 /// The number of characters of an id.
@@ -88,15 +88,6 @@ fn base_of(path: &Path) -> Option<(String, u64)> {
     let record: Record<'_> = serde_json::from_slice(&line).ok()?;
     let base: Base<'_> = json::view_of(json::view_of::<Head<'_>>(record.payload?).base?);
     Some((json::text(base.file?)?.into(), base.length?.get().parse().ok()?))
-}
-
-/// The files among which those of a session are: all of the agent's, else those next to it.
-fn files_around(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let is_root = |folder: &&Path| folder.ends_with("sessions") || folder.ends_with("archived_sessions");
-    match path.ancestors().find(is_root).and_then(Path::parent) {
-        Some(home) => rollouts(home),
-        None => list_folder(path.parent().unwrap_or(path)),
-    }
 }
 
 #[cfg(test)]
