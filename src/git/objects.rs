@@ -36,6 +36,25 @@ impl Repo {
         Ok(self.read_as(&self.odb()?, oid, ObjectType::Blob, "blob")?.data().to_vec())
     }
 
+    /// As [`Repo::read_blob`]; `None` if the object is of another kind, as a tree of a remote may name any object as a file.
+    pub(crate) fn find_blob(&self, oid: Oid) -> Result<Option<Vec<u8>>, GitError> {
+        if self.is_blob(oid)? { self.read_blob(oid).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether an object is a blob, which its header says, or is not here.
+    pub(crate) fn is_blob(&self, oid: Oid) -> Result<bool, GitError> {
+        let odb = self.odb()?;
+        if let Ok((_, kind)) = odb.read_header(oid.0) {
+            return Ok(kind == ObjectType::Blob);
+        }
+        match read(&odb, &self.loose, oid) {
+            Ok((kind, _)) => Ok(kind == ObjectType::Blob),
+            // Git needs no object for the empty tree.
+            Err(GitError::MissingObject { .. }) => Ok(oid != self.hash(ObjectType::Tree, b"")?),
+            Err(error) => Err(error),
+        }
+    }
+
     /// At the boundary of a shallow clone a commit has no parents.
     pub(crate) fn read_commit(&self, oid: Oid) -> Result<Commit, GitError> {
         if let Some(commit) = find_recent(&self.recent.borrow().commits, oid) {

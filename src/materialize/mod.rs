@@ -13,6 +13,7 @@
 pub(crate) mod bisect;
 pub(crate) mod cache;
 pub(crate) mod command;
+pub(crate) mod compare;
 pub(crate) mod cut;
 pub(crate) mod envelope;
 mod join;

@@ -15,7 +15,7 @@ use crate::trace::model::types::{Types, own_role};
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 use crate::trace::store::walk::subjects;
-use crate::trace::{Fields, ItemId};
+use crate::trace::{Fields, ItemEntry, ItemId, TraceError};
 
 #[derive(Clone)]
 pub(super) struct Piece {
@@ -38,6 +38,59 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// The piece of an item that is not pinned.
+    fn new(
+        slot: &ItemEntry,
+        mut item: Item,
+        roles: &Roles,
+        (materializer, types): (&dyn Materializer, &Types),
+        counter: Counter,
+    ) -> Self {
+        let order = materializer.order(&item, types.rules(&item.fields.item_type).order);
+        let known_tokens = item.cached_tokens(counter);
+        let aggregates = types.aggregates(&item.fields);
+        let (item_type, turn) = (item.fields.item_type.clone(), item.fields.turn.take());
+        let (content, name) = content_and_name(item);
+        let (content, known_tokens) =
+            if roles.as_text { (tool_as_text(content), None) } else { (content, known_tokens) };
+        Self {
+            item: slot.id,
+            item_type,
+            message: Message { role: roles.role, name, blocks: vec![Block { content, known_tokens }] },
+            turn,
+            seq: slot.seq,
+            order,
+            pinned: false,
+            aggregates,
+            tokens: 0,
+            subject: None,
+            shortened: false,
+            partner: None,
+        }
+    }
+
+    /// The items of a state as pieces without texts, whatever their levels: for their order.
+    pub(super) fn without_texts(
+        materializer: &dyn Materializer,
+        repo: &Repo,
+        slots: &[ItemEntry],
+    ) -> Result<Vec<Self>, TraceError> {
+        let (types, mut pieces) = (Types::read(repo)?, Vec::with_capacity(slots.len()));
+        repo.for_each_blob(slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
+            let mut item = Reading::of(slot, bytes).item;
+            item.body.clear();
+            let roles = Roles::of(materializer, &types, &item);
+            pieces.push(Self::new(slot, item, &roles, (materializer, &types), Counter::default()));
+            Ok::<_, TraceError>(())
+        })?;
+        Ok(pieces)
+    }
+
+    /// Whether it has a signature that is still valid.
+    pub(super) fn is_signed(&self) -> bool {
+        matches!(self.content(), Content::Reasoning { signature: Some(signature), .. } if signature.holds)
+    }
+
     pub(super) fn content(&self) -> &Content {
         &self.message.blocks[0].content
     }
@@ -65,6 +118,27 @@ impl Piece {
             (self.item_type, self.order) = (ItemType::freeform(), 0);
         }
         (self.turn, self.aggregates, self.shortened) = (None, true, true);
+    }
+}
+
+/// How an item is sent.
+struct Roles {
+    role: Role,
+    /// Whether this is not the role of its type or its own.
+    is_new: bool,
+    /// Whether a tool item is sent as text.
+    as_text: bool,
+}
+
+impl Roles {
+    fn of(materializer: &dyn Materializer, types: &Types, item: &Item) -> Self {
+        let type_role = types.role(&item.fields);
+        let role = materializer.role(item, type_role);
+        let recorded_role = own_role(&item.fields);
+        let as_text = recorded_role.is_some_and(|recorded| {
+            item.fields.item_type == ItemType::tool_io() && (role != recorded || has_role(materializer, types, item))
+        });
+        Self { role, is_new: role != recorded_role.unwrap_or(type_role), as_text }
     }
 }
 
@@ -97,13 +171,8 @@ pub(super) fn gather(
         let why = view.left_out(slot);
         // Count tokens only if needed: for a budget, or to report an omission.
         let tokens = if cut.budget.is_some() || why.is_some() { item_cost(&item, counter) } else { 0 };
-        let type_role = types.role(&item.fields);
-        let role = materializer.role(&item, type_role);
-        let recorded_role = own_role(&item.fields);
-        let as_text = recorded_role.is_some_and(|recorded| {
-            item.fields.item_type == ItemType::tool_io() && (role != recorded || has_role(materializer, types, &item))
-        });
-        let holds = prefix.add(slot, &item, role != recorded_role.unwrap_or(type_role))?;
+        let roles = Roles::of(materializer, types, &item);
+        let holds = prefix.add(slot, &item, roles.is_new)?;
         if let Some(why) = why {
             let reason = view.level(slot).reason().map(str::to_owned);
             let (item, item_type, why) = (slot.id, slot.item_type.clone(), why.as_str());
@@ -111,27 +180,10 @@ pub(super) fn gather(
             return Ok(());
         }
         let subject = cut.recent.map(|_| preview(&item));
-        let mut item = if item.revision > 1 { materializer.edited(item) } else { item };
-        let order = materializer.order(&item, types.rules(&item.fields.item_type).order);
-        let known_tokens = item.cached_tokens(counter);
-        let aggregates = types.aggregates(&item.fields);
-        let (item_type, turn) = (item.fields.item_type.clone(), item.fields.turn.take());
-        let (content, name) = content_and_name(item);
-        let (content, known_tokens) = if as_text { (tool_as_text(content), None) } else { (content, known_tokens) };
-        let mut piece = Piece {
-            item: slot.id,
-            item_type,
-            message: Message { role, name, blocks: vec![Block { content, known_tokens }] },
-            turn,
-            seq: slot.seq,
-            order,
-            pinned: view.level(slot).level() == Level::Pinned,
-            aggregates,
-            tokens,
-            subject,
-            shortened: false,
-            partner: None,
-        };
+        let item = if item.revision > 1 { materializer.edited(item) } else { item };
+        let pinned = view.level(slot).level() == Level::Pinned;
+        let piece = Piece::new(slot, item, &roles, (materializer, types), counter);
+        let mut piece = Piece { pinned, tokens, subject, ..piece };
         if !holds {
             piece.break_signature();
         }

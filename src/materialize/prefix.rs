@@ -78,7 +78,7 @@ impl<'v> SignedPrefix<'v> {
     fn was_skipped(&mut self, slot: &ItemEntry) -> Result<bool, TraceError> {
         let record = match &mut self.record {
             Some(record) => record,
-            record => record.insert(Record::open(self.repo)?),
+            record => record.insert(self.view.record(self.repo)?),
         };
         Ok(record.history(self.repo, slot.id)?.iter().any(|setting| setting.level == Level::Skip))
     }

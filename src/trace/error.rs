@@ -183,6 +183,8 @@ pub enum TraceError {
     Full { trace: TraceName },
     #[error("commit {} has one file, {}, for {items} items", short_oid(*oid), short_oid(*blob))]
     SharedFile { oid: Oid, blob: Oid, items: usize },
+    #[error("commit {} names object {} as the file of an item, and it is not a file", short_oid(*oid), short_oid(*object))]
+    NotAFile { oid: Oid, object: Oid },
     #[error("`{}` is ambiguous: {refname}, or {other}", spec.escape_debug())]
     AmbiguousState { spec: String, refname: String, other: String },
     #[error("commit {} has {items} items, but its next position is #{next}", short_oid(*oid))]

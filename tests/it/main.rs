@@ -66,6 +66,7 @@ mod screening;
 mod search;
 mod sessions_of_agents;
 mod sharing;
+mod sharing_prompt;
 mod shells;
 mod sign;
 mod site;

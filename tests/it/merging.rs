@@ -36,6 +36,7 @@ fn a_merge_appends_their_items_and_merges_edits_by_line() {
     repo.text(&["--trace", "idea", "edit", "#0", "-m", "Be careful.\nBe quick.\nBe very kind.\n"]);
     insta::assert_snapshot!(repo.trace(&["merge", "idea"]), @r"
     [main] merge idea: 2 items added, 1 edited, 0 removed [SHORT]
+    main: edited by the merge: #0
     [exit 0]
     ");
     let expected = [

@@ -3,12 +3,12 @@
 use crate::repo::{TestRepo, redact, run};
 
 /// A bare repository and two clones of it, with a first code commit.
-struct Team {
-    home: TestRepo,
+pub(crate) struct Team {
+    pub(crate) home: TestRepo,
 }
 
 impl Team {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = TestRepo::new();
         home.git(&["commit", "--quiet", "--allow-empty", "-m", "code"]);
         home.git(&["clone", "--quiet", "--bare", ".", "../shared.git"]);
@@ -18,7 +18,7 @@ impl Team {
         Self { home }
     }
 
-    fn run(&self, who: &str, args: &[&str]) -> (Option<i32>, String) {
+    pub(crate) fn run(&self, who: &str, args: &[&str]) -> (Option<i32>, String) {
         self.run_at(who, args, None)
     }
 
@@ -37,18 +37,46 @@ impl Team {
         (output.status.code(), said)
     }
 
-    fn ok(&self, who: &str, args: &[&str]) -> String {
+    pub(crate) fn ok(&self, who: &str, args: &[&str]) -> String {
         let (code, said) = self.run(who, args);
         assert_eq!(code, Some(0), "{who} {args:?}: {said}");
         said
     }
 
-    fn git(&self, who: &str, args: &[&str]) -> String {
+    pub(crate) fn git(&self, who: &str, args: &[&str]) -> String {
         let folder = self.home.home().join(who);
         self.home.git(&[&["-C", folder.to_str().unwrap()], args].concat())
     }
 
-    fn messages(&self, who: &str) -> String {
+    /// Ada pushes a commit after `rev`, or a first one if there is no such commit, as plain git can: with a tree by the lines of `git ls-tree -r`.
+    pub(crate) fn push_tree(
+        &self,
+        rev: &str,
+        to: &str,
+        message: &str,
+        change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec<String>,
+    ) {
+        let ada = self.home.home().join("ada");
+        let feed = |args: &[&str], input: &str| {
+            let mut command = self.home.command("git");
+            let output = run(command.args(args).current_dir(&ada).env("GIT_INDEX_FILE", "../index"), input.as_bytes());
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        let is_there = run(self.home.command("git").args(["rev-parse", "--verify", "-q", rev]).current_dir(&ada), b"");
+        let is_there = is_there.status.success();
+        let listed = if is_there { self.git("ada", &["ls-tree", "-r", rev]) } else { String::new() };
+        let blob = |text: &str| feed(&["hash-object", "-w", "--stdin"], text);
+        feed(&["read-tree", "--empty"], "");
+        let lines = change(listed.lines().map(str::to_owned).collect(), &blob);
+        feed(&["update-index", "--index-info"], &(lines.join("\n") + "\n"));
+        let tree = feed(&["write-tree"], "");
+        let parents = if is_there { vec!["-p", rev] } else { Vec::new() };
+        let commit = self.git("ada", &[&["commit-tree", &tree, "-m", message][..], &parents].concat());
+        self.git("ada", &["push", "--quiet", "origin", &format!("{}:{to}", commit.trim())]);
+    }
+
+    pub(crate) fn messages(&self, who: &str) -> String {
         self.ok(who, &["materialize", "--format", "text"])
     }
 }
@@ -340,10 +368,10 @@ fn fetch_applies_nothing_and_pull_lists_each_change() {
     let (before, prompt) = (refs("bob"), team.messages("bob"));
     insta::assert_snapshot!(redact(&team.ok("bob", &["fetch"])), @"origin/main [SHORT]");
     assert_eq!((refs("bob"), team.messages("bob")), (before, prompt), "a fetch changes nothing");
-    insta::assert_snapshot!(redact(&team.ok("bob", &["pull"])), @"
+    insta::assert_snapshot!(redact(&team.ok("bob", &["pull"])), @r#"
     main: up to date
-    main: 2 priorities changed by A U Thor: skipped #0 (we do now), pinned #2
-    ");
+    main: 2 priorities changed by A U Thor: skipped #0 ("we do now"), pinned #2
+    "#);
     assert!(!team.messages("bob").contains("Never push to prod."));
     insta::assert_snapshot!(team.ok("bob", &["pull"]), @"main: up to date");
     team.ok("ada", &["unpin", "#0"]);
@@ -478,10 +506,10 @@ fn a_pull_lists_priorities_of_items_that_the_pulled_trace_removed() {
     team.ok("ada", &["skip", "#0", "--reason", "we do now"]);
     team.ok("ada", &["delete", "#0"]);
     team.ok("ada", &["push"]);
-    insta::assert_snapshot!(redact(&team.ok("bob", &["pull", "origin", "idea"])), @"
+    insta::assert_snapshot!(redact(&team.ok("bob", &["pull", "origin", "idea"])), @r#"
     idea: new, at [SHORT]
-    main: 1 priority changed by A U Thor: skipped #0 (we do now)
-    ");
+    main: 1 priority changed by A U Thor: skipped #0 ("we do now")
+    "#);
     assert!(!team.messages("bob").contains("Never push to prod."));
     team.ok("bob", &["undo"]);
     assert!(team.messages("bob").contains("Never push to prod."));
@@ -854,8 +882,8 @@ fn any_number_of_traces_is_pushed_and_fetched() {
     assert_eq!(known.lines().count(), 700);
 }
 
-/// Ada replaces the tree of her trace as plain git can, by the lines of `git ls-tree -r`, and pushes it. Returns what a pull by Bob prints.
-fn pulled_after(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec<String>) -> String {
+/// Ada replaces the tree of her trace as plain git can, by the lines of `git ls-tree -r`, and pushes it.
+pub(crate) fn pushed_by_hand(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec<String>) -> Team {
     let team = Team::new();
     team.ok("ada", &["commit", "-t", "instruction", "--name", "rule", "-m", "Never push to prod."]);
     for text in ["one", "two", "three"] {
@@ -863,22 +891,13 @@ fn pulled_after(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec
     }
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
-    let ada = team.home.home().join("ada");
-    let feed = |args: &[&str], input: &str| {
-        let output = run(
-            team.home.command("git").args(args).current_dir(&ada).env("GIT_INDEX_FILE", "../index"),
-            input.as_bytes(),
-        );
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    let lines = team.git("ada", &["ls-tree", "-r", "refs/traces/main"]).lines().map(str::to_owned).collect();
-    let blob = |text: &str| feed(&["hash-object", "-w", "--stdin"], text);
-    feed(&["update-index", "--index-info"], &(change(lines, &blob).join("\n") + "\n"));
-    let tree = feed(&["write-tree"], "");
-    let commit = team.git("ada", &["commit-tree", &tree, "-p", "refs/traces/main", "-m", "by hand"]);
-    team.git("ada", &["push", "--quiet", "origin", &format!("{}:refs/traces/main", commit.trim())]);
-    let said = team.ok("bob", &["pull"]);
+    team.push_tree("refs/traces/main", "refs/traces/main", "by hand", change);
+    team
+}
+
+/// What a pull by Bob prints then.
+fn pulled_after(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec<String>) -> String {
+    let said = pushed_by_hand(change).ok("bob", &["pull"]);
     said.split_once('\n').unwrap().1.to_owned()
 }
 
@@ -932,13 +951,6 @@ fn a_pull_lists_changed_priorities_of_every_trace_that_has_the_item() {
     for name in ["main", "side"] {
         assert!(said.contains(&format!("{name}: 1 priority changed by ")), "{said}");
     }
-    // The reason of an old import decides whether a skip applies.
-    team.ok("ada", &["skip", "#1", "--reason", "left by a rewind"]);
-    team.ok("ada", &["push"]);
-    assert!(team.ok("bob", &["pull"]).contains("skipped #1 (left by a rewind)"));
-    team.ok("ada", &["skip", "#1", "--reason", "really"]);
-    team.ok("ada", &["push"]);
-    assert!(team.ok("bob", &["pull"]).contains("skipped #1 (really)"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
-use crate::trace::store::priority::{self, Level, Record, Request};
+use crate::trace::store::priority::{self, Before, ChangedPriority, Level, Record, Request};
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
@@ -29,6 +29,7 @@ pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Repor
     let types = Types::read(repo)?;
     let is_new = Tip::find(repo, trace.name())?.is_none();
     let mut lines = Lines { types, is_new, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
+    let earlier = Before::read(repo)?;
     let mut report = bulk::import(trace, &mut lines)?;
     if let Some(tip) = report.tip {
         let requests = requests(repo, &Tip::read(repo, tip)?, lines.settings)?;
@@ -41,9 +42,10 @@ pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Repor
         priority::set(repo, &*trace.signature()?, &requests)?;
         let now = in_force()?.into_iter();
         let changes = now.filter_map(|(item, now)| Some((item, (before.remove(&item)?, now?)))).collect();
-        report.priorities = priority::in_traces(repo, &changes)?;
+        report.priorities = priority::in_traces(repo, &earlier, &changes)?;
         // An import sets those of a trace that it creates.
-        report.priorities.retain(|change| !is_new || change.trace != *trace.name());
+        let is_here = |change: &ChangedPriority| change.place.as_ref().is_some_and(|(name, _)| name == trace.name());
+        report.priorities.retain(|change| !is_new || !is_here(change));
     }
     Ok(report)
 }

@@ -1,10 +1,11 @@
 //! States that are not from this trace, on which it is to continue: none is taken over that was purged, that is to be signed and is
 //! not, or whose files only make a small fetch a large context.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::commit::has_required_signature;
 use super::tombstone::Tombstones;
+use super::walk::changes_of;
 use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, CAPACITY};
@@ -25,7 +26,7 @@ pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<
         tombstones.refuse(repo, &what(), tip, known)?;
     }
     require_signed_if_foreign(repo, what, tip)?;
-    match require_sound(repo, &Tip::read(repo, tip)?) {
+    match require_sound(repo, &Tip::read(repo, tip)?, known) {
         Err(_) if !is_foreign(repo, tip, known)? => Ok(()),
         checked => checked,
     }
@@ -50,13 +51,23 @@ pub(crate) fn wastes_positions(
     Ok((next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len())))
 }
 
-/// Refuses a commit that leaves few positions to later items although it has few items, or that has one file for many items:
-/// each file contains the id of its item, so this could only make a small fetch a large context.
-pub(crate) fn require_sound(repo: &Repo, tip: &Tip) -> Result<(), TraceError> {
+/// Refuses a commit that leaves few positions to later items although it has few items, one that has one file for many items:
+/// each file contains the id of its item, so this could only make a small fetch a large context; and a history that
+/// [`require_files`] refuses.
+pub(crate) fn require_sound(repo: &Repo, tip: &Tip, known: Option<Oid>) -> Result<(), TraceError> {
     let oid = tip.commit.oid;
+    require_files(repo, oid, known)?;
     let slots = tree::list(repo, tip.commit.tree)?;
     if let Some((next, items)) = wastes_positions(repo, tip, &slots)? {
         return Err(TraceError::FewPositions { oid, next, items });
+    }
+    // Of two files of an item, a commit may hide one.
+    let known = known.map_or(Ok(Vec::new()), |known| tree::list(repo, repo.read_commit(known)?.tree))?;
+    let known: HashSet<Oid> = known.into_iter().map(|slot| slot.blob).collect();
+    for slot in slots.iter().filter(|slot| !known.contains(&slot.blob)) {
+        if !repo.is_blob(slot.blob)? {
+            return Err(TraceError::NotAFile { oid, object: slot.blob });
+        }
     }
     let mut counts: HashMap<Oid, usize> = HashMap::new();
     for slot in slots {
@@ -66,6 +77,23 @@ pub(crate) fn require_sound(repo: &Repo, tip: &Tip) -> Result<(), TraceError> {
         Some((blob, items)) => Err(TraceError::SharedFile { oid, blob, items }),
         None => Ok(()),
     }
+}
+
+/// Refuses a history that, unlike that of `known`, names another object than a file as the file of an item. Git accepts such a tree, and
+/// nothing could read the trace. Reads trees and the headers of files.
+pub(crate) fn require_files(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
+    let mut seen = HashSet::new();
+    let mut is_new_and_bad = |blob: Oid| Ok::<_, TraceError>(seen.insert(blob) && !repo.is_blob(blob)?);
+    for oid in repo.commits_beyond(tip, known)? {
+        for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+            if let Some(entry) = change.sides().1
+                && is_new_and_bad(entry.blob)?
+            {
+                return Err(TraceError::NotAFile { oid, object: entry.blob });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a commit that a remote has and no local trace, if `trace.requireSigned` is set and git accepts no signature of it or of a

@@ -112,8 +112,10 @@ impl LineFormat {
                 if entry.mode() == Mode::Folder && depth < MAX_DEPTH {
                     folders.push((here, entry.oid, path + "/", depth + 1));
                 } else if entry.mode() == Mode::File && (self.is_path)(&path) && is_wanted(&path)? {
-                    let ours = here.map_or(Ok(Vec::new()), |oid| repo.read_blob(oid))?;
-                    if let Some(text) = self.union_of_lines(&ours, &repo.read_blob(entry.oid)?) {
+                    // A remote may name any object as a file. One that is not has no lines.
+                    let Some(theirs) = repo.find_blob(entry.oid)? else { continue };
+                    let ours = here.map_or(Ok(None), |oid| repo.find_blob(oid))?.unwrap_or_default();
+                    if let Some(text) = self.union_of_lines(&ours, &theirs) {
                         editor.put(repo, &path, repo.write_blob(text.as_bytes())?)?;
                         paths.push(path);
                     }
@@ -210,7 +212,7 @@ pub(crate) fn change<T, E: From<GitError>>(
     })
 }
 
-/// The files in a tree, by path.
+/// The files in a tree, by path. An entry that names another object than a file is none.
 pub(crate) fn list_files(repo: &Repo, tree: Oid) -> Result<Vec<(String, Oid)>, GitError> {
     list_new_files(repo, tree, &mut HashSet::new())
 }
@@ -236,7 +238,7 @@ fn list_new_files(repo: &Repo, tree: Oid, seen: &mut HashSet<(String, Oid)>) -> 
             let path = format!("{above}{}", String::from_utf8_lossy(&entry.name));
             match entry.mode() {
                 Mode::Folder if depth < MAX_DEPTH => folders.push((entry.oid, path + "/", depth + 1)),
-                Mode::File => files.push((path, entry.oid)),
+                Mode::File if repo.is_blob(entry.oid)? => files.push((path, entry.oid)),
                 _ => {}
             }
         }
@@ -254,5 +256,5 @@ pub(crate) fn find_file(repo: &Repo, tree: Oid, path: &str) -> Result<Option<Oid
         };
         found = (entry.mode(), entry.oid);
     }
-    Ok((found.0 == Mode::File).then_some(found.1))
+    Ok(if found.0 == Mode::File && repo.is_blob(found.1)? { Some(found.1) } else { None })
 }

@@ -196,8 +196,11 @@ impl Tombstones {
         for (tip, history) in tips.into_iter().filter_map(|(tip, history)| Some((tip?, history))) {
             let found = tombstones.get_or_insert_with(Self::default);
             for file in repo.read_tree(repo.read_commit(tip)?.tree)? {
-                if file.mode() == Mode::File && std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path) {
-                    found.read(&String::from_utf8_lossy(&repo.read_blob(file.oid)?), history.format.is_line);
+                if file.mode() == Mode::File
+                    && std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path)
+                    && let Some(bytes) = repo.find_blob(file.oid)?
+                {
+                    found.read(&String::from_utf8_lossy(&bytes), history.format.is_line);
                 }
             }
         }

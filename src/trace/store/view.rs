@@ -7,7 +7,7 @@ use super::resolve;
 use super::total::{self, Reading, item_cost};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::git::Repo;
+use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::trailers::{Basis, Total};
 use crate::trace::model::tree;
@@ -23,6 +23,8 @@ pub struct View {
     pub(crate) slots: Vec<ItemEntry>,
     levels: Levels,
     superseded: HashSet<ItemId>,
+    /// The tree of the priority record.
+    record: Option<Oid>,
 }
 
 string_enum! {
@@ -71,7 +73,7 @@ impl View {
     ) -> Result<Self, TraceError> {
         let levels = record.levels(repo, &slots, at)?.within(repo, &tip)?;
         let superseded = superseded(repo, &slots, &levels)?;
-        Ok(Self { tip, slots, levels, superseded })
+        Ok(Self { tip, slots, levels, superseded, record: record.tree })
     }
 
     pub(crate) fn types(&self) -> &Types {
@@ -80,6 +82,11 @@ impl View {
 
     pub(crate) fn level(&self, slot: &ItemEntry) -> SetLevel<'_> {
         self.levels.of(slot.id, &slot.item_type)
+    }
+
+    /// The record from which the levels are.
+    pub(crate) fn record(&self, repo: &Repo) -> Result<Record, TraceError> {
+        Record::of_tree(repo, self.record)
     }
 
     /// The concurrent changes of an item's priority that lost against its level.

@@ -12,8 +12,10 @@ use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settle
 use crate::trace::model::name::{BadTraceName, TRACES};
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
-use crate::trace::store::priority::{self, Absorbed, ChangedPriority, Changes};
+use crate::trace::store::foreign::require_files;
+use crate::trace::store::priority::{self, Absorbed, Changes};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone;
 use crate::trace::{ItemId, Tip, Trace, TraceError, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -144,12 +146,22 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
     let is_wanted =
         |name: &str| (wanted.is_empty() || wanted.iter().any(|glob| matches(glob, name))) && !is_there(name);
     let mut arrivals = Arrivals::default();
+    // With tombstones, each file of a trace is searched before a merge checks it.
+    let is_searched = repo.find_ref(tombstone::HISTORY.refname)?.is_some()
+        || find_fetched(repo, remote, tombstone::HISTORY.shared)?.is_some();
     for (refname, tip) in listed {
         let Some(name) = refname.strip_prefix(&prefix).filter(|name| is_wanted(name)) else { continue };
-        let cause = match (name.parse(), repo.read_commit(tip)) {
+        let cause = match (name.parse::<TraceName>(), repo.read_commit(tip)) {
             (Ok(name), Ok(_)) => {
-                arrivals.traces.push(Arrival { name, tip });
-                continue;
+                let known = if is_searched { repo.find_ref(&name.refname())? } else { None };
+                let known = known.filter(|known| repo.read_commit(*known).is_ok());
+                match if is_searched { require_files(repo, tip, known) } else { Ok(()) } {
+                    Err(error) => error.to_string(),
+                    Ok(()) => {
+                        arrivals.traces.push(Arrival { name, tip });
+                        continue;
+                    }
+                }
             }
             (Err(BadTraceName(_)), _) => "a trace cannot have this name".to_owned(),
             (_, Err(error)) => error.to_string(),
@@ -194,15 +206,15 @@ pub(crate) fn pull(
     Ok(Pulled { before, outcome })
 }
 
-/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of
-/// items with new lines, and what changed.
+/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the items with new
+/// lines, and their priorities.
 pub(crate) fn pull_priorities(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     merged: &[(Arrival, Option<Oid>)],
-) -> Result<(usize, Vec<ChangedPriority>), TraceError> {
-    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok((0, Vec::new())) };
+) -> Result<Changes, TraceError> {
+    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(Changes::default()) };
     let mut items = None;
     let is_wanted = |item: ItemId| {
         let items = match &mut items {
@@ -213,7 +225,5 @@ pub(crate) fn pull_priorities(
     };
     let tips: Vec<Oid> = merged.iter().map(|(arrival, _)| arrival.tip).collect();
     let absorbed = priority::absorb(repo, signature, record, &tips, is_wanted)?;
-    let changes = absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now)));
-    let changes: Changes = changes.collect();
-    Ok((changes.len(), priority::in_traces(repo, &changes)?))
+    Ok(absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now))).collect())
 }

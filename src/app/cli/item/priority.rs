@@ -4,6 +4,7 @@ use super::delete::results_of_calls;
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
 use crate::app::cli::{Context, DIM, Result, Value, Values, bail, escaped, json};
+use crate::app::width::one_line as one_line_of;
 use crate::trace::model::trailers::{one_line, preview};
 use crate::trace::model::tree::ItemEntry;
 use crate::trace::model::types::Types;
@@ -210,7 +211,7 @@ fn print_level(context: &Context, slot: &ItemEntry, level: SetLevel<'_>, rivals:
 }
 
 fn print_dispute(context: &Context, setting: &Setting, rivals: &[Setting]) -> Result<()> {
-    if rivals.is_empty() { Ok(()) } else { writeln!(context.ui, "  {}", escaped(&dispute(setting, rivals))) }
+    if rivals.is_empty() { Ok(()) } else { writeln!(context.ui, "  {}", dispute(setting, rivals)) }
 }
 
 /// The number of rivals that a report names. A remote may send any number.
@@ -218,7 +219,7 @@ const NAMED_RIVALS: usize = 8;
 
 /// Says that an item was changed concurrently, and which level applies.
 pub(crate) fn dispute(setting: &Setting, rivals: &[Setting]) -> String {
-    let change = |setting: &Setting| format!("{} by {}", setting.level, author(setting));
+    let change = |setting: &Setting| format!("{} by {}", setting.level, named_author(setting));
     let named = std::iter::once(setting).chain(rivals.iter().take(NAMED_RIVALS));
     let more = rivals.len().saturating_sub(NAMED_RIVALS);
     let more = (more > 0).then(|| format!("{more} more"));
@@ -227,9 +228,19 @@ pub(crate) fn dispute(setting: &Setting, rivals: &[Setting]) -> String {
     format!("was changed concurrently: {}; {applies} applies until someone sets it again", changes.join(", "))
 }
 
-/// The name of the author without the address.
-pub(crate) fn author(setting: &Setting) -> &str {
-    setting.by.split_once(" <").map_or(setting.by.as_str(), |(name, _)| name)
+/// The columns of an author. A remote may send any name.
+const AUTHOR: usize = 60;
+
+/// The name of the author without the address. One that a reader may take for something else is quoted.
+pub(crate) fn named_author(setting: &Setting) -> String {
+    let name = setting.by.split_once(" <").map_or(setting.by.as_str(), |(name, _)| name);
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'' | '[' | ']');
+    if !name.is_empty() && name.chars().all(is_plain) { one_line_of(name, AUTHOR) } else { quoted(name, AUTHOR) }
+}
+
+/// A text of others in quotes, on one line of at most `width` columns.
+pub(crate) fn quoted(text: &str, width: usize) -> String {
+    format!("\"{}\"", one_line_of(text, width).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn item_json(id: ItemId, setting: &Setting) -> Value {

@@ -1,10 +1,14 @@
 //! `git trace push`, `fetch`, `pull`, `remote` and `archive`: traces are shared through git's own remotes.
 
 mod archive;
+mod changed;
+mod priorities;
 mod pull;
 
 pub(crate) use archive::ArchiveArgs;
-pub(crate) use pull::{PullArgs, print_priorities, print_received, priority_json};
+pub(crate) use changed::{Changed, LostSignatures};
+pub(crate) use priorities::{print_priorities, priority_json};
+pub(crate) use pull::{PullArgs, print_received, received_json};
 
 use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};

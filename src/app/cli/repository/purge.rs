@@ -6,13 +6,15 @@ use std::io::{self, IsTerminal as _};
 use regex::bytes::Regex;
 
 use crate::app::cli::flags::items::ReasonArgs;
-use crate::app::cli::remote::{print_received, remote_of, removes_purged};
+use crate::app::cli::remote::{print_received, received_json, remote_of, removes_purged};
 use crate::app::cli::{
     Context, Error, ErrorContext as _, ExitStatus, Plain, Result, Value, Values, bail, escaped, json,
 };
 use crate::app::ui::confirmed;
 use crate::base::bounded;
-use crate::check::purge::{self, Missing, Needle, Plan, Purged, SHORTEST, Target, apply_received, rewrite_fetched};
+use crate::check::purge::{
+    self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target, apply_received, rewrite_fetched,
+};
 use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::sync::{EVERYTHING, fetch, forget_archived, replace_purged};
@@ -77,19 +79,12 @@ impl PurgeArgs {
             let replaced = self.replace(context, remote)?;
             return Ok(ExitStatus::of(removes_purged(context)? && replaced.iter().all(PushedRef::is_accepted)));
         }
-        if let Some(remote) = remote.filter(|_| !self.dry_run) {
-            // A purge that knows of those of others needs not be joined with them.
-            let received = apply_received(repo, &context.signature()?, remote)?;
-            if !self.json {
-                print_received(context, &received)?;
-            }
-        }
         let target = self.target(context)?;
         if self.yes {
             return self.purge(context, &target, remote);
         }
         let plan = purge::plan(repo, &target)?;
-        self.print(context, &plan, None)?;
+        self.print(context, &plan, None, &[])?;
         context.ui.flush()?;
         if self.dry_run || plan.is_empty() {
             return Ok(ExitStatus::of(!plan.is_empty()));
@@ -98,6 +93,13 @@ impl PurgeArgs {
             context.ui.note("dry run, because there is no terminal to ask on: --yes purges");
             return Ok(ExitStatus::No);
         }
+        if let Some(remote) = remote.filter(|_| !self.json) {
+            context.ui.note(format!(
+                "what others purged on `{}` is applied here first, as by `git trace pull`",
+                escaped(remote)
+            ));
+        }
+        context.ui.flush()?;
         if !confirmed("Purge this? It cannot be undone.")? {
             return Ok(ExitStatus::No);
         }
@@ -158,8 +160,25 @@ impl PurgeArgs {
     }
 
     fn purge(&self, context: &Context, target: &Target, remote: Option<&str>) -> Result<ExitStatus> {
-        let purged = purge::purge(context.repo()?, target, &context.signature()?)?;
-        self.print(context, &purged.plan, Some(&purged))?;
+        let mut received = Vec::new();
+        if let Some(remote) = remote {
+            // A purge that knows of those of others needs not be joined with them.
+            received = apply_received(context.repo()?, &context.signature()?, remote)?;
+            if !self.json {
+                print_received(context, &received)?;
+            }
+        }
+        let purged = match purge::purge(context.repo()?, target, &context.signature()?) {
+            Ok(purged) => purged,
+            Err(error) => {
+                // There is no JSON to list it.
+                if self.json {
+                    print_received(context, &received)?;
+                }
+                return Err(error.into());
+            }
+        };
+        self.print(context, &purged.plan, Some(&purged), &received)?;
         let replaced = self.replace(context, remote)?;
         // A purge that was stopped before it reached the remote has nothing left to do here.
         let is_done = !purged.plan.is_empty() || !replaced.is_empty();
@@ -180,9 +199,11 @@ impl PurgeArgs {
         Ok(replaced)
     }
 
-    fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>) -> Result<()> {
+    fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>, received: &[Received]) -> Result<()> {
         if self.json {
-            return context.ui.json(&to_json(plan, purged));
+            let mut answer = to_json(plan, purged);
+            answer["received"] = received.iter().map(received_json).collect();
+            return context.ui.json(&answer);
         }
         let ui = &context.ui;
         let is_done = purged.is_some();

@@ -3,6 +3,7 @@
 use super::pick;
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts, resolved};
+use crate::app::cli::remote::{Changed, LostSignatures};
 use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
 use crate::base::merge::Side;
 use crate::trace::Tip;
@@ -10,11 +11,13 @@ use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
+use crate::trace::store::priority::{Before, Changes};
 
 /// Merge another trace into the current one
 ///
 /// The result contains each item once: common items, then those of this trace, then those of the other. An item edited on
-/// both sides is merged by lines. If that conflicts, or one side deleted it, nothing changes and both versions are shown.
+/// both sides is merged by lines. If that conflicts, or one side deleted it, nothing changes and both versions are shown. Items that were
+/// here and changed are listed, and new ones that do not follow them.
 #[derive(clap::Args, Debug)]
 pub(crate) struct MergeArgs {
     /// Trace to merge: a name, a remote's trace such as origin/main, or a commit of a trace
@@ -67,7 +70,7 @@ impl MergeArgs {
         };
         let subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
         let mut options = Options { settlement, fast_forward, first: Side::Ours, arrange: None, subject: &subject };
-        let trace = context.open(&name)?;
+        let (trace, before) = (context.open(&name)?, Before::read(repo)?);
         let mut outcome = trace.merge(&theirs, &options)?;
         if let (Some(tool), Outcome::Conflicts(conflicts)) = (&self.mergetool, &outcome)
             && let Some(choices) = resolved(context, tool, conflicts)?
@@ -80,10 +83,16 @@ impl MergeArgs {
             }
             outcome = now;
         }
+        let changed = Changed::between(repo, &name, before.tip(&name), &outcome, &[])?;
+        let unsigned = LostSignatures::since(repo, &before, &Changes::default())?;
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),
-            outcome if self.json => context.ui.json(&outcome_to_json(repo, &name, outcome)?)?,
+            outcome if self.json => {
+                let mut answer = outcome_to_json(repo, &name, outcome)?;
+                (answer["changed"], answer["unsigned"]) = (changed.to_json(), unsigned.to_json());
+                return context.ui.json(&answer).map(|()| ExitStatus::Success);
+            }
             Outcome::UpToDate => writeln!(context.ui, "Already up to date")?,
             Outcome::FastForward(commit) => {
                 writeln!(context.ui, "[{name}] fast-forwarded to {} {}", self.other, context.ui.oid(*commit))?;
@@ -96,6 +105,8 @@ impl MergeArgs {
                 note_unrelated(context, &name, *commit)?;
             }
         }
+        changed.print(context, &name, "merge")?;
+        unsigned.print(context)?;
         Ok(ExitStatus::Success)
     }
 }

@@ -134,7 +134,7 @@ impl Trace<'_> {
             if options.fast_forward != FastForward::Never && bases.contains(&ours.commit.oid) {
                 return forward(change, theirs, options.fast_forward, log());
             }
-            require_sound(repo, theirs)?;
+            require_sound(repo, theirs, Some(ours.commit.oid))?;
             if options.fast_forward == FastForward::Only {
                 return Ok(Outcome::Diverged);
             }
@@ -167,7 +167,7 @@ fn forward(
     mode: FastForward,
     log: String,
 ) -> Result<Outcome, TraceError> {
-    require_sound(change.repo(), theirs)?;
+    require_sound(change.repo(), theirs, change.tip().map(|ours| ours.commit.oid))?;
     if mode != FastForward::Only {
         change.correct(theirs)?;
     }

@@ -1,21 +1,25 @@
 //! What changes of priorities mean for traces.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::record::InForce;
-use crate::git::Repo;
+use super::old_import::skip_tags;
+use super::record::{InForce, Record, SetLevel};
+use crate::git::{Oid, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
-use crate::trace::model::types::Types;
-use crate::trace::{ItemEntry, ItemId, TraceError, TraceName};
+use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
 
-/// A change of an item's priority in a trace that contains the item.
+/// A change of the level that applies to an item in a trace, or of the level of an item that no trace contains.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangedPriority {
-    pub trace: TraceName,
-    pub entry: ItemEntry,
-    pub before: Level,
+    pub item: ItemId,
+    /// `None` if the item is in no trace: it was deleted, or its trace was deleted or archived, and may come back.
+    pub place: Option<(TraceName, ItemEntry)>,
+    /// `None` if nothing was set, and the type is not known because the item is in no trace.
+    pub before: Option<Level>,
+    /// The level that applies now. It is not that of the line in force if an old import skipped the item elsewhere.
+    pub level: Level,
     pub now: InForce,
     /// False if only a dispute about the level is new.
     pub is_changed: bool,
@@ -24,30 +28,78 @@ pub(crate) struct ChangedPriority {
 /// The priorities in force for items, before and after a change.
 pub(crate) type Changes = HashMap<ItemId, (Option<InForce>, InForce)>;
 
-/// The items of all traces whose level changed or is disputed now, by trace and position. Lists the items of every trace, because a
-/// priority belongs to an item in all of them.
-pub(crate) fn in_traces(repo: &Repo, changes: &Changes) -> Result<Vec<ChangedPriority>, TraceError> {
-    let mut listed = Vec::new();
-    if changes.is_empty() {
-        return Ok(listed);
+/// What decides about priorities, as it was before a pull or an import.
+#[derive(Debug)]
+pub(crate) struct Before {
+    pub record: Record,
+    tags: HashMap<ItemId, Oid>,
+    tips: HashMap<TraceName, Oid>,
+}
+
+impl Before {
+    pub(crate) fn read(repo: &Repo) -> Result<Self, TraceError> {
+        let refs = repo.list_refs(TRACES)?.into_iter();
+        let tips = refs.filter_map(|(refname, tip)| Some((TraceName::of_ref(&refname)?, tip))).collect();
+        Ok(Self { record: Record::open(repo)?, tags: skip_tags(repo)?, tips })
     }
-    let types = Types::read(repo)?;
+
+    pub(crate) fn tip(&self, name: &TraceName) -> Option<Oid> {
+        self.tips.get(name).copied()
+    }
+}
+
+/// The items whose level changed or is disputed now, by trace and position, then those that are in no trace. Lists the items of every
+/// trace, because a priority belongs to an item in all of them. Of traces that moved, compares all items: a skip of an old import
+/// applies where that import is in the history.
+pub(crate) fn in_traces(repo: &Repo, before: &Before, changes: &Changes) -> Result<Vec<ChangedPriority>, TraceError> {
+    let mut listed = Vec::new();
+    let (record, mut elsewhere) = (Record::open(repo)?, changes.keys().copied().collect::<BTreeSet<ItemId>>());
     for (refname, tip) in repo.list_refs(TRACES)? {
+        let Some(trace) = TraceName::of_ref(&refname) else { continue };
+        let earlier = before.tip(&trace);
+        let is_moved = earlier != Some(tip);
+        if changes.is_empty() && !is_moved {
+            continue;
+        }
         // `fsck` reports damaged tips.
-        let entries = repo.read_commit(tip).and_then(|commit| tree::list(repo, commit.tree));
-        let (Some(trace), Ok(entries)) = (TraceName::of_ref(&refname), entries) else { continue };
+        let entries = Tip::read(repo, tip).and_then(|tip| Ok((tree::list(repo, tip.commit.tree)?, tip)));
+        let Ok((mut entries, tip)) = entries else { continue };
+        for entry in &entries {
+            elsewhere.remove(&entry.id);
+        }
+        entries.retain(|entry| is_moved || changes.contains_key(&entry.id));
+        if entries.is_empty() {
+            continue;
+        }
+        let now = record.levels(repo, &entries, None)?.within(repo, &tip)?;
+        let earlier = earlier.and_then(|earlier| Tip::read(repo, earlier).ok()).unwrap_or_else(|| tip.clone());
+        let earlier = before
+            .record
+            .levels(repo, &entries, None)?
+            .within_tagged(repo, &earlier, |item| Ok(before.tags.get(&item).copied()))?;
         for entry in entries {
-            let Some((before, now)) = changes.get(&entry.id) else { continue };
-            let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
-            let is_old_skip = |one: &InForce| one.setting.level == Level::Skip && one.setting.is_by_old_import();
-            // The skip of an old import applies in some traces only.
-            let was_old_skip = before.as_ref().is_some_and(is_old_skip);
-            let level = |one: &InForce| one.setting.level;
-            let before = before.as_ref().map_or_else(|| types.rules(&entry.item_type).priority, level);
-            let is_changed = before != level(now) || was_old_skip != is_old_skip(now);
-            if is_changed || (!now.rivals.is_empty() && !was_disputed) {
-                listed.push(ChangedPriority { trace: trace.clone(), entry, before, now: now.clone(), is_changed });
+            let [old, new] = [&earlier, &now].map(|levels| levels.of(entry.id, &entry.item_type));
+            let rivals = now.rivals(entry.id);
+            let is_changed = old.level() != new.level();
+            if !is_changed && (rivals.is_empty() || !earlier.rivals(entry.id).is_empty()) {
+                continue;
             }
+            let (item, before, level) = (entry.id, Some(old.level()), new.level());
+            let now = match new {
+                SetLevel::Set(setting) => Some(InForce { setting: setting.clone(), rivals: rivals.to_vec() }),
+                SetLevel::Default(_) => record.in_force(repo, item)?,
+            };
+            let place = Some((trace.clone(), entry));
+            listed.extend(now.map(|now| ChangedPriority { item, place, before, level, now, is_changed }));
+        }
+    }
+    for item in elsewhere {
+        let (before, now) = &changes[&item];
+        let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
+        let (before, level) = (before.as_ref().map(|before| before.setting.level), now.setting.level);
+        let is_changed = before != Some(level);
+        if is_changed || (!now.rivals.is_empty() && !was_disputed) {
+            listed.push(ChangedPriority { item, place: None, before, level, now: now.clone(), is_changed });
         }
     }
     Ok(listed)

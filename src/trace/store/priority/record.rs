@@ -64,6 +64,7 @@ fn nine_digits<S: Serializer>(at: &Time, output: S) -> Result<S::Ok, S::Error> {
 
 #[derive(Debug)]
 pub(crate) struct Record {
+    pub tree: Option<Oid>,
     /// Its folders; none before the first change.
     folders: Vec<Entry>,
     /// Once they are needed.
@@ -126,7 +127,7 @@ impl Record {
     }
 
     pub(crate) fn of_tree(repo: &Repo, tree: Option<Oid>) -> Result<Self, TraceError> {
-        Ok(Self { folders: tree.map_or(Ok(Vec::new()), |tree| repo.read_tree(tree))?, types: OnceCell::new() })
+        Ok(Self { tree, folders: tree.map_or(Ok(Vec::new()), |tree| repo.read_tree(tree))?, types: OnceCell::new() })
     }
 
     /// The levels that were in force for `slots` at `at` (none: now). Reads only folders and files of these items.

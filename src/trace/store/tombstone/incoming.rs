@@ -59,6 +59,8 @@ impl Tombstones {
                 let Some(entry) = change.sides().1 else { continue };
                 match self.of_object(entry.blob) {
                     Some(purge) => found.push((entry.blob, purge)),
+                    // Nothing that is not a file has content; [`crate::trace::store::foreign`] refuses it.
+                    None if !files.contains_key(&entry.blob) && !repo.is_blob(entry.blob)? => {}
                     None => files.entry(entry.blob).or_insert_with(|| (entry.clone(), Vec::new())).1.push(oid),
                 }
             }

@@ -1,0 +1,189 @@
+//! What a pull or a merge changed in the prompt of a trace, as lines and as JSON.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::app::cli::{Context, Result, Value, json};
+use crate::git::{Oid, Repo};
+use crate::materialize::compare::{PromptOrder, lost_signatures};
+use crate::memory::forward;
+use crate::trace::change::merge::Outcome;
+use crate::trace::model::tree::{self, Change};
+use crate::trace::store::priority::{Before, Changes, Level, Record};
+use crate::trace::sync::is_private;
+use crate::trace::{ItemEntry, ItemId, ItemType, TraceName};
+
+/// How many items a line names, besides pinned ones and instructions.
+pub(super) const MAX_CHANGED: usize = 20;
+
+/// The items that a pull or a merge edited, removed, or moved behind a later one, and those that it added where the model sees them before
+/// others that were here.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    edited: Vec<Place>,
+    removed: Vec<Place>,
+    moved: Vec<Place>,
+    inserted: Vec<Place>,
+    /// A new instruction takes the place of an earlier one of the same name in the prompt.
+    instructions: Vec<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    /// The position; of a forward crumb, the id.
+    at: Value,
+    /// Whether it was pinned or an instruction, so that a line always names it.
+    is_vital: bool,
+}
+
+impl Changed {
+    /// Compares what the model sees before and after, and not the trees: a remote may have several files for an item, or links.
+    ///
+    /// `own` are new items of this repository that follow those of others, which another line says.
+    pub(crate) fn between(
+        repo: &Repo,
+        name: &TraceName,
+        before: Option<Oid>,
+        outcome: &Outcome,
+        own: &[ItemId],
+    ) -> Result<Self> {
+        let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (before, outcome) else {
+            return Ok(Self::default());
+        };
+        let [before, after] = [before, *after].map(|oid| tree::list(repo, repo.read_commit(oid)?.tree));
+        let (before, after) = (before?, after?);
+        if is_private(&name.refname()) {
+            return Self::of_crumbs(repo, before, after);
+        }
+        // With an unreadable priority, any item may be pinned.
+        let levels = Record::open(repo).and_then(|record| record.levels(repo, &before, None)).ok();
+        let place = |entry: &ItemEntry| {
+            let level = levels.as_ref().map(|levels| levels.of(entry.id, &entry.item_type).level());
+            let is_pinned = level.is_none_or(|level| level == Level::Pinned);
+            Place { at: json!(entry.seq), is_vital: is_pinned || entry.item_type == ItemType::instruction() }
+        };
+        let mut found = Self::default();
+        let ranks: HashMap<ItemId, usize> = before.iter().enumerate().map(|(rank, entry)| (entry.id, rank)).collect();
+        let mut last = 0;
+        for (entry, rank) in after.iter().filter_map(|entry| Some((entry, *ranks.get(&entry.id)?))) {
+            found.moved.extend((rank < last).then(|| place(entry)));
+            last = last.max(rank);
+        }
+        let mut added = Vec::new();
+        for change in tree::changes_of_lists(before, after.clone()) {
+            match change {
+                Change::Changed(before, after) => {
+                    let is_edited = (before.blob, &before.item_type) != (after.blob, &after.item_type);
+                    found.edited.extend(is_edited.then(|| place(&before)));
+                }
+                Change::Removed(before) => found.removed.push(place(&before)),
+                Change::Added(after) => added.push(after),
+            }
+        }
+        if added.is_empty() {
+            return Ok(found);
+        }
+        // The header of an item decides if the name of its file says something else.
+        let order = PromptOrder::of(repo, &after)?;
+        let new: HashSet<ItemId> = added.iter().map(|entry| entry.id).collect();
+        let earlier = ranks.into_keys().filter(|id| !own.contains(id)).collect();
+        let in_prompt = order.inserted(&new, &earlier);
+        // Another program may send the items by their positions.
+        let last = after.iter().rposition(|entry| earlier.contains(&entry.id)).unwrap_or_default();
+        let by_position: HashSet<ItemId> = after[..last].iter().map(|entry| entry.id).collect();
+        for entry in &added {
+            if order.instructions.contains(&entry.id) {
+                found.instructions.push(Place { is_vital: true, ..place(entry) });
+            } else if in_prompt.contains(&entry.id) || by_position.contains(&entry.id) {
+                found.inserted.push(place(entry));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Of forward crumbs, which are sorted by time.
+    fn of_crumbs(repo: &Repo, before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Result<Self> {
+        let place = |entry: &ItemEntry| Place { at: json!(entry.id.to_string()), is_vital: false };
+        let mut found = Self::default();
+        for change in tree::changes_of_lists(before, after) {
+            match change {
+                Change::Changed(before, after) => {
+                    let is_edited = forward::merge::is_edited(repo, &before, &after)?;
+                    found.edited.extend(is_edited.then(|| place(&before)));
+                }
+                Change::Removed(before) => found.removed.push(place(&before)),
+                Change::Added(_) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 5] {
+        [
+            ("edited", "edited", &self.edited),
+            ("removed", "removed", &self.removed),
+            ("moved", "moved", &self.moved),
+            ("inserted", "added before earlier items", &self.inserted),
+            ("instructions", "instructions added", &self.instructions),
+        ]
+    }
+
+    /// The positions, by the key of the kind.
+    pub(crate) fn to_json(&self) -> Value {
+        let places = |places: &[Place]| places.iter().map(|place| place.at.clone()).collect::<Vec<Value>>();
+        self.kinds().into_iter().map(|(key, _, found)| (key.to_owned(), json!(places(found)))).collect()
+    }
+
+    /// Prints a line for each kind. `act` is what changed them: `pull` or `merge`.
+    pub(crate) fn print(&self, context: &Context, name: &TraceName, act: &str) -> Result<()> {
+        for (_, what, places) in self.kinds() {
+            if !places.is_empty() {
+                writeln!(context.ui, "{name}: {what} by the {act}: {}", shown(places))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The places, first those that are never left out.
+fn shown(places: &[Place]) -> String {
+    let (vital, others): (Vec<&Place>, Vec<&Place>) = places.iter().partition(|place| place.is_vital);
+    let room = MAX_CHANGED.saturating_sub(vital.len());
+    let more = others.len().saturating_sub(room);
+    let named = vital.into_iter().chain(others.into_iter().take(room));
+    let named = named.map(|place| place.at.as_str().map_or(format!("#{}", place.at), str::to_owned));
+    let more = (more > 0).then(|| format!("and {more} more"));
+    named.chain(more).collect::<Vec<_>>().join(", ")
+}
+
+/// Signed reasoning that a request no longer contains because something before it changed, also if the items are the same again: a
+/// provider may have answered meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct LostSignatures(Vec<(TraceName, Vec<ItemEntry>)>);
+
+impl LostSignatures {
+    pub(crate) fn since(repo: &Repo, before: &Before, changes: &Changes) -> Result<Self> {
+        Ok(Self(lost_signatures(repo, before, changes)?))
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let listed = self.0.iter().flat_map(|(name, entries)| {
+            let of_entry =
+                |entry: &ItemEntry| json!({ "trace": name.as_str(), "seq": entry.seq, "id": entry.id.to_string() });
+            entries.iter().map(of_entry).collect::<Vec<Value>>()
+        });
+        listed.collect()
+    }
+
+    pub(crate) fn print(&self, context: &Context) -> Result<()> {
+        for (name, entries) in &self.0 {
+            let places = entries.iter().map(|entry| Place { at: json!(entry.seq), is_vital: false });
+            let places: Vec<Place> = places.collect();
+            writeln!(
+                context.ui,
+                "{name}: signed reasoning is no longer sent, because its context changed: {}",
+                shown(&places)
+            )?;
+        }
+        Ok(())
+    }
+}

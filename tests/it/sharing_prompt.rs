@@ -1,0 +1,389 @@
+//! A pull or a merge changes nothing of what a model sees without a line of output.
+
+use serde_json::{Value, json};
+
+use crate::repo::{redact, run};
+use crate::sharing::{Team, pushed_by_hand};
+
+/// Bob has what Ada pushed: an instruction, a question, its answer, and a question.
+fn team() -> Team {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "rules", "-m", "Never push to prod."]);
+    team.ok("ada", &["commit", "-m", "Question one"]);
+    team.ok("ada", &["commit", "-r", "assistant", "-m", "Answer one"]);
+    team.ok("ada", &["commit", "-m", "Question two"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team
+}
+
+fn id(team: &Team, index: usize) -> String {
+    let listed = team.git("ada", &["ls-tree", "-r", "--name-only", "refs/traces/main"]);
+    listed.lines().nth(index).unwrap().rsplit_once('-').unwrap().1.to_owned()
+}
+
+/// What a pull by Bob lists besides the new tips.
+fn listed(team: &Team) -> String {
+    let said = team.ok("bob", &["pull"]);
+    let lines = said.lines().filter(|line| !line.ends_with("up to date") && !line.contains("fast-forwarded to"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// A line of the priority record by an author; version 0.1 wrote no `after`.
+fn line(author: &str, level: &str, reason: Option<&str>, is_old: bool) -> String {
+    let mut line = json!({ "at": "2026-03-01T10:00:00.000000001Z", "by": format!("{author} <x@y>"), "level": level });
+    if let Some(reason) = reason {
+        line["reason"] = reason.into();
+    }
+    if !is_old {
+        line["after"] = json!([]);
+    }
+    line.to_string()
+}
+
+/// Adds files with one line each to the priority record of the remote.
+fn push_priorities(team: &Team, lines: &[(String, String)]) {
+    team.git("ada", &["fetch", "-q", "origin", "+refs/trace-records/*:refs/fetched/*"]);
+    team.push_tree("refs/fetched/priority", "refs/trace-records/priority", "share", |mut files, blob| {
+        for (item, line) in lines {
+            let path = format!("{}/{}", &item[..2], &item[2..]);
+            let earlier = files.iter().position(|file| file.ends_with(&path)).map(|at| files.remove(at));
+            let earlier = earlier.map(|file| file.split([' ', '\t']).nth(2).unwrap().to_owned());
+            let earlier = earlier.map(|oid| team.git("ada", &["cat-file", "-p", &oid])).unwrap_or_default();
+            files.push(format!("100644 blob {}\t{path}", blob(&format!("{earlier}{line}\n"))));
+        }
+        files
+    });
+}
+
+#[test]
+fn a_pull_lists_an_item_that_was_restored_between_others() {
+    let team = team();
+    team.ok("bob", &["delete", "#1"]);
+    team.ok("bob", &["push"]);
+    let question = id(&team, 1);
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["restore", &question]);
+    team.ok("ada", &["push"]);
+    let pulled: Value = serde_json::from_str(&team.ok("bob", &["pull", "--json"])).unwrap();
+    assert_eq!(pulled["traces"][0]["inserted"], json!([1]));
+    team.ok("bob", &["undo"]);
+    assert_eq!(listed(&team), "main: added before earlier items by the pull: #1\n");
+}
+
+#[test]
+fn a_pull_lists_an_item_that_plain_git_put_between_others() {
+    let team = pushed_by_hand(|mut lines, blob| {
+        let text = "id: 0000000000000001\ntype: dialogue\nrole: user\n\nYou may push to prod.";
+        lines.push(format!("100644 blob {}\t00/00/000001-dialogue-0000000000000001", blob(text)));
+        lines
+    });
+    assert_eq!(listed(&team), "main: added before earlier items by the pull: #1\n");
+}
+
+#[test]
+fn a_pull_lists_an_item_that_joins_an_earlier_message() {
+    let team = Team::new();
+    let import = |text: &str, role: &str, turn: &str| {
+        let line = json!({ "type": "dialogue", "role": role, "text": text, "turn": turn }).to_string();
+        std::fs::write(team.home.home().join("in.jsonl"), line).unwrap();
+        team.ok("ada", &["import", "jsonl", "../in.jsonl"]);
+    };
+    import("Question one", "user", "t1");
+    import("Answer one", "assistant", "t1");
+    import("Question two", "user", "t2");
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    import("You may push to prod.", "user", "t1");
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: added before earlier items by the pull: #3\n");
+}
+
+#[test]
+fn a_pull_lists_the_originals_of_an_expanded_summary() {
+    let team = team();
+    team.ok("ada", &["compress", "#1..#2", "-m", "Summary"]);
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: removed by the pull: #1, #2\nmain: added before earlier items by the pull: #1\n");
+    team.ok("ada", &["expand", "#1"]);
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: removed by the pull: #1\nmain: added before earlier items by the pull: #1, #2\n");
+}
+
+#[test]
+fn a_pull_lists_a_new_item_of_a_type_with_the_role_of_instructions() {
+    let team = team();
+    for who in ["ada", "bob"] {
+        team.git(who, &["config", "traceType.policy.role", "system"]);
+        team.git(who, &["config", "traceType.policy.order", "-5"]);
+    }
+    team.ok("ada", &["commit", "-t", "policy", "-m", "You may push to prod."]);
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: instructions added by the pull: #4\n");
+    team.git("bob", &["config", "traceType.policy.role", "user"]);
+    team.ok("bob", &["undo"]);
+    assert_eq!(listed(&team), "main: added before earlier items by the pull: #4\n");
+}
+
+#[test]
+fn a_pull_lists_no_item_that_follows_the_others() {
+    let team = team();
+    team.ok("ada", &["commit", "-r", "assistant", "-m", "Answer two"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["commit", "-m", "Question of Bob"]);
+    insta::assert_snapshot!(redact(&listed(&team)), @"main: merged at [SHORT]; 1 local items follow theirs, 0 edited, 0 removed");
+}
+
+/// Names a tree as a file, which git accepts.
+fn with_a_tree_as_file(team: &Team, path: &str, mut lines: Vec<String>) -> Vec<String> {
+    let rule = team.git("ada", &["ls-tree", "-r", "refs/traces/main"]).split([' ', '\t']).nth(2).unwrap().to_owned();
+    let mut command = team.home.command("git");
+    let entry = format!("100644 blob {rule}\tx\n");
+    let tree = run(command.arg("mktree").current_dir(team.home.home().join("ada")), entry.as_bytes()).stdout;
+    let tree = String::from_utf8(tree).unwrap();
+    lines.push(format!("100644 blob {}\t{path}", tree.trim()));
+    lines
+}
+
+#[test]
+fn a_commit_whose_item_is_not_a_file_stops_no_other_trace() {
+    let team = team();
+    let path = "00/00/000009-dialogue-0000000000000001";
+    team.push_tree("refs/traces/main", "refs/traces/main", "by hand", |lines, _| {
+        with_a_tree_as_file(&team, path, lines)
+    });
+    team.git("ada", &["push", "-q", "origin", "refs/traces/main:refs/traces/zz"]);
+    let (code, said) = team.run("bob", &["pull"]);
+    assert_ne!(code, Some(0), "{said}");
+    assert!(said.starts_with("zz: new, at "), "{said}");
+    assert!(said.contains(" as the file of an item, and it is not a file\n"), "{said}");
+    assert!(team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn a_commit_whose_item_is_not_a_file_is_skipped_where_something_was_purged() {
+    let team = team();
+    team.ok("ada", &["purge", "#3", "--yes", "--push", "origin"]);
+    team.ok("bob", &["pull"]);
+    let path = "00/00/000009-dialogue-0000000000000001";
+    team.push_tree("refs/none", "refs/traces/bad", "by hand", |lines, _| with_a_tree_as_file(&team, path, lines));
+    team.git("ada", &["push", "-q", "origin", "refs/traces/main:refs/traces/zz"]);
+    for act in ["fetch", "pull"] {
+        let (code, said) = team.run("bob", &[act]);
+        assert_eq!(code, Some(1), "{act}: {said}");
+        assert!(said.contains("warning: skipped origin/bad: commit "), "{act}: {said}");
+    }
+    team.ok("bob", &["materialize", "zz"]);
+}
+
+#[test]
+fn an_entry_of_the_priority_record_that_is_not_a_file_hides_no_other() {
+    for purges in [false, true] {
+        let team = team();
+        team.ok("ada", &["skip", "#1"]);
+        team.ok("ada", &["push"]);
+        if purges {
+            team.ok("ada", &["purge", "#3", "--yes", "--push", "origin"]);
+        }
+        let item = id(&team, 2);
+        let path = format!("{}/{}", &item[..2], &item[2..]);
+        team.git("ada", &["fetch", "-q", "origin", "+refs/trace-records/*:refs/fetched/*"]);
+        team.push_tree("refs/fetched/priority", "refs/trace-records/priority", "share", |lines, _| {
+            with_a_tree_as_file(&team, &path, lines)
+        });
+        assert!(listed(&team).ends_with("main: 1 priority changed by A U Thor: skipped #1\n"), "{purges}");
+        // A push heals the record.
+        team.ok("bob", &["pin", "#2"]);
+        team.ok("bob", &["push"]);
+    }
+}
+
+#[test]
+fn an_entry_of_the_tombstones_that_is_not_a_file_is_ignored() {
+    let team = team();
+    team.push_tree("refs/none", "refs/trace-records/purged", "purge", |lines, _| {
+        with_a_tree_as_file(&team, "0123456789abcdef", lines)
+    });
+    team.ok("ada", &["commit", "-m", "later"]);
+    team.ok("ada", &["push", "--force"]);
+    team.ok("bob", &["fetch"]);
+    team.ok("bob", &["pull"]);
+    assert!(team.messages("bob").contains("later"));
+}
+
+#[test]
+fn no_number_of_changes_hides_that_of_an_instruction() {
+    let team = team();
+    for number in 0..21 {
+        team.ok("ada", &["commit", "-m", &format!("message {number}")]);
+    }
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let mut lines: Vec<(String, String)> =
+        (0..21).map(|at| (id(&team, 4 + at), line(&format!("a{at}"), "pinned", None, false))).collect();
+    lines.push((id(&team, 0), line("z", "skip", None, false)));
+    push_priorities(&team, &lines);
+    let said = listed(&team);
+    assert!(
+        said.starts_with("main: 1 priority changed by z: skipped #0\nmain: 1 priority changed by a0: pinned #4\n"),
+        "{said}"
+    );
+    assert!(said.ends_with("\nmain: changed priorities that only --json lists: 1\n"), "{said}");
+}
+
+#[test]
+fn no_number_of_edits_hides_that_of_an_instruction() {
+    let team = Team::new();
+    for number in 0..21 {
+        team.ok("ada", &["commit", "-m", &format!("message {number}")]);
+    }
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "rules", "-m", "Never push to prod."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    for number in 0..21 {
+        team.ok("ada", &["edit", &format!("#{number}"), "-m", "edited"]);
+    }
+    team.ok("ada", &["edit", "#21", "-m", "Always push to prod."]);
+    team.ok("ada", &["push"]);
+    let said = listed(&team);
+    assert!(said.starts_with("main: edited by the pull: #21, #0, #1, "), "{said}");
+    assert!(said.ends_with(", #18, and 2 more\n"), "{said}");
+}
+
+#[test]
+fn a_reason_or_an_author_forges_no_entry() {
+    let team = team();
+    let long = "x".repeat(3000);
+    push_priorities(
+        &team,
+        &[
+            (id(&team, 0), line("z", "skip", Some("a\"), pinned #0 (b"), false)),
+            (id(&team, 1), line("ann: pinned #2", "skip", None, false)),
+            (id(&team, 2), line("bob", "skip", Some(&long), false)),
+        ],
+    );
+    let said = listed(&team).replace(&"x".repeat(79), "[79 x]");
+    insta::assert_snapshot!(said, @r#"
+    main: 1 priority changed by "ann: pinned #2": skipped #1
+    main: 1 priority changed by bob: skipped #2 ("[79 x]…")
+    main: 1 priority changed by z: skipped #0 ("a\"), pinned #0 (b")
+    "#);
+}
+
+#[test]
+fn a_pull_lists_the_skip_of_an_item_that_may_come_back() {
+    let team = team();
+    let rule = id(&team, 0);
+    team.ok("bob", &["switch", "-c", "side"]);
+    team.ok("bob", &["switch", "main"]);
+    team.ok("bob", &["delete", "#0"]);
+    team.ok("bob", &["push"]);
+    team.ok("bob", &["branch", "-D", "side"]);
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["restore", &rule]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["delete", "#0"]);
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), format!("in no trace here: 1 priority changed by A U Thor: skipped {rule}\n"));
+}
+
+/// Ada purges the instruction on the remote. Bob does not know.
+fn team_with_a_purge() -> Team {
+    let team = team();
+    team.ok("ada", &["purge", "#0", "--yes", "--reason", "cleanup", "--push", "origin"]);
+    team
+}
+
+#[test]
+fn a_purge_that_nobody_confirmed_applies_none_of_others() {
+    let team = team_with_a_purge();
+    for args in [&["purge", "#2", "--push", "origin", "--json"][..], &["purge", "#2", "--push", "origin"]] {
+        let (code, said) = team.run("bob", args);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(team.messages("bob").contains("Never push to prod."), "{said}");
+    }
+}
+
+#[test]
+fn a_purge_lists_the_purges_of_others_that_it_applies() {
+    let team = team_with_a_purge();
+    let said: Value =
+        serde_json::from_str(&team.ok("bob", &["purge", "#2", "--yes", "--push", "origin", "--json"])).unwrap();
+    assert_eq!(said["received"][0]["ref"], "refs/traces/main");
+    assert_eq!(said["received"][0]["items"], json!([id(&team, 0)]));
+}
+
+#[test]
+fn a_mistyped_name_is_refused_before_purges_are_applied() {
+    let team = team_with_a_purge();
+    team.git("ada", &["push", "-q", "origin", "refs/traces/main:refs/crumbs/a/b"]);
+    let (code, said) = team.run("bob", &["pull", "origin", "refs/crumbs/a/b"]);
+    assert_eq!((code, said.as_str()), (Some(2), "error: no agent can have the ref `refs/crumbs/a/b`\n"));
+    assert!(team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn only_version_0_1_wrote_skips_that_apply_in_some_traces() {
+    let team = team();
+    team.ok("ada", &["skip", "#1", "--reason", "left by a rewind"]);
+    assert!(!team.messages("ada").contains("Question one"));
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: 1 priority changed by A U Thor: skipped #1 (\"left by a rewind\")\n");
+    assert!(!team.messages("bob").contains("Question one"));
+}
+
+#[test]
+fn the_skip_of_an_old_import_is_listed_when_it_takes_effect() {
+    let team = team();
+    let rule = id(&team, 0);
+    push_priorities(&team, &[(rule.clone(), line("m", "skip", Some("left by a rewind"), true))]);
+    assert_eq!(listed(&team), "");
+    assert!(team.messages("bob").contains("Never push to prod."));
+    let tree = team.git("ada", &["rev-parse", "refs/traces/main^{tree}"]);
+    let message = format!("hi\n\nTrace-Op: import\nTrace-Item: {rule}\nTrace-Tree: {tree}");
+    team.push_tree("refs/traces/main", "refs/traces/main", &message, |lines, _| lines);
+    push_priorities(&team, &[(rule, line("n", "skip", Some("left by a rewind"), true))]);
+    assert_eq!(listed(&team), "main: 1 priority changed by n: skipped #0 (\"left by a rewind\")\n");
+    assert!(!team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn a_merge_lists_what_a_pull_lists() {
+    let team = team();
+    team.ok("ada", &["edit", "#0", "-m", "Always push to prod."]);
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "more", "-m", "Push often."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["fetch"]);
+    let said = team.ok("bob", &["merge", "origin/main"]);
+    let listed = "main: edited by the merge: #0\nmain: instructions added by the merge: #4\n";
+    assert!(said.ends_with(listed), "{said}");
+    team.ok("bob", &["undo"]);
+    let said: Value = serde_json::from_str(&team.ok("bob", &["merge", "origin/main", "--json"])).unwrap();
+    assert_eq!((&said["changed"]["edited"], &said["changed"]["instructions"]), (&json!([0]), &json!([4])));
+}
+
+#[test]
+fn a_pull_lists_reasoning_whose_signature_it_makes_useless() {
+    let team = Team::new();
+    let lines = [
+        json!({ "type": "dialogue", "role": "user", "text": "Q", "created_at": "2026-01-01T00:00:00Z" }),
+        json!({ "type": "reasoning", "text": "think", "signature": "SIG", "created_at": "2026-01-01T00:00:01Z",
+            "meta": { "provider": "anthropic" } }),
+        json!({ "type": "dialogue", "role": "assistant", "text": "A", "created_at": "2026-01-01T00:00:02Z" }),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let mut command = team.home.command("git-trace");
+    let output =
+        run(command.args(["import", "jsonl", "-"]).current_dir(team.home.home().join("ada")), lines.as_bytes());
+    assert!(output.status.success(), "{output:?}");
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let request = || team.ok("bob", &["materialize", "--format", "anthropic"]);
+    assert!(request().contains("SIG"));
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["unpin", "#0"]);
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: signed reasoning is no longer sent, because its context changed: #1\n");
+    assert!(!request().contains("SIG"));
+    assert_eq!(listed(&team), "");
+}
