@@ -68,9 +68,19 @@ pub(crate) const CONTEXT_REMOTE: &str = "trace.contextRemote";
 impl Repo {
     /// The refs of a remote that match patterns of `git ls-remote` (none: all), without peeled tags.
     pub(crate) fn list_remote(&self, remote: &str, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
+        self.ls_remote(&[&["--refs", "--", remote], patterns].concat())
+    }
+
+    /// All refs of a remote. What an annotated tag `NAME` points to follows it as `NAME^{}`.
+    pub(crate) fn list_remote_with_targets(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
+        let mut listed = self.ls_remote(&["--", remote])?;
+        listed.retain(|(refname, _)| refname.starts_with("refs/"));
+        Ok(listed)
+    }
+
+    fn ls_remote(&self, args: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
-        command.args(["--refs", "--", remote]).args(patterns).stdin(Stdio::inherit()).show_stderr();
-        let listed = text_of(&mut command)?;
+        let listed = text_of(command.args(args).stdin(Stdio::inherit()).show_stderr())?;
         let named =
             |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
         listed.lines().filter_map(named).collect()

@@ -106,7 +106,7 @@ fn plant(repo: &TestRepo) {
 }
 
 /// An archive of a crumb file.
-fn plant_archive(repo: &TestRepo) {
+pub(crate) fn plant_archive(repo: &TestRepo) {
     repo.text(&["crumb", "new", "a.crumb", "--fact", "reviews"]);
     for n in 0..8 {
         repo.text(&["crumb", "note", "a.crumb", &format!("note {n} says {SECRET}")]);
@@ -307,7 +307,13 @@ fn plain_git_carries_what_the_page_on_privacy_says() {
     repo.git(&["push", "-q", "--all", "../plain.git"]);
     repo.git(&["clone", "-q", ".", "../cloned"]);
     assert_eq!(refs("../plain.git"), "refs/heads/code\n");
-    assert!(!refs("../cloned").contains("trace") && !refs("../cloned").contains("crumb"), "{}", refs("../cloned"));
+    repo.git(&["clone", "-q", "--no-local", ".", "../transferred"]);
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]);
+    for (folder, has_objects) in [("../cloned", true), ("../transferred", false)] {
+        assert!(!refs(folder).contains("trace") && !refs(folder).contains("crumb"), "{}", refs(folder));
+        let found = run(repo.command("git").args(["-C", folder, "cat-file", "-e", tip.trim()]), b"");
+        assert_eq!(found.status.success(), has_objects, "{folder}");
+    }
     repo.git(&["push", "-q", "--mirror", "../mirror.git"]);
     repo.git(&["clone", "-q", "--mirror", ".", "../mirrored"]);
     repo.git(&["bundle", "create", "-q", "../all.bundle", "--all"]);

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use crate::purge::{SECRET as TEXT, places};
+use crate::recording::{claude_folder, said};
 use crate::repo::{TestRepo, run};
 
 const MAIN: &str = "refs/traces/main";
@@ -435,4 +436,108 @@ fn a_page_is_not_saved_while_a_purge_runs() {
     drop(lock);
     assert!(page.wait().unwrap().success());
     assert!(repo.git_dir().join("trace/view/main.html").exists());
+}
+
+/// The commits that nothing leads to, by their subjects.
+fn dangling(repo: &TestRepo) -> String {
+    let found = repo.git(&["fsck", "--no-reflogs", "--unreachable", "--no-progress"]);
+    let oids = found.lines().filter_map(|line| line.strip_prefix("unreachable commit "));
+    let mut oids: Vec<&str> = oids.collect();
+    oids.sort_unstable();
+    if oids.is_empty() { String::new() } else { repo.git(&[&["show", "-s", "--format=%H %s"], &*oids].concat()) }
+}
+
+/// One on top of a history that has the text, and one that adds it itself.
+#[test]
+fn a_dropped_stash_stays_unless_it_needs_what_is_removed() {
+    for has_text in [false, true] {
+        let repo = TestRepo::new();
+        for (file, text) in [("config", TEXT), ("notes", "hello")] {
+            fs::write(repo.folder().join(file), text).unwrap();
+        }
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-q", "-m", "config"]);
+        repo.git(&["rm", "-q", "config"]);
+        repo.git(&["commit", "-q", "-m", "without config"]);
+        repo.say(TEXT);
+        fs::write(repo.folder().join("notes"), if has_text { format!("work {TEXT}") } else { "work".to_owned() })
+            .unwrap();
+        repo.git(&["stash", "-q"]);
+        repo.git(&["stash", "drop", "-q"]);
+        let stashed = dangling(&repo);
+        assert!(stashed.contains(" WIP on "), "{stashed}");
+        let head = repo.git(&["rev-parse", "HEAD"]);
+        purge(&repo, &["--text", "-"]);
+        assert_eq!(dangling(&repo) == stashed, !has_text, "{stashed}{}", dangling(&repo));
+        assert_eq!(repo.git(&["rev-parse", "HEAD"]), head);
+        assert_eq!(repo.git(&["show", "HEAD~1:config"]), TEXT);
+        let tombstones = repo.git(&["grep", "-h", "object", "refs/trace-purged"]);
+        assert_eq!(
+            tombstones.lines().count(),
+            if has_text { 3 } else { 2 },
+            "of the trace, and of the file: {tombstones}"
+        );
+        assert_whole(&repo);
+    }
+}
+
+#[test]
+fn a_folder_that_lends_objects_and_files_that_are_named_by_the_text_are_reported() {
+    let repo = TestRepo::new();
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), "../named-hunter2-PLAIN"]);
+    let lent = repo.home().join("named-hunter2-PLAIN/objects");
+    fs::write(repo.git_dir().join("objects/info/alternates"), format!("{}\n", lent.display())).unwrap();
+    fs::write(repo.folder().join("hunter2-PLAIN.txt"), "x").unwrap();
+    let said = repo.trace_with(&["purge", "--text", "-", "--yes"], b"hunter2-PLAIN");
+    assert!(said.contains("stays in a file: [HOME]/repo/.git/objects/info/alternates\n"), "{said}");
+    assert!(said.contains("stays as the name of a file: [HOME]/repo/hunter2-PLAIN.txt\n"), "{said}");
+}
+
+/// It contains no text, and cannot be made again.
+#[test]
+fn a_purge_keeps_since_when_sessions_are_recorded() {
+    let repo = TestRepo::new();
+    let session = |id: &str, texts: &[&str]| {
+        let file = claude_folder(&repo).join(format!("{id}.jsonl"));
+        fs::write(&file, said(id, texts)).unwrap();
+        file
+    };
+    let hook = |texts: &[&str]| {
+        let file = session("own", texts);
+        let call =
+            serde_json::json!({ "session_id": "own", "transcript_path": file, "hook_event_name": "Stop", "cwd": "/" });
+        repo.run(&["hook", "claude-code", "--wait"], call.to_string().as_bytes());
+    };
+    hook(&["one"]);
+    session("killed", &["help"]);
+    repo.say(TEXT);
+    purge(&repo, &["--text", "-"]);
+    hook(&["one", "two"]);
+    assert_eq!(repo.bodies("claude-code/killed"), ["help"]);
+    // A name of a file is a text, too.
+    session("killed", &["help", "me"]);
+    let answer = repo.trace_with(&["purge", "--text", "-", "--yes"], b"killed.jsonl");
+    assert!(answer.contains("files of git-trace removed"), "{answer}");
+    let seen = fs::read_to_string(repo.git_dir().join("trace/transcripts/claude-code.json")).unwrap();
+    assert!(!seen.contains("killed.jsonl") && seen.contains("own.jsonl"), "{seen}");
+}
+
+#[test]
+fn a_purge_does_not_bring_back_an_export_of_a_deleted_trace() {
+    let repo = TestRepo::new();
+    repo.say("hello there");
+    repo.commit(&["-r", "assistant", "-m", "hi"]);
+    repo.say(TEXT);
+    repo.text(&["switch", "-c", "other"]);
+    repo.text(&["resume", "main", "--agent", "claude-code", "--print"]);
+    repo.text(&["branch", "-D", "main"]);
+    let imported = || repo.json(&["import", "--all", "--json", "claude-code"])["imported"].clone();
+    assert_eq!(imported(), 0);
+    purge(&repo, &["--text", "-"]);
+    assert_eq!(imported(), 0);
+    let log = repo.text(&["op", "log"]);
+    assert!(log.contains("resume") && !log.contains("branch"), "{log}");
+    assert!(!repo.run(&["undo"], b"").status.success());
+    assert_whole(&repo);
 }

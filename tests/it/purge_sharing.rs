@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::purge::{SECRET, check, purge, shared};
+use crate::purge::{SECRET, check, plant_archive, purge, shared};
 use crate::repo::{TestRepo, run};
 
 /// The tip of the current trace with other headers of its last file.
@@ -872,4 +872,243 @@ fn a_branch_that_was_made_between_the_purges_of_three_clones_is_joined_too() {
             assert_eq!(repo.bodies("topic"), ["one", "edited"]);
         });
     }
+}
+
+/// The code's history with the text, on the remote too.
+fn with_code(repo: &TestRepo) -> String {
+    for (file, text) in [("config", SECRET), ("notes", "hello")] {
+        fs::write(repo.folder().join(file), text).unwrap();
+    }
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "config"]);
+    repo.git(&["rm", "-q", "config"]);
+    repo.git(&["commit", "-q", "-m", "without config"]);
+    repo.git(&["push", "-q", "origin", "code"]);
+    repo.git(&["rev-parse", "HEAD"]).trim().to_owned()
+}
+
+/// The tip of a ref of the remote; empty if there is none.
+fn there(repo: &TestRepo, refname: &str) -> String {
+    repo.git(&["ls-remote", "origin", refname]).split('\t').next().unwrap_or_default().to_owned()
+}
+
+/// Of a dropped stash, and of a commit of a trace that names the code's as the one it was picked from.
+#[test]
+fn a_purge_of_a_remote_leaves_the_code_that_other_commits_lead_to() {
+    for is_named in [false, true] {
+        let (repo, _) = shared();
+        let code = with_code(&repo);
+        if is_named {
+            let message = format!("said\n\nTrace-Op: append\nTrace-Item: 1234567812345678\nTrace-From: {code}\n");
+            let main = "refs/traces/main";
+            let commit = repo.git(&["commit-tree", &format!("{main}^{{tree}}"), "-p", main, "-m", &message]);
+            repo.git(&["update-ref", main, commit.trim()]);
+            repo.git(&["push", "-q", "origin", main]);
+        } else {
+            fs::write(repo.folder().join("notes"), "work").unwrap();
+            repo.git(&["stash", "-q"]);
+            repo.git(&["stash", "drop", "-q"]);
+        }
+        let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], SECRET.as_bytes());
+        let said = repo.exact(&output);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("stays in the code's history: ") && !said.contains("refs/heads/"), "{said}");
+        assert_eq!(there(&repo, "refs/heads/code"), code, "{said}");
+        assert_eq!(there(&repo, "refs/traces/main"), tip(&repo), "{said}");
+        let again = repo.run(&["purge", "--push", "origin"], b"");
+        assert!(again.stderr.is_empty() && again.stdout.is_empty(), "{}", repo.exact(&again));
+        repo.fsck();
+    }
+}
+
+#[test]
+fn branches_and_tags_of_a_remote_that_lead_to_purged_commits_are_named_and_stay() {
+    let (repo, _) = shared();
+    repo.git(&["tag", "-a", "-m", "release", "v1", "refs/traces/main"]);
+    repo.git(&["push", "-q", "origin", "refs/traces/main:refs/heads/copy", "v1"]);
+    repo.git(&["tag", "-d", "v1"]);
+    let before = ["refs/heads/copy", "refs/tags/v1"].map(|refname| there(&repo, refname));
+    let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], SECRET.as_bytes());
+    let said = repo.exact(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for refname in ["refs/heads/copy", "refs/tags/v1"] {
+        assert!(said.contains(&format!("error: {refname} → origin: contains what was purged, and stays")), "{said}");
+    }
+    assert_eq!(["refs/heads/copy", "refs/tags/v1"].map(|refname| there(&repo, refname)), before);
+    assert_eq!(there(&repo, "refs/traces/main"), tip(&repo));
+}
+
+/// Lets the remote run a command each time when it has received tombstones, until there is a file `once` if `is_once`.
+fn when_tombstones_arrive(repo: &mut TestRepo, is_once: bool, command: &str) {
+    let origin = repo.home().join("origin.git");
+    let once = if is_once { "touch ../once" } else { ":" };
+    let script = format!(
+        "#!/bin/sh\nwhile read -r old new refname; do\n  if [ \"$refname\" = refs/trace-records/purged ] && [ ! -e ../once ]\n  \
+         then {once}; unset GIT_DIR GIT_QUARANTINE_PATH; cd ../clone; {{ {command}; }} >../log 2>&1; fi\ndone\n"
+    );
+    repo.within(&origin, |origin| origin.set_hook("post-receive", &script));
+}
+
+#[test]
+fn a_purge_of_a_remote_keeps_what_somebody_pushes_at_the_same_time() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("work of a colleague");
+        repo.say(&format!("again {SECRET}"));
+    });
+    when_tombstones_arrive(&mut repo, true, "git push -q origin refs/traces/main");
+    let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], SECRET.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", repo.exact(&output));
+    assert!(repo.home().join("once").exists());
+    repo.git(&["clone", "-q", "--no-local", "../origin.git", "../fresh"]);
+    let fresh = repo.home().join("fresh");
+    repo.within(&fresh, |repo| {
+        repo.text(&["pull"]);
+        let marker = "[purged: secret]";
+        assert_eq!(
+            repo.bodies("main"),
+            ["one", &format!("It is {marker}"), "work of a colleague", &format!("again {marker}")]
+        );
+        check(repo);
+    });
+}
+
+#[test]
+fn a_purge_of_a_remote_where_others_keep_pushing_fails_and_overwrites_nothing() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| drop(repo.text(&["pull"])));
+    let commit = "main=refs/traces/main; git update-ref $main $(git commit-tree $main^{tree} -p $main -m more)";
+    when_tombstones_arrive(&mut repo, false, &format!("{commit}; git push -q origin $main"));
+    let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], SECRET.as_bytes());
+    let said = repo.exact(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: refs/traces/main → origin: [rejected] (stale info); others keep pushing"), "{said}");
+    let theirs = repo.git(&["-C", "../clone", "rev-parse", "refs/traces/main"]);
+    assert_eq!(there(&repo, "refs/traces/main"), theirs.trim());
+}
+
+#[test]
+fn two_purges_of_a_remote_at_the_same_time_remove_both_texts() {
+    let (mut repo, clone) = with_two_texts();
+    repo.within(&clone, |repo| drop(repo.text(&["pull"])));
+    let command = format!("printf '%s' '{OTHER}' | git trace purge --text - --reason other --yes --push origin");
+    when_tombstones_arrive(&mut repo, true, &command);
+    let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], ONE.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", repo.exact(&output));
+    assert!(repo.home().join("once").exists());
+    repo.git(&["clone", "-q", "--no-local", "../origin.git", "../fresh"]);
+    let fresh = repo.home().join("fresh");
+    repo.within(&fresh, |repo| {
+        repo.text(&["pull"]);
+        has_neither(repo);
+    });
+}
+
+#[test]
+fn a_purge_with_push_covers_forward_crumbs_and_archives_of_others() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["forward", "leave", "--agent", "bob", "--summary", &format!("Use {SECRET}"), "--unfinished", "x"]);
+        plant_archive(repo);
+        let archive = repo.git(&["for-each-ref", "--format=%(refname)", "refs/crumb-archive/"]);
+        repo.text(&["push", "origin", "refs/crumbs/bob", archive.trim()]);
+    });
+    let refs = repo.refs();
+    let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], SECRET.as_bytes());
+    assert_eq!(output.status.code(), Some(0), "{}", repo.exact(&output));
+    assert!(refs.contains("refs/traces/main") && !repo.refs().contains("crumb"), "{}", repo.refs());
+    repo.git(&["clone", "-q", "--mirror", "--no-local", "../origin.git", "../mirror"]);
+    let mirror = repo.home().join("mirror");
+    repo.within(&mirror, |repo| {
+        assert!(repo.refs().contains("refs/crumbs/bob") && repo.refs().contains("refs/crumb-archive/"));
+        assert!(!is_anywhere(repo, "battery"));
+    });
+    repo.within(&clone, |repo| {
+        repo.run(&["pull", "origin", "refs/crumbs/bob"], b"");
+        assert!(repo.text(&["forward", "get", "--agent", "bob"]).contains("Use [purged: secret]"));
+    });
+}
+
+#[test]
+fn refs_of_a_remote_that_a_purge_cannot_search_are_named() {
+    let (repo, _) = shared();
+    for name in ["bob", "bob/x"] {
+        repo.git(&["push", "-q", "origin", &format!("refs/traces/main:refs/crumbs/{name}")]);
+        repo.git(&["update-ref", "refs/trace-remote-records/origin/crumbs/bob", "refs/traces/main"]);
+        if name == "bob" {
+            let origin = repo.home().join("origin.git");
+            repo.git(&["--git-dir", origin.to_str().unwrap(), "update-ref", "-d", "refs/crumbs/bob"]);
+        }
+    }
+    let output = repo.run(&["purge", "--text", "-", "--yes", "--push", "origin"], SECRET.as_bytes());
+    let said = repo.exact(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error: refs/crumbs/bob/x → origin: not searched, because "), "{said}");
+}
+
+#[test]
+fn a_clone_without_the_beginning_of_a_trace_takes_over_a_purge() {
+    for has_own in [false, true] {
+        let (mut repo, _) = shared();
+        for text in ["three", "four", "five"] {
+            repo.say(text);
+        }
+        repo.text(&["push"]);
+        let shallow = repo.home().join("shallow");
+        let format = repo.git(&["rev-parse", "--show-object-format"]);
+        repo.git(&["init", "-q", "--object-format", format.trim(), shallow.to_str().unwrap()]);
+        repo.within(&shallow, |repo| {
+            let origin = format!("file://{}", repo.home().join("origin.git").display());
+            repo.git(&["remote", "add", "origin", &origin]);
+            repo.git(&["fetch", "-q", "--depth", "2", "origin", "refs/traces/main:refs/traces/main"]);
+            if has_own {
+                repo.say("own");
+            }
+        });
+        purge(&repo, &["--yes", "--push", "origin"]);
+        repo.within(&shallow, |repo| {
+            let pulled = repo.run(&["pull"], b"");
+            let said = repo.exact(&pulled);
+            assert!(said.contains("main: rewrote items: "), "{said}");
+            let own = has_own.then_some("own");
+            let expected: Vec<&str> =
+                ["one", "It is [purged: leaked]", "three", "four", "five"].into_iter().chain(own).collect();
+            assert_eq!(repo.bodies("main"), expected, "{said}");
+            assert!(!repo.text(&["materialize"]).contains("battery"));
+            repo.run(&["pull"], b"");
+            repo.git(&["fsck", "--connectivity-only"]);
+        });
+    }
+}
+
+#[test]
+fn texts_that_a_remote_has_put_into_tombstones_are_reported() {
+    let purged = "{\"at\":\"2026-02-10T09:00:00Z\",\"by\":\"A <a@b>\",\"reason\":\"leaked\",\"salt\":\"0f0f\"}\n";
+    for (note, subject) in [(SECRET, "purge: leaked"), ("none", SECRET)] {
+        let (repo, _) = shared();
+        purge(&repo, &["--yes"]);
+        let item = serde_json::json!({ "item": "3a3a", "note": note });
+        let output =
+            run(repo.command("git").args(["hash-object", "-w", "--stdin"]), format!("{purged}{item}\n").as_bytes());
+        let listing = format!("100644 blob {}\t00112233445566aa\n", String::from_utf8(output.stdout).unwrap().trim());
+        let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
+        let commit = repo.git(&["commit-tree", tree.trim(), "-m", subject]);
+        repo.git(&["push", "-q", "origin", &format!("{}:refs/trace-records/purged", commit.trim())]);
+        repo.run(&["pull"], b"");
+        let said = repo.trace_with(&["purge", "--text", "-", "--yes"], SECRET.as_bytes());
+        assert!(said.contains("stays in other texts of tombstones, in `refs/trace-purged` or as fetched: "), "{said}");
+        assert!(!said.contains("stays in reasons"), "{said}");
+    }
+}
+
+#[test]
+fn a_purge_does_not_forget_the_address_of_a_remote() {
+    let (repo, _) = shared();
+    let format = repo.git(&["rev-parse", "--show-object-format"]);
+    repo.git(&["init", "-q", "--bare", "--object-format", format.trim(), "../other.git"]);
+    purge(&repo, &["--yes"]);
+    repo.git(&["remote", "set-url", "origin", "../other.git"]);
+    repo.text(&["push", "origin", "main"]);
+    assert!(!there(&repo, "refs/trace-records/priority").is_empty(), "the other remote gets the priorities");
 }

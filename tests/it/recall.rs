@@ -286,7 +286,7 @@ fn secrets_are_not_indexed_and_a_purge_removes_the_index() {
     assert!(has("walrus") && !has("hunter"));
     repo.text(&["breadcrumb", "delete", "x.y", "--confirm"]);
     repo.run(&["purge", "--pattern", "walrus", "--yes"], b"");
-    assert!(!repo.git_dir().join("trace/cache").exists());
+    assert!(!repo.git_dir().join("trace/cache/recall").exists());
 }
 
 #[test]

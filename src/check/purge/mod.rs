@@ -7,6 +7,8 @@
 //! - A purge that is killed can be repeated: the rewritten objects are the same.
 
 mod content;
+mod dangling;
+mod marks;
 mod needle;
 mod places;
 mod received;
@@ -28,7 +30,9 @@ use crate::trace::TraceError;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Removed};
-use rewrite::Rewriter;
+use dangling::Dangling;
+use places::Files;
+use rewrite::{Rewriter, is_of_code};
 use scan::Scan;
 use world::World;
 
@@ -64,8 +68,12 @@ pub(crate) struct Outside {
     pub(crate) authors: usize,
     /// Earlier purges whose reason contains it.
     pub(crate) reasons: usize,
+    /// Other texts in tombstones: names of who purged, and what a remote has added.
+    pub(crate) in_tombstones: usize,
     /// Files in the git directory and in work trees.
     pub(crate) files: Vec<PathBuf>,
+    /// Files in work trees that are named by it.
+    pub(crate) named_files: Vec<PathBuf>,
     /// Refs that are named by it, also symbolic ones.
     pub(crate) names: Vec<String>,
     /// Files that cannot be searched: large ones, and those among the objects that git does not read.
@@ -121,7 +129,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let mut left: Vec<_> =
         scan.hits.into_iter().filter(|(oid, _)| !code.contains_key(oid) && !lent.contains(oid)).collect();
     left.sort();
-    (plan.outside.files, _) = places::files_with(repo, target)?;
+    plan.outside.files = places::files_with(repo, target)?.with_text;
     Ok(Purged { plan, lent: lent.len(), left })
 }
 
@@ -136,6 +144,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let logs = places::logs(repo, &world)?;
     let mut refs = Vec::new();
     if !hits.is_empty() {
+        rewriter.held = repo.commits_held_by_code(&|refname| world.is_ours(refname))?;
         for (refname, old) in world.refs(repo)? {
             let new = match rewriter.commit(old) {
                 // A remote may have any history. The text that this one contains is reported.
@@ -172,9 +181,11 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let unseen = || scan.commits.iter().filter(|oid| !hits.is_empty() && !rewriter.has_seen(oid)).copied();
     let mut held = held_by_code(&replaced.union(&loose_ends).chain(&hits).copied().chain(unseen()).collect())?;
     let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();
-    // Commits that nothing leads to, such as replaced remote-tracking ones, would lack files, and git fails if it finds such a commit.
+    let gone: HashSet<Oid> = replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     let dangling: Vec<Oid> = unseen().filter(|oid| !held.contains_key(oid)).collect();
-    for oid in dangling {
+    let (incomplete, complete) = Dangling::divide(repo, &dangling, &gone);
+    rewriter.commits.extend(complete.into_iter().map(|oid| (oid, oid)));
+    for oid in incomplete {
         rewriter.commit_if_whole(oid)?;
     }
     let more = &rewriter.replaced() - &replaced;
@@ -184,8 +195,11 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
-    // A branch, a tag, or a reflog may lead to commits of a trace, too. They stay, but must not come back into a trace.
-    let tombstones = rewriter.tombstones(&replaced.union(&removed).copied().collect());
+    // A branch, a tag, or a reflog may lead to commits of a trace, too. They stay, but must not come back into a trace. A commit of the
+    // code may: the user may have it elsewhere.
+    let all = &replaced | &removed;
+    let of_code = scan.commits.iter().filter(|oid| all.contains(oid) && is_of_code(repo, **oid)).copied().collect();
+    let tombstones = rewriter.tombstones(&(&all - &of_code));
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
     let needed = repo.held_by_code(&|_| false, &noted)?;
@@ -195,9 +209,10 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         refs_there.into_iter().map(|(refname, _)| refname).chain(symbolic.into_iter().map(|(refname, _)| refname));
     let names: BTreeSet<String> = names.filter(|refname| target.needle.is_in(refname.as_bytes())).collect();
     let names = names.into_iter().collect();
-    let (files, mut unread) = places::files_with(repo, target)?;
+    let Files { with_text: files, named: named_files, mut unread } = places::files_with(repo, target)?;
     unread.extend(repo.unread_object_files());
-    let outside = Outside { code, authors: scan.authors, reasons: scan.reasons, files, names, unread };
+    let Scan { authors, reasons, in_tombstones, .. } = scan;
+    let outside = Outside { code, authors, reasons, in_tombstones, files, named_files, names, unread };
     let is_in_derived = places::is_in_derived(repo, target, &tombstones)?;
     Ok(Plan { refs, reflogs, counts, unreachable, removed, is_in_derived, outside, tombstones })
 }

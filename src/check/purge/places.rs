@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::content::Target;
+use super::marks;
 use super::world::World;
 use crate::base::bounded;
 use crate::base::worktree_path::resolve;
@@ -18,6 +19,9 @@ use crate::trace::store::tombstone::Removed;
 /// a purge replaces the text, the times when forward crumbs were read, and the list of objects that a purge removes.
 const KEPT: [&str; 5] = ["locks", "installed", "archived", "forward-reads", NOTED_REMOVAL];
 
+/// Folders of which only some files stay: digests of addresses of remotes, and which messages the user has seen.
+const MIXED: [&str; 2] = ["cache", "transcripts"];
+
 /// The reflogs of our refs, of all worktrees.
 pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> {
     let mut logs = Vec::new();
@@ -27,23 +31,33 @@ pub(super) fn logs(repo: &Repo, world: &World) -> Result<Vec<Reflog>, GitError> 
     Ok(logs)
 }
 
-/// Indexes, pages, saved states of imports, the operation log, the log of hooks, and damaged objects. All but the logs and
-/// damaged objects, which were set aside, are derived again.
+/// Indexes, pages, saved states of imports, the log of hooks, and damaged objects. All but the log and damaged objects, which were set
+/// aside, are derived again.
 fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
-    let mut derived = Vec::new();
+    let (mut derived, edited) = (Vec::new(), marks::files(repo));
+    let paths = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for git_dir in repo.worktree_git_dirs()? {
-        let entries = fs::read_dir(git_dir.join("trace")).into_iter().flatten().flatten();
-        let entries = entries.filter(|entry| !KEPT.iter().any(|kept| entry.file_name() == *kept));
-        derived.extend(entries.map(|entry| entry.path()));
+        let ours = git_dir.join("trace");
+        for path in paths(&ours).filter(|path| !KEPT.iter().any(|kept| path.ends_with(kept))) {
+            if MIXED.iter().any(|mixed| path.ends_with(mixed)) {
+                let is_kept =
+                    |path: &Path| path.ends_with("remotes") || path.extension().is_some_and(|end| end == "told");
+                derived.extend(paths(&path).filter(|path| !is_kept(path)));
+            } else {
+                derived.push(path);
+            }
+        }
         // The texts of editors that failed.
         let texts = ["TRACE_EDITMSG", "TRACE_CLEAN_LIST"].map(|name| git_dir.join(name));
         derived.extend(texts.into_iter().filter(|path| path.exists()));
     }
+    derived.retain(|path| !edited.contains(path));
     Ok(derived)
 }
 
 pub(super) fn remove_derived(repo: &Repo, target: &Target, removed: &Removed) -> Result<(), TraceError> {
     archived::replace(repo, |text| replaced(target, removed, text))?;
+    marks::edit(repo, &target.needle, removed)?;
     Ok(derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))?)
 }
 
@@ -64,7 +78,7 @@ pub(super) fn is_in_derived(repo: &Repo, target: &Target, removed: &Removed) -> 
     if archived::replaced(repo, |text| replaced(target, removed, text))?.1 {
         return Ok(true);
     }
-    let mut waiting = derived(repo)?;
+    let mut waiting = [derived(repo)?, marks::files(repo)].concat();
     while let Some(path) = waiting.pop() {
         let is_named = path.file_name().is_some_and(|name| target.needle.is_in(name.as_encoded_bytes()));
         if is_named || (path.is_file() && bounded::read_file(&path).is_ok_and(|bytes| target.needle.is_in(&bytes))) {
@@ -75,12 +89,22 @@ pub(super) fn is_in_derived(repo: &Repo, target: &Target, removed: &Removed) -> 
     Ok(false)
 }
 
+/// Files that stay.
+#[derive(Default)]
+pub(super) struct Files {
+    pub(super) with_text: Vec<PathBuf>,
+    /// Those in work trees whose names contain it.
+    pub(super) named: Vec<PathBuf>,
+    /// Those that cannot be read, or are too large.
+    pub(super) unread: Vec<PathBuf>,
+}
+
 /// The files in the git directory and in the work trees that contain the text, except those that a purge removes. For a reflog in a
-/// reftable, the folder of the tables. Also returns the files that cannot be read, or are too large.
-pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GitError> {
-    let (mut found, mut unread) = (Vec::new(), Vec::new());
+/// reftable, the folder of the tables.
+pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError> {
+    let (mut found, mut named, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     if target.needle.is_empty() {
-        return Ok((found, unread));
+        return Ok(Files::default());
     }
     let mut search = |path: PathBuf, found: &mut Vec<PathBuf>| match bounded::read_file(&path) {
         Ok(bytes) if target.needle.is_in(&bytes) => found.push(path),
@@ -89,7 +113,8 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<(Vec<PathBuf>, 
     };
     let world = World::of(repo).ok();
     let mut folders = vec![repo.common_dir().to_owned()];
-    let (derived, archived) = (derived(repo)?, archived::path(repo));
+    let (derived, archived) = ([derived(repo)?, marks::files(repo)].concat(), archived::path(repo));
+    let objects = repo.common_dir().join("objects");
     let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -98,7 +123,10 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<(Vec<PathBuf>, 
                 let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
                 name.zip(world.as_ref()).is_some_and(|(name, world)| world.is_ours(name))
             });
-            if path == repo.common_dir().join("objects") || derived.contains(&path) || is_our_log {
+            // The objects were read, but not what git notes beside them, such as the folders that lend others.
+            let is_searched = path.parent() != Some(&objects) || path.ends_with("info");
+            let is_graph = path.ends_with("commit-graph") || path.ends_with("commit-graphs");
+            if !is_searched || is_graph || derived.contains(&path) || is_our_log {
                 continue;
             }
             if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
@@ -127,13 +155,15 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<(Vec<PathBuf>, 
         for file in files {
             let Ok(path) = resolve(&root, &file) else { continue };
             if path.is_file() {
+                named.extend(target.needle.is_in(file.as_os_str().as_encoded_bytes()).then(|| path.clone()));
                 search(path, &mut found);
             }
         }
     }
-    for paths in [&mut found, &mut unread] {
+    let mut files = Files { with_text: found, named, unread };
+    for paths in [&mut files.with_text, &mut files.named, &mut files.unread] {
         paths.sort();
         paths.dedup();
     }
-    Ok((found, unread))
+    Ok(files)
 }

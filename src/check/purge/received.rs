@@ -238,6 +238,10 @@ impl<'r> Survey<'r> {
                 Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
                 _ => self.form_of(&commit, published.map(|published| (published, tip)), &mut forms, &commits)?,
             };
+            // Its parents are not here, so it cannot be written again.
+            if new.is_none() && repo.shallow_commits()?.contains(&oid) {
+                return Ok(None);
+            }
             commits.extend(new.map(|new| (oid, new)));
             let is_ours = new.is_none();
             own += usize::from(is_ours);

@@ -15,12 +15,13 @@ use memchr::memmem;
 
 use super::Lines;
 use super::content::Target;
-use crate::git::{Mode, Objects, Oid, Repo, TreeStore as _};
+use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
 use crate::trace::store::tombstone::{Removed, SHORTEST_COPY};
 use crate::trace::store::total::item_cost;
+use crate::trace::sync::is_of_code as is_of_no_trace;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
 
 /// The kind of a file.
@@ -62,6 +63,8 @@ pub(super) struct Rewriter<'r> {
     hits: &'r HashSet<Oid>,
     /// The new digests of lines in archives.
     lines: &'r Lines,
+    /// The commits that the code leads to. Those that belong to no trace stay.
+    pub(super) held: HashSet<Oid>,
     pub(super) commits: HashMap<Oid, Oid>,
     /// Messages that count in place of those of commits.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
@@ -110,6 +113,7 @@ impl<'r> Rewriter<'r> {
             objects,
             hits,
             lines,
+            held: HashSet::new(),
             commits: HashMap::new(),
             messages: HashMap::new(),
             trees: HashMap::new(),
@@ -133,6 +137,11 @@ impl<'r> Rewriter<'r> {
         while let Some(oid) = waiting.last().copied() {
             if self.commits.contains_key(&oid) {
                 waiting.pop();
+                continue;
+            }
+            // A remote may give the name of a trace to any commit.
+            if self.held.contains(&oid) && is_of_code(self.repo, oid) {
+                self.commits.insert(oid, oid);
                 continue;
             }
             let commit = self.repo.read_raw_commit(oid)?;
@@ -347,6 +356,17 @@ impl<'r> Rewriter<'r> {
         replaced.retain(|oid| !needed.contains(oid));
         replaced
     }
+}
+
+/// Whether a commit belongs to no trace and to no history of lines. False for other objects.
+pub(super) fn is_of_code(repo: &Repo, oid: Oid) -> bool {
+    let is_ours = |entry: Entry| {
+        let is_digits = entry.name.len() == 2 && entry.name.iter().all(u8::is_ascii_hexdigit);
+        entry.mode() == Mode::Folder && (is_digits || archive::FOLDERS.contains(&&*entry.name))
+    };
+    let folders = repo.read_commit(oid).and_then(|commit| repo.read_tree(commit.tree));
+    let has_other = folders.is_ok_and(|entries| entries.is_empty() || !entries.into_iter().all(is_ours));
+    has_other && is_of_no_trace(repo, oid)
 }
 
 /// As everywhere, a damaged file is a freeform item.

@@ -24,6 +24,11 @@ pub(super) struct Scan {
     pub(super) tombstones: HashSet<Oid>,
     /// Earlier purges with a hit in their reason.
     pub(super) reasons: usize,
+    /// Objects of tombstones with a hit elsewhere: in the name of who purged, or in what a remote has added.
+    pub(super) in_tombstones: usize,
+    /// Reasons with a hit, and those that commits of tombstones repeat.
+    reason_texts: HashSet<String>,
+    subjects: Vec<String>,
 }
 
 /// Whether a tree names a file by the text. The names that git-trace gives are digits and types.
@@ -54,8 +59,9 @@ impl Scan {
                 ObjectKind::Tag => target.needle.is_in(bytes),
             };
             if scan.tombstones.contains(&oid) {
-                let is_in = |reason: String| target.needle.is_in(reason.as_bytes());
-                scan.reasons += usize::from(is_hit && tombstone::reason_of(bytes).is_some_and(is_in));
+                if is_hit {
+                    scan.add_tombstone(target, kind, bytes);
+                }
             } else if is_hit {
                 scan.hits.insert(oid, kind);
                 if kind == ObjectKind::Blob {
@@ -64,7 +70,29 @@ impl Scan {
             }
             Ok::<_, TraceError>(())
         })?;
+        let is_other = |subject: &&String| !scan.reason_texts.contains(*subject);
+        scan.in_tombstones += scan.subjects.iter().filter(is_other).count();
         Ok(scan)
+    }
+
+    /// Digests and ids are no text.
+    fn add_tombstone(&mut self, target: &Target, kind: ObjectKind, bytes: &[u8]) {
+        let is_in = |text: &str| target.needle.is_in(text.as_bytes());
+        match kind {
+            ObjectKind::Blob => {
+                if let Some(reason) = tombstone::reason_of(bytes).filter(|reason| is_in(reason)) {
+                    self.reasons += 1;
+                    self.reason_texts.insert(reason);
+                }
+                self.in_tombstones += usize::from(tombstone::other_texts(bytes).iter().any(|text| is_in(text)));
+            }
+            ObjectKind::Commit => {
+                let end = memmem::find(bytes, b"\n\n").map_or(bytes.len(), |end| end + 2);
+                let message = decoded(&bytes[end..]);
+                self.subjects.push(message.strip_prefix("purge: ").unwrap_or(&message).trim_end().to_owned());
+            }
+            ObjectKind::Tree | ObjectKind::Tag => {}
+        }
     }
 
     /// Any blob with a hit may be a file of an archive.

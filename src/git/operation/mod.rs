@@ -33,7 +33,9 @@ use super::ident::Ident;
 use super::lock::LOCK_PATIENCE;
 use super::oid::Oid;
 use super::open::Repo;
+use crate::base::bounded;
 use crate::base::effect;
+use crate::base::replace::{Access, put};
 use crate::base::time::Time;
 use read::Line;
 pub(crate) use read::{Operation, RefMove};
@@ -167,6 +169,19 @@ impl Repo {
         self.delete_refs(backups.iter().filter(is_unlisted).map(|(refname, _)| refname.as_str()))
     }
 
+    /// Replaces the text of the log by what `rewrite` makes of it. An empty log is removed.
+    pub(crate) fn rewrite_operations(&self, rewrite: impl FnOnce(&str) -> String) -> Result<(), GitError> {
+        let path = self.operations_path();
+        let failed = |source| GitError::io("rewrite the operation log", &path, source);
+        let _lock = self.acquire("ops", "the operation log", LOCK_PATIENCE, File::try_lock)?;
+        let Some(log) = bounded::read_if_exists(&path).map_err(failed)? else { return Ok(()) };
+        let new = rewrite(&String::from_utf8_lossy(&log));
+        if new.is_empty() {
+            return fs::remove_file(&path).map_err(failed);
+        }
+        put(&path, Access::Usual, new.as_bytes()).map_err(failed)
+    }
+
     /// Git's name of a worktree.
     pub(crate) fn worktree_name(&self) -> String {
         if self.git_dir() == self.common_dir() {
@@ -176,7 +191,7 @@ impl Repo {
         format!("worktrees/{}", name.to_string_lossy())
     }
 
-    fn operations_path(&self) -> PathBuf {
+    pub(crate) fn operations_path(&self) -> PathBuf {
         self.common_dir().join("trace").join("ops")
     }
 }

@@ -45,6 +45,50 @@ impl Repo {
         if wanted.is_empty() {
             return Ok(held);
         }
+        self.walk_code(ours, &["--objects", "--indexed-objects"], |oid, path| {
+            if wanted.contains(&oid) {
+                held.insert(oid, path.to_owned());
+            }
+        })?;
+        Ok(held)
+    }
+
+    /// All commits that [`Self::held_by_code`] would find. Reads no trees.
+    pub(crate) fn commits_held_by_code(&self, ours: &dyn Fn(&str) -> bool) -> Result<HashSet<Oid>, GitError> {
+        let mut commits = HashSet::new();
+        self.walk_code(ours, &[], |oid, _| {
+            commits.insert(oid);
+        })?;
+        Ok(commits)
+    }
+
+    /// Passes everything that the code's refs and files lead to to `visit`, with its path.
+    fn walk_code(
+        &self,
+        ours: &dyn Fn(&str) -> bool,
+        options: &[&str],
+        mut visit: impl FnMut(Oid, &str),
+    ) -> Result<(), GitError> {
+        let roots = self.roots_of_code(ours)?;
+        let write = |mut stdin: std::process::ChildStdin| {
+            let _ = roots.iter().try_for_each(|root| writeln!(stdin, "{root}"));
+        };
+        let failed = |source| GitError::Spawn { command: "rev-list".to_owned(), source };
+        let mut command = self.git("rev-list");
+        command.args(options).args(["--ignore-missing", "--missing=allow-any", "--stdin"]);
+        // In a hook of `git commit FILE`, git has another index than later.
+        let done = command.env("GIT_NO_LAZY_FETCH", "1").env_remove("GIT_INDEX_FILE").stream(write, |answers| {
+            for line in answers.split(b'\n') {
+                let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
+                let (oid, path) = line.split_once(' ').unwrap_or((&line, ""));
+                visit(self.parse_oid(oid)?, path);
+            }
+            Ok::<_, GitError>(())
+        });
+        done.map_err(GitError::from)?
+    }
+
+    fn roots_of_code(&self, ours: &dyn Fn(&str) -> bool) -> Result<HashSet<Oid>, GitError> {
         let mut roots: HashSet<Oid> = HashSet::new();
         for git_dir in self.worktree_git_dirs()? {
             // A worktree has its own `refs/worktree`, `refs/bisect`, and `refs/rewritten`.
@@ -70,27 +114,7 @@ impl Repo {
             let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));
         }
-        let options = ["--objects", "--indexed-objects", "--ignore-missing", "--missing=allow-any", "--stdin"];
-        let write = |mut stdin: std::process::ChildStdin| {
-            let _ = roots.iter().try_for_each(|root| writeln!(stdin, "{root}"));
-        };
-        let failed = |source| GitError::Spawn { command: "rev-list".to_owned(), source };
-        let mut command = self.git("rev-list");
-        // In a hook of `git commit FILE`, git has another index than later.
-        let done =
-            command.args(options).env("GIT_NO_LAZY_FETCH", "1").env_remove("GIT_INDEX_FILE").stream(write, |answers| {
-                for line in answers.split(b'\n') {
-                    let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
-                    let (oid, path) = line.split_once(' ').unwrap_or((&line, ""));
-                    let oid = self.parse_oid(oid)?;
-                    if wanted.contains(&oid) {
-                        held.insert(oid, path.to_owned());
-                    }
-                }
-                Ok::<_, GitError>(())
-            });
-        done.map_err(GitError::from)??;
-        Ok(held)
+        Ok(roots)
     }
 
     /// The objects that words name by their oids, or by the beginnings of these.

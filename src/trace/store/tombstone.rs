@@ -46,7 +46,7 @@ use crate::trace::{Item, ItemEntry, ItemId, TraceError};
 pub(crate) use content::is_same_content;
 use content::{content, copied_content};
 pub(crate) use incoming::line_of;
-pub(crate) use stored::{find_damage, objects, reason_of};
+pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 
 const PURGED: &str = "refs/trace-purged";
 

@@ -11,11 +11,13 @@
 mod address;
 mod archive;
 pub(crate) mod lines;
+mod private;
 mod pull;
 mod purged;
 mod push;
 
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
+pub(crate) use private::{fetch_private_refs, fetched_private_refs, forget_private_refs};
 pub(crate) use pull::{
     Arrival, Arrivals, EVERYTHING, Pulled, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };

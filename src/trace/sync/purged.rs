@@ -160,8 +160,14 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
 /// The answer for a ref whose replacement is not in this repository.
 const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
 
-/// Replaces each ref on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and pushes the
-/// tombstones. Refs that cannot be replaced are returned as refused.
+/// The answer for a ref that somebody moved.
+const MOVED: &str = "moved since it was fetched, so it may still contain what was purged: have it purged where it was pushed from, with the same reason";
+
+/// The answer for a branch or a tag that points to a commit of a trace.
+const NOT_OURS: &str = "contains what was purged, and stays: only you can decide what becomes of a branch or a tag";
+
+/// Replaces each ref of git-trace on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and
+/// pushes the tombstones. Refs that cannot be replaced are returned as refused, or as behind if a fetch helps.
 pub(crate) fn replace(
     repo: &Repo,
     signature: &Signature,
@@ -171,43 +177,59 @@ pub(crate) fn replace(
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
     forget_other_address(repo, remote)?;
     let (mut outgoing, mut replaced) = (Vec::new(), Vec::new());
-    for (refname, oid) in repo.list_remote(remote, &[])? {
-        let refused = |summary: &str| PushedRef {
-            refname: refname.clone(),
-            fate: PushFate::Refused,
+    for (refname, oid) in repo.list_remote_with_targets(remote)? {
+        let answer = |fate, summary: &str| PushedRef {
+            refname: refname.strip_suffix("^{}").unwrap_or(&refname).to_owned(),
+            fate,
             summary: summary.to_owned(),
         };
-        let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
+        let fate = tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok());
+        if !is_ours(&refname) {
+            // An earlier version gave tombstones to commits of the code, too.
+            if fate != Fate::Kept && !is_of_code(repo, oid) {
+                replaced.push(answer(PushFate::Refused, NOT_OURS));
+            }
+            continue;
+        }
+        let new = match fate {
             Fate::Replaced(new) => new.to_string(),
             Fate::Kept if is_ahead(repo, remote, &refname, oid)? => {
-                replaced.push(refused("moved since it was fetched, so it may still contain what was purged: have it purged where it was pushed from, with the same reason"));
+                replaced.push(answer(PushFate::Behind, MOVED));
                 continue;
             }
             Fate::Kept => continue,
             // The next push sends the lines of a record again.
             Fate::Removed if refname.starts_with("refs/trace-records/") => String::new(),
             Fate::Removed | Fate::ReplacedElsewhere => {
-                replaced.push(refused(NO_REPLACEMENT));
+                replaced.push(answer(PushFate::Refused, NO_REPLACEMENT));
                 continue;
             }
         };
         if is_dry_run {
-            let summary = if new.is_empty() { "would be deleted" } else { "would be replaced" }.to_owned();
-            replaced.push(PushedRef { refname, fate: PushFate::Moved, summary });
+            replaced
+                .push(answer(PushFate::Moved, if new.is_empty() { "would be deleted" } else { "would be replaced" }));
             continue;
         }
+        // With a `+`, git ignores the lease.
         let lease = Some(format!("--force-with-lease={refname}:{oid}"));
-        outgoing.push(Outgoing { refspec: format!("+{new}:{refname}").replace("+:", ":"), lease });
+        outgoing.push(Outgoing { refspec: format!("{new}:{refname}"), lease });
     }
     if is_dry_run {
         return Ok(replaced);
     }
     // First: a pull between the two must not merge the purged state with the old one.
     match push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected {
-        Some(rejected) => replaced.push(rejected),
+        // It was repeated there as long as others pushed.
+        Some(rejected) => replaced.push(PushedRef { fate: PushFate::Refused, ..rejected }),
         None => replaced.extend(repo.push(remote, &outgoing)?),
     }
     Ok(replaced)
+}
+
+/// Whether a ref of a remote is one of git-trace: it may be that of a mirror. Peeled tags are not.
+fn is_ours(refname: &str) -> bool {
+    let is_ours = refname.starts_with(TRACES) || refname.starts_with("refs/trace-") || is_private(refname);
+    is_ours && !refname.ends_with("^{}")
 }
 
 /// Whether somebody moved a trace or a private history of a remote that this repository knows to a commit that is not here.

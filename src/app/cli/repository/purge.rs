@@ -15,10 +15,15 @@ use crate::base::bounded;
 use crate::check::purge::{
     self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target, apply_received, rewrite_fetched,
 };
-use crate::git::{PushedRef, short_oid};
+use crate::git::{PushFate, PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
-use crate::trace::sync::{EVERYTHING, fetch, forget_archived, replace_purged};
+use crate::trace::sync::{
+    EVERYTHING, fetch, fetch_private_refs, fetched_private_refs, forget_archived, forget_private_refs, replace_purged,
+};
 use crate::trace::{ItemId, Tip, TraceError};
+
+/// How often a purge of a remote is tried while others push there.
+const TRIES: u32 = 5;
 
 /// Remove a text or items from everything that is stored
 ///
@@ -58,30 +63,31 @@ pub(crate) struct PurgeArgs {
 
 impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        let Some(remote) = &self.push else { return self.run_with(context, None) };
+        let (repo, remote) = (context.repo()?, remote_of(context, Some(remote))?);
+        // Forward crumbs and archives of others are here only while they are searched.
+        let known = fetched_private_refs(repo, &remote)?;
+        let done = self.run_with(context, Some(&remote));
+        forget_private_refs(repo, &remote, &known)?;
+        done
+    }
+
+    fn run_with(&self, context: &Context, remote: Option<&str>) -> Result<ExitStatus> {
         let repo = context.repo()?;
-        let is_alone = self.items.is_empty() && self.text.is_none() && self.pattern.is_none();
-        let remote = self.push.as_deref().map(|remote| remote_of(context, Some(remote))).transpose()?;
-        let remote = remote.as_deref();
+        let is_alone = self.is_alone();
+        let mut is_complete = true;
         if let Some(remote) = remote.filter(|_| !self.dry_run) {
-            // What others pushed meanwhile may contain it, too, and so may archived traces, which a fetch without names leaves there.
-            let skipped = match fetch(repo, remote, &[EVERYTHING.to_owned()], &["--quiet"]) {
-                Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
-                fetched => fetched?,
-            };
-            for (name, cause) in &skipped {
-                context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
-            }
-            // A replacement may never be pushed from the clone that purged it.
-            let missing = if is_alone { Missing::Replace } else { Missing::Wait };
-            rewrite_fetched(repo, &context.signature()?, remote, missing)?;
+            is_complete = self.fetch(context, remote)?;
         }
         if is_alone {
-            let replaced = self.replace(context, remote)?;
-            return Ok(ExitStatus::of(removes_purged(context)? && replaced.iter().all(PushedRef::is_accepted)));
+            let replaced = self.replace(context, remote, |remote| self.fetch(context, remote).map(drop))?;
+            let is_done = is_complete && replaced.iter().all(PushedRef::is_accepted);
+            return Ok(ExitStatus::of(removes_purged(context)? && is_done));
         }
         let target = self.target(context)?;
+        let purge = || Ok(ExitStatus::of(self.purge(context, &target, remote)? && is_complete));
         if self.yes {
-            return self.purge(context, &target, remote);
+            return purge();
         }
         let plan = purge::plan(repo, &target)?;
         self.print(context, &plan, None, &[])?;
@@ -103,7 +109,31 @@ impl PurgeArgs {
         if !confirmed("Purge this? It cannot be undone.")? {
             return Ok(ExitStatus::No);
         }
-        self.purge(context, &target, remote)
+        purge()
+    }
+
+    fn is_alone(&self) -> bool {
+        self.items.is_empty() && self.text.is_none() && self.pattern.is_none()
+    }
+
+    /// Fetches what others pushed meanwhile, which may contain it too, and also archived traces, which a fetch without names leaves there.
+    /// Returns whether everything was fetched.
+    fn fetch(&self, context: &Context, remote: &str) -> Result<bool> {
+        let repo = context.repo()?;
+        let mut skipped = match fetch(repo, remote, &[EVERYTHING.to_owned()], &["--quiet"]) {
+            Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
+            fetched => fetched?,
+        };
+        if !self.is_alone() {
+            skipped.extend(fetch_private_refs(repo, remote)?);
+        }
+        for (name, cause) in &skipped {
+            context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
+        }
+        // A replacement may never be pushed from the clone that purged it.
+        let missing = if self.is_alone() { Missing::Replace } else { Missing::Wait };
+        rewrite_fetched(repo, &context.signature()?, remote, missing)?;
+        Ok(skipped.is_empty())
     }
 
     fn target(&self, context: &Context) -> Result<Target> {
@@ -159,44 +189,89 @@ impl PurgeArgs {
         Ok(ids)
     }
 
-    fn purge(&self, context: &Context, target: &Target, remote: Option<&str>) -> Result<ExitStatus> {
-        let mut received = Vec::new();
-        if let Some(remote) = remote {
-            // A purge that knows of those of others needs not be joined with them.
-            received = apply_received(context.repo()?, &context.signature()?, remote)?;
+    /// Returns whether everything was purged.
+    fn purge(&self, context: &Context, target: &Target, remote: Option<&str>) -> Result<bool> {
+        let (repo, signature) = (context.repo()?, context.signature()?);
+        let mut all_received = Vec::new();
+        let mut receive = |remote: &str| -> Result<()> {
+            let received = apply_received(repo, &signature, remote)?;
             if !self.json {
                 print_received(context, &received)?;
             }
+            all_received.extend(received);
+            Ok(())
+        };
+        if let Some(remote) = remote {
+            // A purge that knows of those of others needs not be joined with them.
+            receive(remote)?;
         }
-        let purged = match purge::purge(context.repo()?, target, &context.signature()?) {
+        let purged = match purge::purge(repo, target, &signature) {
             Ok(purged) => purged,
             Err(error) => {
                 // There is no JSON to list it.
                 if self.json {
-                    print_received(context, &received)?;
+                    print_received(context, &all_received)?;
                 }
                 return Err(error.into());
             }
         };
-        self.print(context, &purged.plan, Some(&purged), &received)?;
-        let replaced = self.replace(context, remote)?;
+        if !self.json {
+            self.print(context, &purged.plan, Some(&purged), &[])?;
+        }
+        let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
+        let mut is_complete = !is_left(&purged);
+        let replaced = self.replace(context, remote, |remote| {
+            is_complete &= self.fetch(context, remote)?;
+            receive(remote)?;
+            let more = purge::purge(repo, target, &signature)?;
+            is_complete &= !is_left(&more);
+            if self.json { Ok(()) } else { print_refs(context, &more.plan) }
+        });
+        if self.json {
+            self.print(context, &purged.plan, Some(&purged), &all_received)?;
+        }
+        let replaced = replaced?;
         // A purge that was stopped before it reached the remote has nothing left to do here.
         let is_done = !purged.plan.is_empty() || !replaced.is_empty();
-        let is_left = !purged.left.is_empty() || purged.lent > 0;
-        Ok(ExitStatus::of(is_done && !is_left && replaced.iter().all(PushedRef::is_accepted)))
+        Ok(is_done && is_complete && replaced.iter().all(PushedRef::is_accepted))
     }
 
-    fn replace(&self, context: &Context, remote: Option<&str>) -> Result<Vec<PushedRef>> {
+    /// Replaces the refs of the remote. If others push at the same time, `again` purges what they pushed, and the rest is repeated.
+    fn replace(
+        &self,
+        context: &Context,
+        remote: Option<&str>,
+        mut again: impl FnMut(&str) -> Result<()>,
+    ) -> Result<Vec<PushedRef>> {
         let Some(remote) = remote else { return Ok(Vec::new()) };
-        let replaced = replace_purged(context.repo()?, &context.signature()?, remote, self.dry_run)?;
-        if !self.dry_run && replaced.iter().all(PushedRef::is_accepted) {
+        let mut all: Vec<PushedRef> = Vec::new();
+        for attempt in 1..=TRIES {
+            let mut is_late = false;
+            for mut pushed in replace_purged(context.repo()?, &context.signature()?, remote, self.dry_run)? {
+                if !self.dry_run && matches!(pushed.fate, PushFate::Behind | PushFate::Contended) {
+                    if attempt < TRIES {
+                        is_late = true;
+                        continue;
+                    }
+                    pushed.summary += "; others keep pushing, so repeat this command";
+                }
+                // It was named at the last attempt.
+                if all.contains(&pushed) {
+                    continue;
+                }
+                let line = format!("{} → {remote}: {}", pushed.refname, pushed.summary);
+                context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
+                all.push(pushed);
+            }
+            if !is_late {
+                break;
+            }
+            again(remote)?;
+        }
+        if !self.dry_run && all.iter().all(PushedRef::is_accepted) {
             forget_archived(context.repo()?, remote)?;
         }
-        for pushed in &replaced {
-            let line = format!("{} → {remote}: {}", pushed.refname, pushed.summary);
-            context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
-        }
-        Ok(replaced)
+        Ok(all)
     }
 
     fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>, received: &[Received]) -> Result<()> {
@@ -211,10 +286,7 @@ impl PurgeArgs {
             writeln!(ui, "nothing to purge")?;
         }
         let counts = plan.counts;
-        for change in &plan.refs {
-            let old = change.old.map(short_oid).unwrap_or_default();
-            writeln!(ui, "{}  {old} -> {}", escaped(&change.refname), short_oid(change.new))?;
-        }
+        print_refs(context, plan)?;
         for refname in &plan.reflogs {
             writeln!(ui, "{}  reflog removed", escaped(refname))?;
         }
@@ -251,8 +323,15 @@ impl PurgeArgs {
         if outside.reasons > 0 {
             writeln!(ui, "stays in reasons of earlier purges, in `refs/trace-purged`: {}", outside.reasons)?;
         }
+        if outside.in_tombstones > 0 {
+            let count = outside.in_tombstones;
+            writeln!(ui, "stays in other texts of tombstones, in `refs/trace-purged` or as fetched: {count}")?;
+        }
         for path in &outside.files {
             writeln!(ui, "stays in a file: {}", Plain(&path.display().to_string()))?;
+        }
+        for path in &outside.named_files {
+            writeln!(ui, "stays as the name of a file: {}", Plain(&path.display().to_string()))?;
         }
         for path in &outside.unread {
             writeln!(ui, "cannot be searched, and stays: {}", Plain(&path.display().to_string()))?;
@@ -277,6 +356,14 @@ impl PurgeArgs {
     }
 }
 
+fn print_refs(context: &Context, plan: &Plan) -> Result<()> {
+    for change in &plan.refs {
+        let old = change.old.map(short_oid).unwrap_or_default();
+        writeln!(context.ui, "{}  {old} -> {}", escaped(&change.refname), short_oid(change.new))?;
+    }
+    Ok(())
+}
+
 fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
     let refs = plan.refs.iter().map(|change| {
         let old = change.old.map(|old| old.to_string());
@@ -284,6 +371,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
     });
     let code = plan.outside.code.iter().map(|(oid, path)| json!({ "object": oid.to_string(), "path": path }));
     let files = plan.outside.files.iter().map(|path| path.display().to_string());
+    let named = plan.outside.named_files.iter().map(|path| path.display().to_string());
     let unread = plan.outside.unread.iter().map(|path| path.display().to_string());
     let left = purged.map(|purged| purged.left.iter().map(|(oid, _)| oid.to_string()).collect::<Vec<_>>());
     json!({
@@ -300,7 +388,9 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "code": code.collect::<Vec<_>>(),
         "authors": plan.outside.authors,
         "reasons": plan.outside.reasons,
+        "tombstones": plan.outside.in_tombstones,
         "files": files.collect::<Vec<_>>(),
+        "named_files": named.collect::<Vec<_>>(),
         "names": plan.outside.names,
         "unread": unread.collect::<Vec<_>>(),
         "derived": plan.is_in_derived,

@@ -150,7 +150,7 @@ fn rewrite(
     }
     let is_here = |oid| repo.read_commit(oid).is_ok() || repo.read_blob(oid).is_ok();
     let is_replaced = |oid| matches!(tombstones.fate(repo, oid, &is_here), Fate::Replaced(_));
-    objects.retain(|(old, new)| *new != Some(*old) && !is_replaced(*old));
+    objects.retain(|(old, new)| *new != Some(*old) && !is_replaced(*old) && !is_of_code(repo, *old));
     objects.sort_unstable();
     objects.dedup();
     let refname = tracking_ref(remote, name.as_str());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::{Rewriter, Role, archive, read_item};
+use super::{Rewriter, Role, archive, is_of_code, read_item};
 use crate::check::purge::content::{Target, is_marker};
 use crate::git::{Oid, RawCommit, Repo, TreeStore as _};
 use crate::tokens::Counter;
@@ -58,12 +58,12 @@ pub(in crate::check::purge) fn says_more(repo: &Repo, target: &Target, oid: Oid,
     !is_all_purged().unwrap_or_else(|_| message.contains("[purged: "))
 }
 
-/// The commit that was picked or replayed, if it is here.
+/// The commit of a trace that was picked or replayed, if it is here. A remote may name any commit.
 pub(super) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, TraceError> {
     let Some(from) = Trailers::parse(&decoded(&commit.message)).from else { return Ok(None) };
     let found = repo.find_commit(&from)?;
     // A shorter name could name another commit in another clone.
-    Ok(found.filter(|oid| oid.to_string() == from))
+    Ok(found.filter(|oid| oid.to_string() == from && !is_of_code(repo, *oid)))
 }
 
 /// A message as text. Plain git may write one in the encoding of its header; other encodings than Latin-1 are rare.

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Map, Value, json};
+
 use super::{HISTORY, Line, PURGED, Purge};
+use crate::base::time::Time;
 use crate::git::{Entry, Mode, Oid, Repo, TreeStore as _};
 use crate::trace::TraceError;
 
@@ -35,6 +38,22 @@ pub(crate) fn objects(repo: &Repo) -> Result<HashSet<Oid>, TraceError> {
 pub(crate) fn reason_of(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| find_damage(text).is_none())?;
     text.lines().find_map(|line| serde_json::from_str::<Purge>(line).ok()).map(|purge| purge.reason)
+}
+
+/// The parts of a file of tombstones that may be text, apart from the reason: all but digests and times. A remote may add members.
+pub(crate) fn other_texts(bytes: &[u8]) -> Vec<String> {
+    let is_digest =
+        |value: &Value| value.as_str().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_time = |value: &Value| value.as_str().is_some_and(|text| text.parse::<Time>().is_ok());
+    let is_text = |(key, value): &(String, Value)| match &**key {
+        "reason" => false,
+        "at" => !is_time(value),
+        "salt" | "new" | "object" | "item" | "line" | "body" | "content" | "left" => !is_digest(value),
+        _ => true,
+    };
+    let lines = String::from_utf8_lossy(bytes);
+    let members = lines.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok()).flatten();
+    members.filter(is_text).map(|(key, value)| json!({ key: value }).to_string()).collect()
 }
 
 /// A defect of a file of tombstones. An unreadable line protects from nothing.
