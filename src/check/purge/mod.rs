@@ -7,6 +7,8 @@
 //! - A purge that is killed can be repeated: the rewritten objects are the same.
 
 mod content;
+mod json;
+mod learn;
 mod needle;
 mod places;
 mod received;
@@ -129,6 +131,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     if let Some(cause) = repo.find_obstacle_to_removal()? {
         return Err(TraceError::CannotPurge { cause });
     }
+    learn::matches(repo, target)?;
     let (scan, world) = (Scan::of(repo, target)?, World::of(repo)?);
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let mut rewriter = Rewriter::new(repo, target, objects, &hits, &scan.lines);
