@@ -541,3 +541,204 @@ fn a_purge_does_not_bring_back_an_export_of_a_deleted_trace() {
     assert!(!repo.run(&["undo"], b"").status.success());
     assert_whole(&repo);
 }
+
+/// A call with these arguments, and its result.
+fn call(repo: &TestRepo, id: &str, arguments: &str, result: &str) {
+    let shared = ["commit", "-t", "tool_io", "--name", "Bash", "--call-id", id];
+    let direction = ["-r", "assistant", "--set", "direction=call", "-"];
+    repo.bytes_with(&[&shared[..], &direction].concat(), arguments.as_bytes());
+    repo.bytes_with(&[&shared[..], &["-r", "tool", "-"]].concat(), result.as_bytes());
+}
+
+fn lines(range: std::ops::Range<usize>, text: &str) -> String {
+    range.fold(String::new(), |lines, n| lines + &format!("{text} {n:02} of some words\n"))
+}
+
+#[test]
+fn lines_of_a_text_on_both_sides_of_a_cut_are_removed() {
+    let repo = TestRepo::new();
+    let key = lines(0..20, "KEYLINEabcdefghijklmnopqrstuvwxyz0123456789ABCDEF");
+    repo.say("show it");
+    call(&repo, "c1", "{\"command\":\"cat big\"}", &format!("{}{key}{}", lines(0..40, "row"), lines(0..900, "row")));
+    call(&repo, "c2", "{\"command\":\"cat end\"}", &format!("{}{key}{}", lines(0..900, "row"), lines(0..40, "row")));
+    for n in 0..14 {
+        repo.say(&format!("next {n}"));
+        repo.commit(&["-r", "assistant", "-m", &format!("ok {n}")]);
+    }
+    repo.text(&["clean", "--preset", "oversize", "--yes"]);
+    let left = || {
+        String::from_utf8(
+            run(repo.command("git").args(["grep", "-ch", "KEYLINE", "refs/traces/main.clean"]), b"").stdout,
+        )
+        .unwrap()
+    };
+    assert_eq!(left().lines().count(), 2, "{}", left());
+    purge_text(&repo, &key, &[]);
+    assert_eq!(left(), "");
+    assert!(!is_anywhere(&repo, "KEYLINE"));
+    assert_eq!(repo.bodies("main.clean")[2].lines().filter(|line| *line == "[purged: secret]").count(), 1);
+    assert_whole(&repo);
+    assert!(purge_text(&repo, &key, &[]).starts_with("nothing to purge"));
+}
+
+#[test]
+fn parts_of_what_a_pattern_matches_are_removed_where_they_were_cut_off() {
+    let repo = TestRepo::new();
+    let token = format!("tok_{}", "0123456789abcdef".repeat(4));
+    repo.say(&format!("{token} is the key"));
+    repo.say(&format!("[git-trace cut bash login {}…, 2000 tokens; git trace show 0123]", &token[..20]));
+    repo.text(&["compress", "#0..#1"]);
+    let forward = format!("The words of this summary take a lot of room {token}");
+    repo.text(&["forward", "leave", "--agent", "ada", "--summary", &forward]);
+    assert!(repo.git(&["log", "--format=%s", "--all"]).contains("tok_0123"));
+    repo.text(&["purge", "--pattern", "tok_[0-9a-f]{64}", "--yes"]);
+    assert!(!is_anywhere(&repo, "tok_"));
+    insta::assert_snapshot!(repo.bodies("main").concat(), @"
+    Summary by rule: 2 items, 1 lines omitted
+    #1 dialogue user: [git-trace cut bash login [purged: secret], 2000 to…
+    ");
+    assert_whole(&repo);
+}
+
+#[test]
+fn the_end_of_a_path_in_a_stub_and_the_end_of_a_summary_that_was_cut_are_removed() {
+    let repo = TestRepo::new();
+    let path = "clients/acme-merger-projectx/contract-final.txt";
+    repo.say("[git-trace cut Read …/contract-final.txt, 1804 tokens; git trace show 0123]");
+    repo.say("The user asked about clients/acme-merger […]");
+    repo.say("It is in clients/acme…");
+    purge_text(&repo, path, &[]);
+    insta::assert_snapshot!(repo.bodies("main").join("\n"), @"
+    [git-trace cut Read [purged: secret], 1804 tokens; git trace show 0123]
+    The user asked about [purged: secret] […]
+    It is in [purged: secret]
+    ");
+    assert!(!is_anywhere(&repo, "acme"));
+    assert_whole(&repo);
+}
+
+#[test]
+fn parts_of_a_text_in_archived_summaries_are_removed_and_those_in_crumb_files_are_reported() {
+    let repo = TestRepo::new();
+    let file = repo.folder().join("a.crumb");
+    let words = "a long explanation that goes on so that it is cut";
+    let notes = format!(
+        "n @1 some words on the vault, passphrase: correct horse battery staple, {words}\nn @1 other {words} {words}\n"
+    );
+    fs::write(&file, format!("\u{2234}CRUMB2 A s10\n\n\u{a7}core\n\n\u{a7}volatile\n{notes}")).unwrap();
+    repo.text(&["crumb", "compress", "a.crumb"]);
+    let compressed = fs::read_to_string(&file).unwrap();
+    fs::write(&file, compressed.replace(" s10", " s40") + "n @2 two\nn @3 three\n").unwrap();
+    repo.text(&["crumb", "compress", "a.crumb"]);
+    let summaries = || repo.git(&["grep", "-h", "^c ", "refs/crumb-archive/A"]);
+    insta::assert_snapshot!(summaries(), @"c @1 some words on the vault, passphrase: correct horse battery…; other a long explanation that goes on so that it is cut a…");
+    assert!(fs::read_to_string(&file).unwrap().contains("correct horse battery…"));
+    let text = "correct horse battery staple";
+    let said = purge_text(&repo, text, &[]);
+    assert!(said.contains("stays in a file: ") && said.contains("a.crumb\n"), "{said}");
+    insta::assert_snapshot!(summaries(), @"c @1 some words on the vault, passphrase: [purged: secret]; other a long explanation that goes on so that it is cut a…");
+    assert!(!is_anywhere(&repo, "correct"));
+    assert_whole(&repo);
+    fs::remove_file(&file).unwrap();
+    assert!(purge_text(&repo, text, &[]).starts_with("nothing to purge"));
+}
+
+#[test]
+fn purged_calls_do_not_come_back_from_an_export_that_writes_their_arguments_anew() {
+    let repo = TestRepo::new();
+    repo.say("please deploy it");
+    call(&repo, "c3", &format!("{{\"timeout\": 10,\n \"command\": \"deploy --key {PLAIN}\"}}\n"), "ok");
+    let formats = ["gemini-cli", "copilot-cli", "pi", "claude-code", "atif"];
+    let export = |format: &str| repo.home().join(format!("export.{format}"));
+    for format in formats {
+        repo.text(&["export", format, "-o", export(format).to_str().unwrap()]);
+    }
+    purge_text(&repo, PLAIN, &[]);
+    for format in formats {
+        repo.run(&["import", "--trace", format, format, export(format).to_str().unwrap()], b"");
+        assert!(!is_anywhere(&repo, PLAIN), "{format}");
+    }
+    assert_whole(&repo);
+}
+
+const PLAIN: &str = "hunter2-PLAIN-zz";
+
+#[test]
+fn a_match_across_quotes_takes_no_other_metadata_and_arguments_with_it() {
+    let (mut repo, clone) = crate::purge::shared();
+    let meta = ["--meta", "a=first", "--meta", "url=http://x/?token=abcd", "--meta", "z=last"];
+    repo.commit(&[&["-m", "go"], &meta[..]].concat());
+    call(&repo, "c4", "{\"command\": \"curl http://x/?token=abcd\", \"timeout\": 10}", "ok");
+    call(&repo, "c5", "{\"a\": \"say \\\"token=abcd\\\" now\", \"pin\": 74747474, \"b\": [1, null]}", "ok");
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("mine");
+    });
+    repo.text(&["purge", "--pattern", "token=\\S+|74747474", "--yes", "--push", "origin"]);
+    let live = |repo: &TestRepo| repo.git(&["grep", "-h", "purged: ", "refs/traces/main"]);
+    let here = live(&repo);
+    insta::assert_snapshot!(here, @r#"
+    meta: {"a":"first","url":"http://x/?[purged: secret]","z":"last"}
+    {"command": "curl http://x/?[purged: secret]", "timeout": 10}
+    {"a": "say \"[purged: secret] now", "pin": "[purged: secret]", "b": [1, null]}
+    "#);
+    repo.within(&clone, |repo| {
+        let said = repo.text(&["pull"]);
+        assert!(said.contains("rewrote items: "), "{said}");
+        assert_eq!(live(repo), here);
+        assert!(repo.bodies("main").iter().all(|body| !body.contains("token=") && !body.contains("7474")));
+        assert_eq!(repo.bodies("main").last().unwrap(), "mine");
+        assert_eq!(repo.text(&["pull"]), "main: up to date\n");
+        assert_whole(repo);
+    });
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_match_with_the_quotes_of_a_value_takes_only_this_value_with_it() {
+    let repo = TestRepo::new();
+    let meta = ["--meta", "a=first", "--meta", "url=http://x/?token=abcd", "--meta", "z=last"];
+    repo.commit(&[&["-m", "go"], &meta[..]].concat());
+    call(&repo, "c6", "{\"url\": \"http://x\", \"a\": 1}", "ok");
+    repo.text(&["purge", "--pattern", "\"url\": ?\"[^\"]*\"", "--yes"]);
+    assert!(!is_anywhere(&repo, "http://x"));
+    let files = repo.git(&["grep", "-h", "-e", "first", "-e", "purged", "refs/traces/main"]);
+    insta::assert_snapshot!(files, @r#"
+    meta: {"a":"first","z":"last"}
+    {"purged":"[purged: secret]"}
+    "#);
+    assert_whole(&repo);
+}
+
+#[test]
+fn the_subject_and_reason_of_a_compression_go_with_an_item_that_it_replaced() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    let id = repo.say(PLAIN);
+    repo.text(&[
+        "compress",
+        "#0..#1",
+        "-m",
+        "both",
+        "-s",
+        &format!("fold {PLAIN}"),
+        "--reason",
+        &format!("because of {PLAIN}"),
+    ]);
+    repo.say("two");
+    repo.say("three");
+    repo.text(&["compress", "#2..#3", "-m", "rest", "-s", "fold the rest", "--reason", "to save room"]);
+    repo.text(&["purge", &id, "--yes"]);
+    assert!(!is_anywhere(&repo, PLAIN));
+    let log = repo.git(&["log", "--format=%s|%(trailers:key=Trace-Reason,separator=%x2C)", "refs/traces/main"]);
+    insta::assert_snapshot!(log, @"
+    fold the rest|Trace-Reason: to save room
+    dialogue user: three|
+    dialogue user: two|
+    [purged: secret]|Trace-Reason: [purged: secret]
+    dialogue user: [purged: secret]|
+    dialogue user: one|
+    ");
+    assert_whole(&repo);
+}

@@ -3,10 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use memchr::memmem;
+use serde_json::{Map, Value};
 
+use super::json::{self, is_json};
 use super::needle::Needle;
 use crate::clean::stub;
 use crate::git::Oid;
+use crate::memory::crumb::{Entry, EntryKind};
 use crate::memory::forward::header_problem;
 use crate::tokens::Counter;
 use crate::trace::change::compress::rule;
@@ -45,6 +48,7 @@ impl Target {
         self.needle.is_in(bytes)
             || (self.may_be_cut(bytes)
                 && item_file::parse(bytes).is_ok_and(|item| self.without_cuts(&item.body).is_some()))
+            || self.without_cuts_of_crumbs(bytes).is_some()
             || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
     }
 
@@ -90,9 +94,8 @@ impl Target {
     pub(super) fn blank(&self, item: &mut Item) {
         // A purge of all of its text has left the marker of that purge.
         if !is_blank(&item.body) {
-            let marker = self.marker.clone();
-            let body = if item.fields.is_call() { format!("{{\"purged\":\"{marker}\"}}") } else { marker };
-            item.body = body.into_bytes();
+            let marker = || self.marker.clone().into_bytes();
+            item.body = if item.fields.is_call() { self.blank_arguments() } else { marker() };
         }
         let fields = &mut item.fields;
         (fields.path, fields.language, fields.media_type, fields.format) = (None, None, None, None);
@@ -103,24 +106,99 @@ impl Target {
         }
     }
 
-    /// Whether a text has a stub or a summary by rule, which repeat beginnings of texts.
+    fn blank_arguments(&self) -> Vec<u8> {
+        format!("{{\"purged\":\"{}\"}}", self.marker).into_bytes()
+    }
+
+    /// Whether a text may have parts of other texts that a command cut off: it has a stub, or is a summary by rule, or ends with the
+    /// mark of a cut.
     fn may_be_cut(&self, bytes: &[u8]) -> bool {
+        let is_in = |part: &str| memmem::find(bytes, part.as_bytes()).is_some();
+        let end = bytes.trim_ascii_end();
         !self.needle.is_empty()
-            && [stub::START, rule::START].iter().any(|start| memmem::find(bytes, start.as_bytes()).is_some())
+            && (["…", "…]"].iter().any(|mark| end.ends_with(mark.as_bytes()))
+                || is_in(stub::START)
+                || is_in(rule::START))
     }
 
     fn without_cuts(&self, body: &[u8]) -> Option<Vec<u8>> {
-        let text = std::str::from_utf8(body).ok().filter(|_| self.may_be_cut(body))?;
-        Some(self.needle.replace_cuts(text, &self.marker)?.into_bytes())
+        if self.may_be_cut(body) { self.needle.replace_cuts(body, &self.marker) } else { None }
+    }
+
+    /// The lines of a crumb file or of its archive, without parts of the text in summaries, which are cut off at `…`.
+    fn without_cuts_of_crumbs(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        memmem::find(bytes, "…".as_bytes()).filter(|_| !self.needle.is_empty())?;
+        let (text, mut is_changed) = (std::str::from_utf8(bytes).ok()?, false);
+        let lines = text.split_inclusive('\n').map(|line| {
+            let is_summary = |entry: Entry<'_>| entry.kind == EntryKind::Summary;
+            let may_be_cut =
+                line.starts_with('c') && line.contains('…') && Entry::parse(line.trim_end()).is_some_and(is_summary);
+            let new = if may_be_cut { self.needle.replace_cuts_of(line, &self.marker) } else { None };
+            is_changed |= new.is_some();
+            new.unwrap_or_else(|| line.to_owned())
+        });
+        let new: String = lines.collect();
+        is_changed.then(|| new.into_bytes())
+    }
+
+    /// Whether a file in a work tree, such as a crumb file, contains any of the text.
+    pub(super) fn is_in_file(&self, bytes: &[u8]) -> bool {
+        self.needle.is_in(bytes) || self.without_cuts_of_crumbs(bytes).is_some()
+    }
+
+    /// The new file or line of an archive of a crumb file. `None` if nothing changes.
+    pub(super) fn archived(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let new = self.needle.replace(bytes, &self.marker);
+        self.without_cuts_of_crumbs(new.as_deref().unwrap_or(bytes)).or(new)
+    }
+
+    fn redacted_body(&self, body: &[u8]) -> Option<Vec<u8>> {
+        let new = self.needle.replace(body, &self.marker);
+        self.without_cuts(new.as_deref().unwrap_or(body)).or(new)
+    }
+
+    /// JSON without the text, which stays JSON; an error if only a marker could take its place. `None` if nothing changes.
+    fn redacted_json(&self, json: &[u8]) -> Option<Result<Vec<u8>, ()>> {
+        let replace = |bytes: &[u8]| self.redacted_body(bytes);
+        let new = replace(json)?;
+        if is_json(&new) || !is_json(json) {
+            return Some(Ok(new));
+        }
+        // A match that crosses the end of a string takes nothing else with it.
+        let new = json::replaced(json, &replace, &self.marker).filter(|new| is_json(new) && replace(new).is_none());
+        Some(new.ok_or(()))
+    }
+
+    fn redact_body(&self, item: &mut Item) {
+        if !item.fields.is_call() {
+            item.body = self.redacted_body(&item.body).unwrap_or_else(|| std::mem::take(&mut item.body));
+            return;
+        }
+        match self.redacted_json(&item.body) {
+            Some(Ok(body)) => item.body = body,
+            Some(Err(())) => item.body = self.blank_arguments(),
+            None => {}
+        }
+    }
+
+    fn redact_meta(&self, meta: &mut Map<String, Value>) {
+        let json = |meta: &Map<String, Value>| serde_json::to_vec(meta).unwrap_or_default();
+        match self.redacted_json(&json(meta)) {
+            Some(Ok(new)) => *meta = serde_json::from_slice(&new).unwrap_or_default(),
+            // The match has the quotes around a value, or several values.
+            Some(Err(())) => {
+                let is_clean = |pair: Map<String, Value>| !self.needle.is_in(&json(&pair));
+                meta.retain(|key, value| is_clean(Map::from_iter([(key.clone(), value.clone())])));
+                if self.needle.is_in(&json(meta)) {
+                    meta.clear();
+                }
+            }
+            None => {}
+        }
     }
 
     fn redact(&self, item: &mut Item) {
-        if let Some(body) = self.needle.replace(&item.body, &self.marker) {
-            item.body = body;
-        }
-        if let Some(body) = self.without_cuts(&item.body) {
-            item.body = body;
-        }
+        self.redact_body(item);
         let fields = &mut item.fields;
         for value in [
             &mut fields.name,
@@ -146,10 +224,7 @@ impl Target {
         if header_problem(&before).is_none() && header_problem(fields).is_some() {
             fields.unknown = before.unknown;
         }
-        let meta = serde_json::Value::Object(fields.meta.clone()).to_string();
-        if let Some(changed) = self.needle.replace_text(&meta, &self.marker) {
-            fields.meta = serde_json::from_str(&changed).unwrap_or_default();
-        }
+        self.redact_meta(&mut fields.meta);
     }
 
     fn redact_text(&self, text: &mut String) {

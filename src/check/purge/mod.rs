@@ -8,6 +8,8 @@
 
 mod content;
 mod dangling;
+mod json;
+mod learn;
 mod marks;
 mod needle;
 mod places;
@@ -137,6 +139,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     if let Some(cause) = repo.find_obstacle_to_removal()? {
         return Err(TraceError::CannotPurge { cause });
     }
+    learn::matches(repo, target)?;
     let (scan, world) = (Scan::of(repo, target)?, World::of(repo)?);
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let mut rewriter = Rewriter::new(repo, target, objects, &hits, &scan.lines);

@@ -1,17 +1,20 @@
 //! Finding a text in bytes, in each form in which it may be stored, and replacing it.
 
 mod base64;
+mod cuts;
 mod decoded;
 mod forms;
 mod lines;
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::Regex;
 
 use crate::base::decoded::Decoded;
-use crate::trace::model::trailers::one_line;
+use cuts::Cuts;
 use decoded::decode;
 use forms::{Encoding, Form, forms_of};
 use lines::Joined;
@@ -21,6 +24,9 @@ use lines::Joined;
 pub(crate) struct Needle {
     literal: Option<Literal>,
     pattern: Option<Regex>,
+    /// What the pattern matches in this repository.
+    matched: OnceLock<HashSet<Vec<u8>>>,
+    cuts: OnceLock<Cuts>,
 }
 
 #[derive(Debug)]
@@ -30,9 +36,11 @@ struct Literal {
     /// Finds base64 that line breaks divide, in bytes without them.
     joined_finder: AhoCorasick,
     joined_forms: Vec<Form>,
-    /// The text on one line, as in the subject of a commit, also escaped for JSON.
-    lines: [String; 2],
+    text: Vec<u8>,
 }
+
+/// Building the faster automaton takes quadratic time if a text repeats itself.
+const LONGEST_OF_DFA: usize = 128;
 
 /// A shorter text would be found everywhere.
 pub(crate) const SHORTEST: usize = 4;
@@ -44,17 +52,16 @@ impl Needle {
             let forms = forms_of(text);
             let build = |forms: &[Form]| {
                 let bytes = forms.iter().map(|form| &form.bytes);
-                AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(bytes).ok()
+                let is_short = text.len() <= LONGEST_OF_DFA;
+                let kind = if is_short { AhoCorasickKind::DFA } else { AhoCorasickKind::ContiguousNFA };
+                AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(Some(kind)).build(bytes).ok()
             };
             let is_base64 = |form: &&Form| matches!(form.encoding, Encoding::Base64(_));
             let joined_forms: Vec<Form> = forms.iter().filter(is_base64).cloned().collect();
             let (finder, joined_finder) = (build(&forms)?, build(&joined_forms)?);
-            let line = one_line(&String::from_utf8_lossy(text));
-            let quoted = serde_json::Value::from(&*line).to_string();
-            let lines = [quoted[1..quoted.len() - 1].to_owned(), line];
-            Some(Literal { finder, forms, joined_finder, joined_forms, lines })
+            Some(Literal { finder, forms, joined_finder, joined_forms, text: text.to_owned() })
         });
-        Self { literal, pattern }
+        Self { literal, pattern, ..Self::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -101,32 +108,31 @@ impl Needle {
         self.replace(text.as_bytes(), marker).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A subject that was cut off within the literal, with `marker` in place of its beginning.
-    pub(crate) fn replace_cut(&self, subject: &str, marker: &str) -> Option<String> {
-        self.replace_cut_head(subject.strip_suffix('…')?, marker)
+    /// What the pattern matches; `None` without a pattern.
+    pub(crate) fn matches<'b>(&self, bytes: &'b [u8]) -> Option<impl Iterator<Item = &'b [u8]>> {
+        let matches = self.pattern.as_ref()?.find_iter(bytes).map(|found| found.as_bytes());
+        Some(matches.filter(|found| found.len() > SHORTEST))
     }
 
-    /// As [`Needle::replace_cut`], for a text in which each `…` may cut off the literal.
-    pub(crate) fn replace_cuts(&self, text: &str, marker: &str) -> Option<String> {
-        let mut is_changed = false;
-        let mut parts: Vec<String> = text.split('…').map(str::to_owned).collect();
-        let last = parts.pop()?;
-        for part in &mut parts {
-            match self.replace_cut_head(part, marker) {
-                Some(changed) => (*part, is_changed) = (changed, true),
-                None => part.push('…'),
-            }
-        }
-        is_changed.then(|| parts.concat() + &last)
+    /// Parts of these matches are searched where texts were cut off. Only the first call counts.
+    pub(crate) fn learn(&self, matched: HashSet<Vec<u8>>) {
+        // Whoever learned first has read the same objects.
+        let _ = self.matched.set(matched);
     }
 
-    fn replace_cut_head(&self, head: &str, marker: &str) -> Option<String> {
-        let longest = |line: &str| {
-            let ends = line.char_indices().map(|(end, _)| end).skip(SHORTEST);
-            ends.map(|end| line[..end].trim_end().len()).filter(|end| head.ends_with(&line[..*end])).last()
-        };
-        let len = self.literal.as_ref()?.lines.iter().filter_map(|line| longest(line)).max()?;
-        Some(format!("{}{marker}", &head[..head.len() - len]))
+    /// `bytes` with `marker` in place of each beginning or end of the literal, or of a match, at a place where a text was cut off.
+    pub(crate) fn replace_cuts(&self, bytes: &[u8], marker: &str) -> Option<Vec<u8>> {
+        let cuts = self.cuts.get_or_init(|| {
+            let literal = self.literal.iter().map(|literal| &*literal.text);
+            Cuts::of(literal.chain(self.matched.get().into_iter().flatten().map(|text| &**text)))
+        });
+        let spans = cuts.spans(bytes).into_iter().map(|span| (span, marker.as_bytes().to_vec()));
+        splice(bytes, spans.collect())
+    }
+
+    /// As [`Needle::replace_cuts`], for text.
+    pub(crate) fn replace_cuts_of(&self, text: &str, marker: &str) -> Option<String> {
+        self.replace_cuts(text.as_bytes(), marker).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 

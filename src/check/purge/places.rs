@@ -70,7 +70,7 @@ fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
         let is_start = |body: &Vec<u8>| one_line(&String::from_utf8_lossy(body)).starts_with(start);
         return bodies.any(is_start).then(|| marker.clone());
     }
-    needle.replace_text(title, marker).or_else(|| needle.replace_cut(title, marker))
+    needle.replace_text(title, marker).or_else(|| needle.replace_cuts_of(title, marker))
 }
 
 /// Whether a derived file contains the text or is named by it, or a title of an archived trace contains it.
@@ -107,7 +107,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
         return Ok(Files::default());
     }
     let mut search = |path: PathBuf, found: &mut Vec<PathBuf>| match bounded::read_file(&path) {
-        Ok(bytes) if target.needle.is_in(&bytes) => found.push(path),
+        Ok(bytes) if target.is_in_file(&bytes) => found.push(path),
         Err(error) if error.kind() != ErrorKind::NotFound => unread.push(path),
         _ => {}
     };

@@ -9,6 +9,7 @@ mod message;
 
 pub(super) use message::{decoded, is_fixed, says_more, without_ids};
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memchr::memmem;
@@ -19,7 +20,7 @@ use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
-use crate::trace::store::tombstone::{Removed, SHORTEST_COPY};
+use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, forms_of_text};
 use crate::trace::store::total::item_cost;
 use crate::trace::sync::is_of_code as is_of_no_trace;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
@@ -224,7 +225,7 @@ impl<'r> Rewriter<'r> {
             (Some(known), _) => known.get(&blob).cloned(),
             (None, Role::Item(id)) => self.target.item_file(id, &bytes),
             (None, Role::Record(id)) => self.target.record_file(id, &bytes),
-            (None, Role::Archive) => self.target.needle.replace(&bytes, &self.target.marker),
+            (None, Role::Archive) => self.target.archived(&bytes),
             (None, Role::Link) => Some(self.target.marker.clone().into_bytes()).filter(|marker| *marker != bytes),
         };
         let new = match changed {
@@ -333,11 +334,21 @@ impl<'r> Rewriter<'r> {
         };
         let (texts, others): (Vec<_>, Vec<_>) =
             changed.iter().map(|(_, sides)| *sides).partition(|(before, after)| is_known_by_text(before, after));
-        let bodies = texts.into_iter().map(|(before, _)| before.body.clone()).collect();
+        let bodies = texts.into_iter().flat_map(|(before, _)| self.forms_of(before)).collect();
         let contents: Vec<Item> = others.into_iter().map(|(before, _)| before.clone()).collect();
         let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
         let left = changed.iter().map(|(_, (_, after))| after.clone()).collect();
         Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, copies, left }
+    }
+
+    /// The text of an item, and the forms of it that are specific enough to refuse them. JSON may lack the purged text in another form,
+    /// if a member is there twice.
+    fn forms_of(&self, item: &Item) -> impl Iterator<Item = Vec<u8>> {
+        let is_purged = self.target.items.contains(&item.id);
+        let is_specific = move |form: &[u8]| {
+            form == item.body || self.target.needle.is_in(form) || (is_purged && form.len() >= SHORTEST_COPY)
+        };
+        forms_of_text(&item.body).filter(move |form| is_specific(form)).map(Cow::into_owned)
     }
 
     /// The objects that no rewritten history needs any more.

@@ -99,7 +99,8 @@ impl Scan {
     fn add_lines(&mut self, target: &Target, bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         for line in text.lines() {
-            if let Some(changed) = target.needle.replace_text(line, &target.marker) {
+            if let Some(changed) = target.archived(line.as_bytes()) {
+                let changed = String::from_utf8_lossy(&changed);
                 self.lines.extend(digests_of(line).zip(digests_of(&changed)));
             }
         }

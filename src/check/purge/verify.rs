@@ -100,7 +100,15 @@ impl<'r> Verifier<'r> {
         }
         spans.sort_by_key(|span| (span.start, Reverse(span.end)));
         spans.dedup_by(|next, last| next.start < last.end);
-        let is_coded = |span: &Range<usize>| !plain.contains(&after.body[span.clone()]);
+        if before.fields.is_call() {
+            // A marker in place of a number has quotes.
+            spans.iter_mut().for_each(|span| *span = with_quotes(&after.body, span));
+        }
+        let is_coded = |span: &Range<usize>| {
+            let text = &after.body[span.clone()];
+            let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+            !plain.contains(inner.unwrap_or(text))
+        };
         let (mut rest, mut last) = (&*before.body, None::<&Range<usize>>);
         for next in spans.iter().map(Some).chain([None]) {
             let part = &after.body[last.map_or(0, |span| span.end)..next.map_or(after.body.len(), |span| span.start)];
@@ -120,6 +128,12 @@ impl<'r> Verifier<'r> {
         }
         true
     }
+}
+
+/// A span with the quotes directly before and after it, if there are both.
+fn with_quotes(bytes: &[u8], span: &Range<usize>) -> Range<usize> {
+    let is_quoted = bytes[..span.start].ends_with(b"\"") && bytes[span.end..].starts_with(b"\"");
+    if is_quoted { span.start - 1..span.end + 1 } else { span.clone() }
 }
 
 /// Whether an item has the headers of another one, or fewer, or such with markers.

@@ -24,7 +24,7 @@
 //! - Anybody can guess a text. So a `body` of a purge of others counts only if it is long, and this repository has or had an item from
 //!   which the purge removed that text; see [`accept_texts`].
 //! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id, and because a file
-//!   with the same text may have another oid. `content` is that of an item with its id, if the text is not enough to recognize it. If
+//!   with the same text may have another oid. Forms in which exports write the text have digests too; see [`forms_of_text`]. `content` is that of an item with its id, if the text is not enough to recognize it. If
 //!   the purged text was in its headers, a `body` is the digest of headers and text without the id.
 
 mod content;
@@ -43,8 +43,8 @@ use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Item, ItemEntry, ItemId, TraceError};
 
-pub(crate) use content::is_same_content;
 use content::{content, copied_content};
+pub(crate) use content::{forms_of_text, is_same_content};
 pub(crate) use incoming::line_of;
 pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 
@@ -332,7 +332,8 @@ impl Tombstones {
     /// The purge that removed a text, or the content of an item, whatever file it is in.
     pub(crate) fn of_content(&self, item: &Item) -> Option<&Purge> {
         let copied = || self.find_digest("copy", &copied_content(item));
-        self.find_digest("body", &item.body).or_else(|| self.find_digest("content", &content(item))).or_else(copied)
+        let of_text = forms_of_text(&item.body).find_map(|form| self.find_digest("body", &form));
+        of_text.or_else(|| self.find_digest("content", &content(item))).or_else(copied)
     }
 
     /// The purge that removed a file of an item, or its content.
@@ -371,7 +372,8 @@ pub(crate) fn accept_texts(
     texts: &HashSet<Vec<u8>>,
 ) -> Result<bool, TraceError> {
     let (mut by_salt, mut found) = (HashMap::new(), Vec::new());
-    let long = || texts.iter().filter(|text| text.len() >= SHORTEST_COPY);
+    let forms: HashSet<_> = texts.iter().flat_map(|text| forms_of_text(text)).collect();
+    let long = || forms.iter().filter(|text| text.len() >= SHORTEST_COPY);
     for (id, file) in list_files(repo, repo.read_commit(from)?.tree)? {
         let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
         let lines = || text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?)));

@@ -181,13 +181,108 @@ fn a_pattern_is_replaced_and_matches_nothing_empty() {
     assert!(needle.replace(b"abc", MARKER).is_none());
 }
 
+#[track_caller]
+fn assert_cuts(needle: &Needle, cases: &[(&str, Option<&str>)]) {
+    for (text, expected) in cases {
+        assert_eq!(needle.replace_cuts_of(text, "[X]").as_deref(), *expected, "{text}");
+        let again = expected.and_then(|text| needle.replace_cuts_of(text, "[X]"));
+        assert_eq!(again, None, "{text}");
+    }
+}
+
 #[test]
-fn a_subject_that_was_cut_off_within_the_text_loses_its_beginning() {
-    let needle = Needle::new(Some(b"correct-horse-battery"), None);
-    let cut = |subject| needle.replace_cut(subject, MARKER);
-    assert_eq!(cut("dialogue user: it is correct-ho…").as_deref(), Some("dialogue user: it is [purged: leaked]"));
-    assert_eq!(cut("dialogue user: it is correct-horse-battery"), None);
-    assert_eq!(cut("dialogue user: it is cor…"), None);
+fn beginnings_and_ends_of_the_text_are_removed_where_it_was_cut_off() {
+    let needle = Needle::new(Some(b"correct-horse \"battery\"/staple"), None);
+    assert_cuts(
+        &needle,
+        &[
+            ("dialogue user: it is correct-ho…", Some("dialogue user: it is [X]")),
+            ("one correct-horse… two correct… three", Some("one [X] two [X] three")),
+            ("it is cor…", None),
+            ("it is correct-horse and…", None),
+            ("{\"a\":\"correct-horse \\\"batt…\"}", Some("{\"a\":\"[X]\"}")),
+            ("[git-trace cut Read …/staple, 4 tokens]", Some("[git-trace cut Read [X], 4 tokens]")),
+            ("[git-trace cut Read … \"battery\"/staple.txt, 4 tokens]", Some("[git-trace cut Read [X].txt, 4 tokens]")),
+            ("Read …\"battery\"/st…", Some("Read …[X]…")),
+            ("a summary of correct-horse […]", Some("a summary of [X] […]")),
+            ("[…] staple is", Some("[…] [X] is")),
+            ("[…] sta is", None),
+            ("correct-horse\n[git-trace cut cat, 4 tokens]\n\"/staple", None),
+        ],
+    );
+}
+
+#[test]
+fn lines_of_the_text_around_a_stub_are_removed() {
+    let needle = Needle::new(Some(b"first line\nsecond line\n\nthird line\nlast"), None);
+    let stub = "[git-trace cut Bash, 3 of 9 lines of 99 tokens; git trace show 0123 --revision 1]";
+    for end in ["\n", "\r\n"] {
+        for (above, below, new_above, new_below) in [
+            ("a\nfirst line", "last\nb", "a\n[X]", "[X]\nb"),
+            ("a\nfirst line\nsecond line\n", "third line\nlast", "a\n[X]", "[X]"),
+            ("key=first line\nsecond line", "\nthird line\nlast b", "key=[X]", "[X] b"),
+            ("a\nfirst", "line\nlast", "a\nfirst", "line\nlast"),
+            ("a\nsecond line", "second line\nb", "a\nsecond line", "second line\nb"),
+        ] {
+            let written = format!("{above}\n{stub}\n{below}").replace('\n', end);
+            let expected = format!("{new_above}\n{stub}\n{new_below}").replace('\n', end);
+            let changed = needle.replace_cuts_of(&written, "[X]").unwrap_or(written);
+            assert_eq!(changed, expected);
+            assert_eq!(needle.replace_cuts_of(&changed, "[X]"), None);
+        }
+    }
+}
+
+#[test]
+fn what_a_pattern_matched_is_removed_where_it_was_cut_off() {
+    let needle = Needle::new(None, Some(Regex::new("tok_[0-9a-f]{12}").unwrap()));
+    let read = b"tok_0123456789ab and tok_ba9876543210 and tok_1";
+    needle.learn(needle.matches(read).unwrap().map(<[u8]>::to_vec).collect());
+    assert_cuts(
+        &needle,
+        &[
+            ("tok_0123… tok_ba98…", Some("[X] [X]")),
+            ("tok…", None),
+            ("a token_5…", None),
+            ("an …3210 ends", Some("an [X] ends")),
+        ],
+    );
+}
+
+#[test]
+fn cuts_are_searched_in_linear_time() {
+    let text = "a\n".repeat(2_000) + "b" + &"a\n".repeat(2_000);
+    let needle = Needle::new(Some(text.as_bytes()), None);
+    let start = std::time::Instant::now();
+    let deep = "a\n".repeat(5_000) + "…";
+    for part in ["a…", "a […] ", "a\n[git-trace cut a\na\n", "aaaa…a\na\na\na…", "…", &deep] {
+        let bytes = part.repeat(1_000_000 / part.len());
+        let changed = needle.replace_cuts(bytes.as_bytes(), MARKER).unwrap_or_default();
+        assert!(needle.replace_cuts(&changed, MARKER).is_none(), "{part}");
+    }
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_text_in_quotes_within_quotes_is_found() {
+    let text = "it's my <long> \"pass\" phrase";
+    let shell = |text: &str| text.replace('\'', "'\"'\"'");
+    let csv = |text: &str| text.replace('"', "\"\"");
+    let double = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    for form in [
+        shell(&shell(text)),
+        csv(&csv(text)),
+        csv(&shell(text)),
+        double(&shell(text)),
+        shell(&text.replace('\'', r"'\''")),
+        text.replace('\'', "''''"),
+        csv(text).replace(' ', "+"),
+        shell(text).replace(' ', "+"),
+        text.replace('<', "&lt;").replace('>', "&gt;").replace(' ', "+"),
+        text.replace('<', "%3C").replace(' ', "+"),
+    ] {
+        assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
+    }
 }
 
 #[test]

@@ -123,6 +123,22 @@ fn quoted_forms(text: &str) -> Vec<String> {
     // In SQL and CSV.
     forms.extend([text.replace('\'', "''"), text.replace('"', "\"\"")]);
     forms.extend([escaped("\\\"$`"), on_line(escaped("\\")), on_line(escaped("\\'"))]);
+    // A program that writes `+` for a space need not escape all that others do; the rest is decoded.
+    forms.push(text.replace(' ', "+"));
+    forms
+}
+
+/// A longer text would have too many forms.
+const LONGEST_QUOTED_TWICE: usize = 4096;
+
+/// Quoted once, and in all pairs of ways, such as a command in quotes within a command in quotes.
+fn quoted_twice(text: &str) -> Vec<String> {
+    let mut forms = quoted_forms(text);
+    forms.sort();
+    forms.dedup();
+    if text.len() <= LONGEST_QUOTED_TWICE {
+        forms.extend(forms.clone().iter().filter(|form| *form != text).flat_map(|form| quoted_forms(form)));
+    }
     forms
 }
 
@@ -133,9 +149,8 @@ pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     let mut encoded = vec![text.to_vec()];
     if let Ok(text) = std::str::from_utf8(text) {
         let crlf = text.replace("\r\n", "\n").replace('\n', "\r\n");
-        // A program that writes `+` for a space need not escape all that others do; the rest is decoded.
-        let mut texts = vec![text.split_whitespace().collect::<Vec<_>>().join(" "), text.replace(' ', "+")];
-        texts.extend([json_forms(text), json_forms(&crlf), quoted_forms(text)].concat());
+        let mut texts = vec![text.split_whitespace().collect::<Vec<_>>().join(" ")];
+        texts.extend([json_forms(text), json_forms(&crlf), quoted_twice(text)].concat());
         texts.push(crlf);
         plain.extend(texts.into_iter().map(String::into_bytes));
         encoded.extend(JSON.map(|json| json.escape(text).into_bytes()));

@@ -95,13 +95,15 @@ impl Rewriter<'_> {
         let (text, trailers) = gap.map_or((message, ""), |gap| message.split_at(gap + 2));
         let items = || trailers.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse::<ItemId>().ok());
         let is_purged = items().any(|item| self.target.items.contains(&item));
-        // A commit that changes several items names none.
-        let has_reason = !is_purged && items().next().is_none() && trailers.contains("Trace-Reason: ");
-        let is_reason_purged = is_purged || (has_reason && self.changes_purged(commit)?);
+        // A commit that changes several items names none, and one that compresses items names their summary.
+        let is_compression = trailers.contains("Trace-Op: compress");
+        let says_more = !is_purged && (is_compression || trailers.contains("Trace-Reason: "));
+        let is_of_purged = is_purged || (says_more && self.changes_purged(commit)?);
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let must_go =
-            is_purged && !is_marker(subject.as_bytes()) && !self.is_preview(commit, &items().collect(), subject)?;
+        let must_go = (is_purged || (is_of_purged && is_compression))
+            && !is_marker(subject.as_bytes())
+            && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
         let mut changed = self.redacted(&format!("{new_subject}{body}"));
         // A file that was purged shows the same in a commit that was rebased.
@@ -121,7 +123,7 @@ impl Rewriter<'_> {
                     None => continue,
                 },
                 Some(("Trace-Reason", reason)) => {
-                    let is_purged = is_reason_purged && !is_marker(reason.as_bytes());
+                    let is_purged = is_of_purged && !is_marker(reason.as_bytes());
                     let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
                     if new != reason {
                         self.forget_words(reason);
@@ -201,7 +203,7 @@ impl Rewriter<'_> {
         if must_go {
             return marker.clone();
         }
-        let cut = previews.and_then(|_| self.target.needle.replace_cut(subject, marker));
+        let cut = previews.and_then(|_| self.target.needle.replace_cuts_of(subject, marker));
         cut.unwrap_or_else(|| subject.to_owned())
     }
 

@@ -1,6 +1,20 @@
 //! The parts of items that identify purged content.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 use crate::trace::{Fields, Item};
+
+/// A text, and the forms in which exports may write it again: without spaces around it, and JSON without spaces, its members in order.
+pub(crate) fn forms_of_text(text: &[u8]) -> impl Iterator<Item = Cow<'_, [u8]>> {
+    let trimmed = text.trim_ascii();
+    let is_json = trimmed.starts_with(b"{") || trimmed.starts_with(b"[");
+    let json = is_json.then(|| serde_json::from_slice::<Value>(trimmed).ok()).flatten();
+    let json = json.map(|json| json.to_string().into_bytes()).filter(|json| json != trimmed);
+    let shorter = Some(Cow::Borrowed(trimmed)).filter(|_| trimmed.len() < text.len());
+    [Some(Cow::Borrowed(text)), shorter, json.map(Cow::Owned)].into_iter().flatten()
+}
 
 /// The parts of an item that a purge may change, with its id.
 pub(super) fn content(item: &Item) -> Vec<u8> {
