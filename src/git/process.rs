@@ -1,5 +1,6 @@
 //! Running git itself, for what libgit2 cannot be trusted with, and maintenance.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -67,6 +68,18 @@ pub(super) fn git(subcommand: &str) -> Process {
 /// Runs git and returns what it prints. An exit status other than 0 is an error.
 pub(super) fn text_of(git: &mut Process) -> Result<String, GitError> {
     Ok(String::from_utf8_lossy(&Answer::of(git)?.into_stdout()?).into_owned())
+}
+
+/// A path that git printed.
+#[cfg(unix)]
+pub(super) fn path_of(name: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    std::ffi::OsStr::from_bytes(name).into()
+}
+
+#[cfg(not(unix))]
+pub(super) fn path_of(name: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(name).into_owned().into()
 }
 
 impl Repo {

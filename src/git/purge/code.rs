@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
-use crate::git::process::{Answer, git, text_of};
+use crate::git::process::{Answer, git, path_of, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
@@ -168,17 +168,6 @@ impl Repo {
         }
         Ok(found)
     }
-}
-
-#[cfg(unix)]
-fn path_of(name: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    std::ffi::OsStr::from_bytes(name).into()
-}
-
-#[cfg(not(unix))]
-fn path_of(name: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(name).into_owned().into()
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
