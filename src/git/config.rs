@@ -3,6 +3,8 @@
 //! libgit2 reads the files only. `GIT_CONFIG_COUNT` and `GIT_CONFIG_PARAMETERS`, which `git -c` sets, are read here. As in git,
 //! they override the files, and the latter overrides the former.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -35,13 +37,18 @@ impl Config {
     }
 
     /// Whether git must read the files, because it includes one in a way that libgit2 does not know, or because libgit2 reads one of them,
-    /// or one that they include, in another way. libgit2 knows the branch only if refs are files.
-    pub(super) fn needs_git(&self, files: &[PathBuf], env: &Env, knows_branch: bool) -> Result<bool, GitError> {
+    /// or one that they include, in another way. `knows_branch` tells whether libgit2 compares the branch as git does.
+    pub(super) fn needs_git(
+        &self,
+        files: &[PathBuf],
+        env: &Env,
+        knows_branch: impl Fn() -> bool,
+    ) -> Result<bool, GitError> {
         let is_known = |key: &str| {
             let Some(condition) = key.strip_prefix("includeif.") else { return true };
             match condition.strip_prefix("gitdir:").or_else(|| condition.strip_prefix("gitdir/i:")) {
                 Some(pattern) => pattern != ".path" && !is_expanded_by_git(pattern),
-                None => knows_branch && condition.starts_with("onbranch:"),
+                None => condition.starts_with("onbranch:") && knows_branch(),
             }
         };
         let is_include = |(key, _): &Setting| key == "include.path" || key.starts_with("includeif.");
@@ -50,21 +57,29 @@ impl Config {
         if self.overrides.iter().any(is_include) || files.iter().any(|path| is_odd(path)) {
             return Ok(true);
         }
-        Ok(included.iter().any(|(key, path)| {
-            let path = String::from_utf8_lossy(path);
-            let is_odd = || match (path.strip_prefix("~/"), env.os("HOME")) {
-                (Some(path), Some(home)) => is_odd(&Path::new(home).join(path)),
-                // It is relative to one of them.
-                _ => files.iter().any(|file| is_odd(&file.with_file_name(&*path))),
-            };
-            !is_known(key) || is_expanded_by_git(&path) || is_odd()
-        }))
+        let included = included.iter().map(|(key, path)| (key, String::from_utf8_lossy(path)));
+        let included: Vec<(&String, Cow<'_, str>)> = included.collect();
+        if included.iter().any(|(key, path)| !is_known(key) || is_expanded_by_git(path)) {
+            return Ok(true);
+        }
+        let paths: Vec<PathBuf> = included
+            .iter()
+            .map(|(_, path)| match (path.strip_prefix("~/"), env.os("HOME")) {
+                (Some(path), Some(home)) => Path::new(home).join(path),
+                _ => PathBuf::from(&**path),
+            })
+            .collect();
+        Ok(includes_odd(files, &paths))
     }
 
     /// The settings that `git config --null --list` printed.
     pub(super) fn listed(printed: &str) -> Result<Self, GitError> {
         let files = git2::Config::new().map_err(|source| GitError::store("read the git configuration", source))?;
-        Ok(Self { files, overrides: parse_list(printed).map(|(key, value)| (key, Some(value))).collect() })
+        let pair = |entry: &str| match entry.split_once('\n') {
+            Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+            None => (entry.to_owned(), None),
+        };
+        Ok(Self { files, overrides: printed.split_terminator('\0').map(pair).collect() })
     }
 
     /// A key without a value (git's short form for true) is `"true"`.
@@ -87,13 +102,26 @@ impl Config {
         Ok(Some(value.to_owned()))
     }
 
-    /// The first remote that has `remote.<name>.<variable>` set to true.
+    /// Whether the setting has no value, not even an empty one.
+    pub(super) fn has_no_value(&self, key: &str) -> bool {
+        let wanted = canonical(key);
+        match self.overrides.iter().rev().find(|(key, _)| *key == wanted) {
+            Some((_, value)) => value.is_none(),
+            None => self.files.get_entry(&wanted).is_ok_and(|entry| !entry.has_value()),
+        }
+    }
+
+    /// The first remote that has `remote.<name>.<variable>` set to true; its last value counts.
     pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
         let suffix = format!(".{variable}");
-        Ok(self.section("remote")?.into_iter().find_map(|(key, value)| {
+        let settings = self.section("remote")?;
+        let is_set = |(key, value): &(String, Vec<u8>)| {
             let name = key.strip_prefix("remote.")?.strip_suffix(&suffix)?;
-            (parse_bool(std::str::from_utf8(&value).ok()?)?).then(|| name.to_owned())
-        }))
+            Some((name.to_owned(), parse_bool(std::str::from_utf8(value).ok()?)?))
+        };
+        let given: Vec<(String, bool)> = settings.iter().filter_map(is_set).collect();
+        let last = |name: &str| given.iter().rev().find(|(other, _)| other == name).is_some_and(|(_, is_set)| *is_set);
+        Ok(given.iter().map(|(name, _)| name).find(|name| last(name)).cloned())
     }
 
     /// All values of the setting, in git's order; values that are not UTF-8 are skipped.
@@ -175,13 +203,41 @@ pub(crate) fn parse_bool(value: &str) -> Option<bool> {
     git2::Config::parse_bool(value).ok()
 }
 
-/// Whether libgit2 may read a file in another way than git: line breaks after backslashes, `\\"`, and blanks after `""`.
+/// Whether one of the files that are included by these paths is odd. A path may be relative to any of the files, or to another
+/// included one.
+fn includes_odd(files: &[PathBuf], paths: &[PathBuf]) -> bool {
+    let mut seen: HashSet<PathBuf> = HashSet::new();
+    let mut waiting: Vec<PathBuf> = files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+    let mut known: HashSet<PathBuf> = waiting.iter().cloned().collect();
+    while let Some(folder) = waiting.pop() {
+        for path in paths.iter().map(|path| folder.join(path)) {
+            if !path.is_file() || !seen.insert(path.clone()) {
+                continue;
+            }
+            if is_odd(&path) {
+                return true;
+            }
+            // Paths such as `../x/y` would give new names to the same folders without an end.
+            let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+            waiting.extend(folder.filter(|folder| known.insert(folder.clone())));
+        }
+    }
+    false
+}
+
+/// Whether libgit2 may read a file in another way than git: line breaks after backslashes, `\\"`, blanks after `""`, and control
+/// characters that it takes as blanks.
 fn is_odd(path: &Path) -> bool {
     // A FIFO has its text only once.
     let text = if path.is_file() { bounded::read_file(path).unwrap_or_default() } else { Vec::new() };
-    text.windows(3).any(|bytes| {
-        matches!(bytes, [b'\\', b'\n', _] | [b'\\', b'\r', b'\n'] | [b'\\', b'\\', b'"'] | [b'"', b'"', b' ' | b'\t'])
-    })
+    let is_blank = |byte: &u8| matches!(byte, b'\x0b' | b'\x0c');
+    text.iter().any(is_blank)
+        || text.windows(3).any(|bytes| {
+            matches!(
+                bytes,
+                [b'\\', b'\n', _] | [b'\\', b'\r', b'\n'] | [b'\\', b'\\', b'"'] | [b'"', b'"', b' ' | b'\t']
+            )
+        })
 }
 
 /// Reads what `git config --null --list` prints: `<key>\n<value>\0`, or `<key>\0` for true.

@@ -23,6 +23,8 @@ pub enum GitError {
     UnsafeOwner,
     #[error("the bare repository `{}` is not used, because `safe.bareRepository` is `explicit`", path.display())]
     BareRepository { path: PathBuf },
+    #[error("`{}` is not the repository that git uses here, which is `{}`", path.display(), other.display())]
+    OtherRepository { path: PathBuf, other: PathBuf },
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
     UnknownExtension { extension: String },
     #[error("object {oid} is not in this repository")]
@@ -90,6 +92,7 @@ impl Diagnostic for GitError {
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::BareRepository { .. } => "if you trust it: git --git-dir=<its folder> trace …",
+            Self::OtherRepository { .. } => "change into another folder of the repository that you mean",
             Self::Quarantine => "use the post-receive hook",
             Self::MissingObject { .. } => "`git trace fsck` reports what it belongs to and what helps",
             Self::Unsigned { .. } => "`trace.sign` is set; if `git commit -S` can sign, so can git-trace",

@@ -104,6 +104,10 @@ impl Repo {
                 return Ok(Some(value).filter(|value| !value.contains(char::REPLACEMENT_CHARACTER)));
             }
             for section in [section, "user"] {
+                // Git refuses it.
+                if self.config()?.has_no_value(&format!("{section}.{key}")) {
+                    return Ok(None);
+                }
                 match self.config()?.text(&format!("{section}.{key}")) {
                     Err(GitError::BadSetting { .. }) => return Ok(None),
                     Ok(Some(value)) if !value.is_empty() => return Ok(Some(value)),
@@ -141,14 +145,16 @@ impl Repo {
     }
 }
 
-/// Reads `<seconds> <zone>` and `@<seconds> <zone>`, git's own form of a date.
+/// Reads `<seconds> <zone>` and `@<seconds> <zone>`, git's own form of a date. Git judges other zones than the usual ones.
 pub(super) fn plain_date(text: &str) -> Option<(i64, String)> {
     let (seconds, zone) = text.strip_prefix('@').unwrap_or(text).split_once(' ')?;
     let digits = zone.strip_prefix(['+', '-'])?;
-    let four = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_usual =
+        digits.len() == 4 && are_digits(digits) && digits[..2] < *"15" && digits[2..] < *"60" && zone != "-0000";
     // Git could read fewer digits as a year.
-    let many = seconds.len() >= 9 || text.starts_with('@');
-    (four && many).then(|| Some((seconds.parse().ok()?, zone.to_owned())))?
+    let many = (9..=10).contains(&seconds.len()) || (text.starts_with('@') && seconds.len() <= 10);
+    (is_usual && many && are_digits(seconds)).then(|| Some((seconds.parse().ok()?, zone.to_owned())))?
 }
 
 #[cfg(test)]

@@ -79,19 +79,39 @@ impl Repo {
             _ => Ok(()),
         };
         match &self.refs {
-            RefStorage::Files => {
+            RefStorage::Files if self.is_in_process()? => {
                 let log = || self.append_reflog(refname, &oid.to_string(), oid, log);
                 self.patiently(|| self.replace_oid(refname, oid, check, log))
             }
             // With reftable, an unreadable ref is a dangling symbolic ref.
-            RefStorage::Reftable(_) => {
+            storage => {
                 let input = format!("option no-deref\nupdate {refname} {oid}\n");
+                let update = || {
+                    self.update_refs(&["core.logAllRefUpdates=always"], Some(log), &input)
+                        .map_err(|error| locked(error, refname))
+                };
                 self.patiently(|| {
                     check()?;
-                    self.update_refs(&[], Some(log), &input).map_err(|error| locked(error, refname))
+                    match (update(), storage) {
+                        // Git replaces no file that it cannot read.
+                        (Err(GitError::Command { stderr, .. }), RefStorage::Files)
+                            if stderr.contains("reference broken") =>
+                        {
+                            self.without_file(refname, update)
+                        }
+                        (done, _) => done,
+                    }
                 })
             }
         }
+    }
+
+    /// Runs `act` while the damaged file of a ref is away. It comes back if that fails.
+    fn without_file(&self, refname: &str, act: impl FnOnce() -> Result<(), GitError>) -> Result<(), GitError> {
+        let path = self.common_dir().join(refname);
+        let text = fs::read(&path).map_err(|source| GitError::io("read", &path, source))?;
+        fs::remove_file(&path).map_err(|source| GitError::io("remove", &path, source))?;
+        act().inspect_err(|_| drop(fs::write(&path, text)))
     }
 
     /// Logs the missing last move of a ref to a commit, whose [`Repo::lock`] the caller holds. With reftable, none can be missing.

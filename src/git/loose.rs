@@ -199,7 +199,8 @@ impl Repo {
             return Ok(false);
         }
         let folder = self.common_dir().join("trace").join("damaged");
-        fs::create_dir_all(&folder).map_err(|source| GitError::io("create the folder", &folder, source))?;
+        let failed = |source| GitError::io("create the folder", &folder, source);
+        self.permissions()?.create_folders(&folder).map_err(failed)?;
         fs::rename(&path, folder.join(digits)).map_err(|source| GitError::io("move away", &path, source))?;
         effect::note_change();
         Ok(true)

@@ -44,6 +44,36 @@ impl Outgoing {
     }
 }
 
+/// Where git pushes to or fetches from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Destination<'a> {
+    Remote(&'a str),
+    /// One of [`Repo::addresses`].
+    Address(&'a str),
+}
+
+impl<'a> From<&'a str> for Destination<'a> {
+    fn from(remote: &'a str) -> Self {
+        Self::Remote(remote)
+    }
+}
+
+impl<'a> Destination<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Self::Remote(name) | Self::Address(name) => name,
+        }
+    }
+
+    /// What keeps git from replacing an address once more: of the beginnings that it replaces, the longest one counts.
+    fn settings(self) -> Vec<(String, &'a str)> {
+        match self {
+            Self::Remote(_) => Vec::new(),
+            Self::Address(url) => ["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), url)).to_vec(),
+        }
+    }
+}
+
 /// How many bytes of refspecs one call of `git push` gets, which reads none from its stdin. Systems limit all arguments together with
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
 const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
@@ -92,7 +122,7 @@ impl Repo {
     pub(crate) fn push(&self, remote: &str, outgoing: &[Outgoing]) -> Result<Vec<PushedRef>, GitError> {
         let mut pushed = Vec::new();
         for batch in batches(outgoing, MAX_ARGUMENTS) {
-            let mut command = self.git_push(remote);
+            let mut command = self.git_push(remote.into());
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
@@ -101,40 +131,80 @@ impl Repo {
         Ok(pushed)
     }
 
-    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
-    pub(crate) fn push_quietly(&self, remote: &str, refspec: &str) -> Result<Option<PushedRef>, GitError> {
-        let mut command = self.git_push(remote);
-        command.args(PUSH).args(["--", remote, refspec]);
+    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself. Each address of a remote gives
+    /// an answer.
+    pub(crate) fn push_quietly(&self, to: Destination<'_>, outgoing: &Outgoing) -> Result<Vec<PushedRef>, GitError> {
+        let mut command = self.git_push(to);
+        command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", to.name(), &outgoing.refspec]);
         let answer = Answer::of(command.stdin(Stdio::inherit()))?;
-        Ok(pushed_refs(answer, Answer::into_error)?.pop())
+        pushed_refs(answer, Answer::into_error)
+    }
+
+    /// The addresses that git uses for a remote: all that it pushes to, or those that it fetches from. Git is asked only if settings
+    /// replace addresses.
+    pub(crate) fn addresses(&self, remote: &str, to_push: bool) -> Result<Vec<String>, GitError> {
+        let config = self.config()?;
+        let [urls, push] = ["url", "pushurl"].map(|kind| config.texts(&format!("remote.{remote}.{kind}")));
+        let (urls, push) = (urls?, push?);
+        // An empty value resets the list.
+        let is_plain = !urls.is_empty() && !urls.iter().chain(&push).any(String::is_empty);
+        if is_plain && config.subsections("url")?.is_empty() {
+            return Ok(if to_push && !push.is_empty() { push } else { urls });
+        }
+        let mut command = self.git("remote");
+        command.args(["get-url", "--all"]).args(to_push.then_some("--push")).args(["--", remote]);
+        let answer = Answer::of(&mut command)?;
+        // Pushes and fetches report what is wrong with it.
+        let listed = if answer.is_success() { String::from_utf8_lossy(&answer.stdout) } else { remote.into() };
+        Ok(listed.lines().map(str::to_owned).collect())
     }
 
     /// A `git push` that moves no ref here: otherwise git moves the refs that the remote's configured refspecs map, such as the traces
     /// of a mirror, back to the pushed commits.
-    fn git_push(&self, remote: &str) -> Process {
+    fn git_push(&self, to: Destination<'_>) -> Process {
         // The caller says what to do if the remote rejects a ref.
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
+        let mut settings = to.settings();
         // Git warns of a path in a key, and refuses line breaks.
-        if !remote.starts_with('/') && !remote.contains('\n') {
-            // `-c` would end the key at a `=` in the name.
-            let count = self.env.text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0_u32);
-            command.env("GIT_CONFIG_COUNT", (count + 1).to_string());
-            command.env(format!("GIT_CONFIG_KEY_{count}"), format!("remote.{remote}.fetch"));
-            command.env(format!("GIT_CONFIG_VALUE_{count}"), "^refs/*");
+        if let Destination::Remote(remote) = to
+            && !remote.starts_with('/')
+            && !remote.contains('\n')
+        {
+            settings.push((format!("remote.{remote}.fetch"), "^refs/*"));
         }
+        self.configure(&mut command, &settings);
         command
     }
 
+    /// Adds settings. `-c` would end a key at a `=` in a name.
+    fn configure(&self, command: &mut Process, settings: &[(String, &str)]) {
+        let count = self.env.text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0_usize);
+        for (index, (key, value)) in settings.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{}", count + index), key);
+            command.env(format!("GIT_CONFIG_VALUE_{}", count + index), value);
+        }
+        if !settings.is_empty() {
+            command.env("GIT_CONFIG_COUNT", (count + settings.len()).to_string());
+        }
+    }
+
     /// Git's progress and messages go to stderr. Fails with [`GitError::NotStored`] if only refs are the obstacle.
-    pub(crate) fn fetch(&self, remote: &str, refspecs: &[String], options: &[&str]) -> Result<(), GitError> {
+    pub(crate) fn fetch<'a>(
+        &self,
+        from: impl Into<Destination<'a>>,
+        refspecs: &[String],
+        options: &[&str],
+    ) -> Result<(), GitError> {
+        let from = from.into();
         self.remove_stale_git_locks();
         let mut command = self.git_with(self.beside_writers()?, "fetch");
+        self.configure(&mut command, &from.settings());
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
             .args(["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin"])
             .args(options)
             .arg("--")
-            .arg(remote);
+            .arg(from.name());
         let status = command.input(refspecs.join("\n") + "\n").stdout(Stdio::null()).status()?;
         match status.code() {
             Some(0) => {}

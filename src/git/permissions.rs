@@ -95,6 +95,11 @@ fn parse(value: &str) -> Option<Permissions> {
 }
 
 impl Repo {
+    /// Gives a new file in the git folder its permissions.
+    pub(crate) fn share_file(&self, path: &Path) -> Result<(), GitError> {
+        self.permissions()?.adjust(path).map_err(|source| GitError::io("set the permissions of", path, source))
+    }
+
     /// The setting, read on first use.
     pub(super) fn permissions(&self) -> Result<Permissions, GitError> {
         if let Some(permissions) = self.permissions.get() {

@@ -16,7 +16,7 @@ use super::config::parse_bool;
 use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
-use super::process::{Answer, git};
+use super::process::{Answer, git, path_of};
 use crate::base::bounded;
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
@@ -41,8 +41,12 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
     if place.is_some() {
         return Ok(opened);
     }
-    if !env.is_set("GIT_DIR") {
-        check_bare(opened.path(), Path::new("."))?;
+    if env.is_set("GIT_DIR") {
+        if !has_plain_head(opened.path()) {
+            ask(None)?.into_stdout()?;
+        }
+    } else if let Some(other) = found_instead(opened.path(), Path::new("."), None)? {
+        return Err(GitError::OtherRepository { path: opened.path().to_owned(), other });
     }
     with_worktree(opened, env)
 }
@@ -79,8 +83,7 @@ pub(super) fn discover(folder: &Path, env: &Env) -> Result<PathBuf, GitError> {
     set_up(env);
     check_object_format(folder)?;
     let found = Repository::discover(folder).map_err(GitError::opening)?;
-    check_bare(found.path(), folder)?;
-    Ok(found.path().to_owned())
+    Ok(found_instead(found.path(), folder, Some(folder))?.unwrap_or_else(|| found.path().to_owned()))
 }
 
 /// Whether all that git checks belongs to the user. libgit2 finds fewer settings of `safe.directory`.
@@ -115,29 +118,72 @@ fn check_object_format(folder: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Asks git about `safe.bareRepository` if `folder` is inside of the git folder that was found, which is not a `.git`.
-fn check_bare(git_dir: &Path, folder: &Path) -> Result<(), GitError> {
-    let is_inside = folder.canonicalize().is_ok_and(|folder| folder.starts_with(git_dir));
-    if !is_inside || git_dir.ends_with(".git") {
-        return Ok(());
+/// The git folder that git finds from `folder` if it is not `git_dir`, which libgit2 found. Git also decides about `safe.bareRepository`.
+/// It is asked unless `git_dir` is the first `.git` on the way up, or what that file names. `place` is as in [`ask`].
+fn found_instead(git_dir: &Path, folder: &Path, place: Option<&Path>) -> Result<Option<PathBuf>, GitError> {
+    let found = git_dir.canonicalize().ok();
+    if found.as_ref().is_some_and(|found| is_first(found, folder)) {
+        return Ok(None);
     }
-    let answer = ask(Some(folder))?;
-    if answer.is_success() {
-        Ok(())
-    } else if answer.stderr.contains("safe.bareRepository is") {
-        Err(GitError::BareRepository { path: git_dir.to_owned() })
-    } else {
-        Err(answer.into_error())
+    let answer = ask(place)?;
+    if answer.stderr.contains("safe.bareRepository is") {
+        return Err(GitError::BareRepository { path: git_dir.to_owned() });
+    }
+    let printed = answer.into_stdout()?;
+    let other = path_of(printed.strip_suffix(b"\n").unwrap_or(&printed));
+    Ok((other.canonicalize().ok() != found).then_some(other))
+}
+
+/// Whether git certainly finds `git_dir` from `folder`. A committed folder can look like a bare repository, but cannot be named `.git`.
+fn is_first(git_dir: &Path, folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let is_there = |path: &Path| path.symlink_metadata().is_ok();
+    for folder in folder.ancestors() {
+        let dot_git = folder.join(".git");
+        if is_there(&dot_git) {
+            return named_by(&dot_git).as_deref() == Some(git_dir) && has_plain_head(git_dir);
+        }
+        if folder == git_dir && folder.ends_with(".git") {
+            return has_plain_head(git_dir);
+        }
+        let [has_head, is_main, is_linked] = ["HEAD", "refs", "commondir"].map(|name| is_there(&folder.join(name)));
+        if has_head && (is_main || is_linked) {
+            return false;
+        }
+    }
+    false
+}
+
+/// The git folder at `.git`, or the one of a linked worktree or of a submodule that this file names.
+fn named_by(dot_git: &Path) -> Option<PathBuf> {
+    if !dot_git.is_file() {
+        return dot_git.canonicalize().ok();
+    }
+    let text = bounded::read_file(dot_git).ok()?;
+    let path = path_of(text.strip_prefix(b"gitdir: ")?.trim_ascii_end());
+    dot_git.with_file_name(path).canonicalize().ok()
+}
+
+/// Whether git certainly accepts `HEAD` in a git folder. libgit2 accepts any file.
+fn has_plain_head(git_dir: &Path) -> bool {
+    let path = git_dir.join("HEAD");
+    if let Ok(target) = fs::read_link(&path) {
+        return target.to_str().is_some_and(|target| target.starts_with("refs/"));
+    }
+    let text = if path.is_file() { bounded::read_file(&path).unwrap_or_default() } else { Vec::new() };
+    match text.strip_prefix(b"ref:") {
+        Some(target) => target.trim_ascii_start().starts_with(b"refs/"),
+        None => text.get(..40).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
     }
 }
 
-/// Whether git opens the repository at `place`.
+/// The git folder that git finds at `place`, or as the environment says.
 fn ask(place: Option<&Path>) -> Result<Answer, GitError> {
     let mut command = git("rev-parse");
     if let Some(place) = place {
         command.current_dir(place).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
     }
-    Answer::of(command.args(["rev-parse", "--git-dir"]))
+    Answer::of(command.args(["rev-parse", "--absolute-git-dir"]))
 }
 
 /// Opens a repository that git trusts.
@@ -169,6 +215,13 @@ fn set_up(env: &Env) {
                 // SAFETY: as above.
                 let _ = unsafe { git2::opts::set_search_path(level, "") };
             }
+        }
+        if env.is_set("XDG_CONFIG_HOME")
+            && env.os("XDG_CONFIG_HOME").is_none()
+            && let Some(home) = env.os("HOME").filter(|_| !env.is_set("GIT_CONFIG_GLOBAL"))
+        {
+            // SAFETY: as above. Git takes an empty variable as none.
+            let _ = unsafe { git2::opts::set_search_path(ConfigLevel::XDG, Path::new(home).join(".config/git")) };
         }
         if let Some(folder) = system_folder(env) {
             // SAFETY: as above.

@@ -149,6 +149,8 @@ pub enum TraceError {
     DamagedRecord { item: ItemId, line: usize },
     #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
     Unsigned { what: String, oid: Oid },
+    #[error("priorities were not pushed")]
+    NotShared { source: Box<TraceError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
     Unrelated { remote: String, name: TraceName },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
@@ -373,6 +375,7 @@ impl Diagnostic for TraceError {
             | Self::LongSummary { .. }
             | Self::NothingSelected { .. }
             | Self::Unsigned { .. }
+            | Self::NotShared { .. }
             | Self::Unrelated { .. } => 1,
             _ => 2,
         }

@@ -248,6 +248,49 @@ fn a_network_may_lead_to_this_repository() {
 }
 
 #[test]
+fn a_remote_that_is_this_repository_and_hides_the_probe_is_found_out() {
+    let repo = repo_with(&["first"]);
+    let before = repo.refs();
+    repo.git(&["config", "protocol.ext.allow", "always"]);
+    repo.git(&["remote", "add", "me", &format!("ext::%S {}", repo.git_dir().display())]);
+    for hidden in ["refs", "!refs/heads", "!refs/traces"] {
+        repo.git(&["config", "--add", "transfer.hideRefs", hidden]);
+    }
+    let refused = later(&repo, &["archive", "me", "claude-code/first"]);
+    assert!(refused.contains("it needs objects of this repository") && refused.ends_with("[exit 1]"), "{refused}");
+    let after = repo.refs().lines().filter(|line| !line.contains("trace-remotes/")).collect::<Vec<_>>().join("\n");
+    assert_eq!(after, before.trim_end());
+    assert_eq!(repo.bodies("claude-code/first"), ["one", "two"]);
+    assert!(repo.lines(&["sessions", "--archived", "--json"]).is_empty());
+    repo.text(&["show", "--trace", "claude-code/first", "#0"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn other_users_of_a_shared_repository_can_read_what_is_archived() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let repo = TestRepo::classic(&["--shared=group"]);
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "vault", "../vault.git"]);
+    repo.say("hello");
+    repo.text(&["push", "vault", "main"]);
+    repo.text(&["branch", "old"]);
+    let blob = repo.git(&["ls-tree", "-r", "--format=%(objectname)", "refs/traces/main", "00"]).trim().to_owned();
+    let path = repo.git_dir().join("objects").join(&blob[..2]).join(&blob[2..]);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let mode_after = |command: &str, file: &str| {
+        let script = format!("umask 077; git trace {command}");
+        let output = crate::repo::run(repo.command("sh").args(["-c", &script]), b"");
+        let said = repo.exact(&output);
+        let metadata = fs::metadata(repo.git_dir().join(file)).expect(&said);
+        format!("{:o}", metadata.permissions().mode() & 0o7777)
+    };
+    assert_eq!(mode_after("archive vault old", "trace/archived"), "660");
+    fs::write(&path, "damaged").unwrap();
+    assert_eq!(mode_after("fetch --refetch vault", "trace/damaged"), "2770");
+}
+
+#[test]
 fn a_purge_keeps_the_list_without_the_text() {
     let repo = repo_with(&[]);
     hook(&repo, &session(&repo, "first", &["hunter2secret is the password", "two"]));

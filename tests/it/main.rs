@@ -65,6 +65,7 @@ mod samples;
 mod screening;
 mod search;
 mod sessions_of_agents;
+mod settings;
 mod sharing;
 mod sharing_prompt;
 mod shells;

@@ -1040,6 +1040,145 @@ fn a_push_to_another_address_than_the_fetched_one_contains_no_priorities_of_othe
     assert!(reasons.contains("another rule") && !reasons.contains("hacked"), "{reasons}");
 }
 
+impl Team {
+    /// A clone that pushed a trace with a reason that is for the first address only. `other.git` is empty.
+    fn with_a_secret_reason() -> Self {
+        let team = Self::new();
+        team.git("ada", &["init", "--quiet", "--bare", "../other.git"]);
+        team.ok("ada", &["--trace", "secret", "commit", "-m", "hidden"]);
+        team.ok("ada", &["--trace", "secret", "skip", "#0", "--reason", "a customer was hacked"]);
+        team
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.home.home().join(name).display().to_string()
+    }
+
+    fn reasons_at(&self, who: &str, hub: &str) -> String {
+        let git_dir = format!("--git-dir=../{hub}");
+        self.git(who, &[&git_dir, "log", "-p", "--format=", "refs/trace-records/priority"])
+    }
+
+    /// Pushes a trace with a public reason, and checks that a hub gets this one only.
+    fn push_public(&self, who: &str, hub: &str) {
+        self.ok(who, &["--trace", "open", "commit", "-m", "public"]);
+        for reason in ["a rule", "another rule"] {
+            self.ok(who, &["--trace", "open", "pin", "#0", "--reason", reason]);
+            self.ok(who, &["push", "origin", "open"]);
+            let reasons = self.reasons_at(who, hub);
+            assert!(reasons.contains(reason) && !reasons.contains("hacked"), "{reasons}");
+        }
+    }
+}
+
+#[test]
+fn a_push_to_an_address_that_a_setting_replaces_contains_no_other_reasons() {
+    for key in ["pushInsteadOf", "insteadOf"] {
+        let team = Team::with_a_secret_reason();
+        team.ok("ada", &["push", "origin", "secret"]);
+        let url = team.git("ada", &["remote", "get-url", "origin"]);
+        team.git("ada", &["config", &format!("url.{}.{key}", team.path("other.git")), url.trim()]);
+        team.push_public("ada", "other.git");
+        // A second replacement of the new address does not count.
+        let elsewhere = format!("url.{}.{key}", team.path("nowhere.git"));
+        team.git("ada", &["config", &elsewhere, &team.path("other")]);
+        team.ok("ada", &["--trace", "open", "pin", "#0", "--reason", "a last rule"]);
+        team.ok("ada", &["push", "origin", "open"]);
+        let reasons = team.reasons_at("ada", "other.git");
+        assert!(reasons.contains("a last rule") && !reasons.contains("hacked"), "{reasons}");
+    }
+}
+
+#[test]
+fn a_push_to_a_second_address_contains_no_other_reasons() {
+    let team = Team::with_a_secret_reason();
+    team.ok("ada", &["push", "origin", "secret"]);
+    let url = team.git("ada", &["remote", "get-url", "origin"]);
+    for address in [url.trim(), "../other.git"] {
+        team.git("ada", &["config", "--add", "remote.origin.pushurl", address]);
+    }
+    team.push_public("ada", "other.git");
+    assert!(team.reasons_at("ada", "shared.git").contains("another rule"));
+}
+
+#[test]
+fn a_push_after_the_list_of_addresses_was_reset_contains_no_other_reasons() {
+    let team = Team::with_a_secret_reason();
+    team.git("ada", &["config", "remote.origin.pushurl", "../other.git"]);
+    team.ok("ada", &["push", "origin", "secret"]);
+    team.git("ada", &["config", "--add", "remote.origin.pushurl", ""]);
+    // Git before 2.46 pushes to the first one.
+    if team.git("ada", &["remote", "get-url", "--push", "origin"]).contains("shared.git") {
+        team.push_public("ada", "shared.git");
+    }
+}
+
+#[test]
+fn a_push_after_plain_git_fetched_from_another_address_contains_no_other_reasons() {
+    let team = Team::with_a_secret_reason();
+    team.ok("ada", &["push", "origin", "secret"]);
+    for by_hand in [false, true] {
+        let who = if by_hand { "bob" } else { "eve" };
+        team.git("ada", &["clone", "--quiet", "../shared.git", &format!("../{who}2")]);
+        let who = &*format!("{who}2");
+        if by_hand {
+            let refspec = "+refs/trace-records/p*:refs/trace-remote-records/origin/p*";
+            team.git(who, &["config", "--add", "remote.origin.fetch", refspec]);
+        } else {
+            team.ok(who, &["remote", "origin", "--follow"]);
+        }
+        team.git(who, &["fetch", "-q", "origin"]);
+        team.git(who, &["rev-parse", "refs/trace-remote-records/origin/priority"]);
+        let hub = format!("of-{who}.git");
+        team.git(who, &["init", "--quiet", "--bare", &format!("../{hub}")]);
+        team.git(who, &["remote", "set-url", "origin", &format!("../{hub}")]);
+        team.push_public(who, &hub);
+    }
+}
+
+#[test]
+fn priorities_go_to_each_address_of_a_remote() {
+    let team = Team::with_a_secret_reason();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["pin", "#0", "--reason", "first"]);
+    team.ok("ada", &["push", "origin", "main"]);
+    team.git("ada", &["remote", "set-url", "--add", "origin", "../other.git"]);
+    for reason in ["second", "third"] {
+        team.ok("ada", &["skip", "#0", "--reason", reason]);
+        team.ok("ada", &["push", "origin", "main"]);
+        for hub in ["shared.git", "other.git"] {
+            assert!(team.reasons_at("ada", hub).contains(reason), "{hub} {reason}");
+        }
+    }
+    // One that refuses them stops no other, and is reported.
+    let hook = team.home.home().join("other.git/hooks/update");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, "#!/bin/sh\ncase $1 in refs/trace-records/*) exit 1;; esac\n").unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    team.ok("ada", &["skip", "#0", "--reason", "fourth"]);
+    let (code, said) = team.run("ada", &["push", "origin", "main"]);
+    assert!(code == Some(1) && said.contains("hook declined"), "{said}");
+    assert!(team.reasons_at("ada", "shared.git").contains("fourth"));
+}
+
+#[test]
+fn a_push_reports_the_traces_although_a_hook_refuses_the_priorities() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.ok("ada", &["pin", "#0"]);
+    let hook = team.home.home().join("ada/.git/hooks/pre-push");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let script = "#!/bin/sh\nwhile read -r a b name c; do case $name in refs/trace-records/*) exit 1;; esac; done\n";
+    std::fs::write(&hook, script).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let (code, said) = team.run("ada", &["push", "--json", "origin", "main"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains(r#""name":"main","result":"pushed""#), "{said}");
+    assert!(said.contains("error: priorities were not pushed"), "{said}");
+    std::fs::remove_file(hook).unwrap();
+    assert!(team.ok("ada", &["push", "origin", "main"]).contains("and the priority of 1 item"));
+}
+
 #[test]
 fn a_trace_that_was_deleted_on_the_remote_and_here_stays_deleted() {
     let team = Team::new();

@@ -332,3 +332,41 @@ fn a_signed_trace_under_the_name_of_an_unrelated_one_is_refused() {
     let merged = trace_in(&repo, "bob", &["merge", "origin/main"]);
     assert!(merged.ends_with("[exit 0]"), "{merged}");
 }
+
+#[test]
+fn unsigned_commits_that_plain_git_fetched_are_refused() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "bob", &["pull"]);
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
+    for target in ["refs/heads/evil", "refs/tags/evil"] {
+        repo.git(&["-C", "../eve", "push", "-q", "origin", &format!("refs/traces/main:{target}")]);
+    }
+    repo.git(&["-C", "../bob", "fetch", "-q", "--tags", "origin"]);
+    repo.git(&["-C", "../bob", "fetch", "-q", "origin", "evil"]);
+    let refs = || repo.git(&["-C", "../bob", "for-each-ref", "refs/traces", "refs/trace-orig"]);
+    let before = refs();
+    for from in ["origin/evil", "refs/tags/evil", "FETCH_HEAD"] {
+        for args in [
+            &["cherry-pick", from, "#1"][..],
+            &["branch", "back", from],
+            &["switch", "-c", "back", from],
+            &["reset", from],
+            &["rebase", from],
+            &["merge", from],
+            &["merge", from, "--items", "#1"],
+        ] {
+            let said = trace_in(&repo, "bob", args);
+            let expected = " has no valid signature, which `trace.requireSigned` demands";
+            assert!(said.contains(expected) && said.ends_with("[exit 1]"), "{args:?}: {said}");
+        }
+    }
+    assert_eq!(refs(), before);
+    // What was done here may be repeated, signed or not.
+    trace_in(&repo, "bob", &["commit", "-m", "mine"]);
+    let tip = repo.git(&["-C", "../bob", "rev-parse", "refs/traces/main"]);
+    for args in [&["undo"][..], &["reset", tip.trim()], &["branch", "copy", tip.trim()]] {
+        let said = trace_in(&repo, "bob", args);
+        assert!(said.ends_with("[exit 0]"), "{args:?}: {said}");
+    }
+}

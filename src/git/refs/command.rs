@@ -171,14 +171,14 @@ impl Repo {
     }
 
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        let mut command = self.git_with(&["core.preferSymlinkRefs=false"], "symbolic-ref");
+        let mut command = self.git_for_refs(&["core.preferSymlinkRefs=false"], "symbolic-ref");
         let done = text_of(command.args(["-m", why, "--", refname, target]));
         done.map(drop).map_err(|error| locked(error, refname))
     }
 
     /// For refs of any storage.
     pub(super) fn delete_symbolic_by_git(&self, refname: &str) -> Result<(), GitError> {
-        let done = text_of(self.git("symbolic-ref").args(["--delete", "--", refname]));
+        let done = text_of(self.git_for_refs(&[], "symbolic-ref").args(["--delete", "--", refname]));
         done.map(drop).map_err(|error| locked(error, refname))
     }
 

@@ -15,6 +15,7 @@ mod rename;
 mod update;
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
 use git2::{ConfigLevel, ErrorCode, Repository};
@@ -27,6 +28,7 @@ use super::open::Repo;
 use super::operation::{BACKUP_REFS, Move};
 use super::process::text_of;
 use crate::base::effect;
+use crate::base::process::Process;
 use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
@@ -324,7 +326,7 @@ impl Repo {
     }
 
     /// Whether refs that are files are moved without git: `reference-transaction` may watch or refuse moves.
-    fn is_in_process(&self) -> Result<bool, GitError> {
+    pub(super) fn is_in_process(&self) -> Result<bool, GitError> {
         // Git 2.54 and later also run hooks that the configuration names.
         let is_hook = |(key, event): &(String, String)| key.strip_suffix(".event").is_some() && event == HOOK;
         if self.config()?.subsections("hook")?.iter().any(is_hook) {
@@ -334,9 +336,36 @@ impl Repo {
             None => self.common_dir().join("hooks"),
             // Only git resolves the home folder of another user, and its own prefixes.
             Some(path) if is_expanded_by_git(&path) => return Ok(false),
+            // Git looks for it in the folder that it runs in, which is the root of the working tree only for commands inside of that.
+            Some(path) if !path.starts_with("~/") && Path::new(&path).is_relative() && !self.runs_in_worktree() => {
+                return Ok(false);
+            }
             Some(path) => self.configured_path(&path),
         };
         Ok(!folder.join(HOOK).exists())
+    }
+
+    /// Whether git runs its commands here in the root of the working tree.
+    fn runs_in_worktree(&self) -> bool {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        let (Some(here), Some(root)) = (canonical(Path::new(".")), self.worktree().and_then(|root| canonical(&root)))
+        else {
+            return false;
+        };
+        let is_in = |git_dir: &Path| canonical(git_dir).is_some_and(|git_dir| here.starts_with(git_dir));
+        here.starts_with(root) && !is_in(self.git_dir()) && !is_in(self.common_dir())
+    }
+
+    /// Git as the user would run it here to move refs: its hooks run in the root of the working tree only if it is called in it. The
+    /// refs of another repository are moved from there.
+    fn git_for_refs(&self, settings: &[&str], subcommand: &str) -> Process {
+        let mut command = self.git_with(settings, subcommand);
+        if self.is_elsewhere() {
+            command.current_dir(self.worktree().filter(|root| root.exists()).as_deref().unwrap_or(self.git_dir()));
+        } else if !self.runs_in_worktree() && !self.env().is_set("GIT_WORK_TREE") {
+            command.env_remove("GIT_WORK_TREE");
+        }
+        command
     }
 
     /// Retries while another process has the lock.
@@ -359,7 +388,7 @@ impl Repo {
 
     /// All instructions are followed, or none.
     pub(super) fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
-        let mut command = self.git_with(settings, "update-ref");
+        let mut command = self.git_for_refs(settings, "update-ref");
         if let Some(log) = log {
             let why = log.one_line();
             // Git accepts no empty reason.

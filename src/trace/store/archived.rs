@@ -213,5 +213,6 @@ fn change(repo: &Repo, is_old: impl Fn(&TraceName) -> bool, new: &[Archived]) ->
 fn write(repo: &Repo, lines: &[String]) -> Result<(), TraceError> {
     let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
     let path = path(repo);
-    Ok(put(&path, Access::Usual, text.as_bytes()).map_err(|source| GitError::io("write", path, source))?)
+    put(&path, Access::Usual, text.as_bytes()).map_err(|source| GitError::io("write", &path, source))?;
+    Ok(repo.share_file(&path)?)
 }

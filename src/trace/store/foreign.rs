@@ -96,30 +96,21 @@ pub(crate) fn require_files(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result
     Ok(())
 }
 
-/// Refuses a commit that a remote has and no local trace, if `trace.requireSigned` is set and git accepts no signature of it or of a
-/// later commit of the remote.
+/// Refuses a commit that no local trace has, and no backup, if `trace.requireSigned` is set and git accepts no signature of it or of a
+/// later commit of a remote. It may have been fetched by plain git, as a branch or a tag.
 pub(crate) fn require_signed_if_foreign(
     repo: &Repo,
     what: impl FnOnce() -> String,
     oid: Oid,
 ) -> Result<(), TraceError> {
-    if has_required_signature(repo, oid)? {
+    if has_required_signature(repo, oid)? || !is_foreign(repo, oid, None)? {
         return Ok(());
     }
-    for (_, tip) in repo.list_refs(TRACES)? {
+    for (_, tip) in repo.list_refs("refs/trace-remotes/")? {
         // `fsck` reports damaged tips.
-        if repo.is_ancestor(oid, tip).unwrap_or(false) {
+        if repo.is_ancestor(oid, tip).unwrap_or(false) && has_required_signature(repo, tip)? {
             return Ok(());
         }
     }
-    let mut is_foreign = false;
-    for (_, tip) in repo.list_refs("refs/trace-remotes/")? {
-        if repo.is_ancestor(oid, tip).unwrap_or(false) {
-            if has_required_signature(repo, tip)? {
-                return Ok(());
-            }
-            is_foreign = true;
-        }
-    }
-    if is_foreign { Err(TraceError::Unsigned { what: what(), oid }) } else { Ok(()) }
+    Err(TraceError::Unsigned { what: what(), oid })
 }

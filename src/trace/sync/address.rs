@@ -1,44 +1,91 @@
 //! Addresses of remotes: remote-tracking refs report the state of one address, and nothing about another.
+//!
+//! Addresses are those that git names after `url.<base>.insteadOf` and its like.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::lines::fetched_ref;
 use super::tracking_ref;
 use crate::base::replace::{Access, put};
-use crate::git::Repo;
+use crate::git::{Destination, GitError, Repo};
 use crate::trace::TraceError;
 
-fn addresses(repo: &Repo, remote: &str, kind: &str) -> Result<Vec<String>, TraceError> {
-    Ok(repo.config()?.texts(&format!("remote.{remote}.{kind}"))?)
-}
-
-/// Deletes the remote-tracking refs of a remote whose addresses have changed since the last call.
+/// Deletes the remote-tracking refs of a remote whose addresses have changed since the last call, or are not known to be the same.
 pub(super) fn forget_other_address(repo: &Repo, remote: &str) -> Result<(), TraceError> {
-    let both = [addresses(repo, remote, "url")?, addresses(repo, remote, "pushurl")?];
-    // An address may contain a password.
-    let digest = blake3::hash(both.map(|list| list.join("\n")).join("\n\n").as_bytes()).to_hex();
-    let file = &blake3::hash(remote.as_bytes()).to_hex()[..16];
-    let path = repo.common_dir().join("trace").join("cache").join("remotes").join(file);
-    let known = fs::read_to_string(&path).ok();
-    if known.as_deref() == Some(digest.as_str()) {
+    let digest = digest(repo, remote)?;
+    let path = path(repo, remote);
+    if fs::read_to_string(&path).is_ok_and(|known| known == digest) {
         return Ok(());
     }
-    if known.is_some() {
-        for prefix in [tracking_ref(remote, ""), fetched_ref(remote, "")] {
-            let refs = repo.list_refs(&prefix)?;
-            repo.delete_refs(refs.iter().map(|(refname, _)| refname.as_str()))?;
-        }
+    for prefix in [tracking_ref(remote, ""), fetched_ref(remote, "")] {
+        let refs = repo.list_refs(&prefix)?;
+        repo.delete_refs(refs.iter().map(|(refname, _)| refname.as_str()))?;
     }
-    if let Some(folder) = path.parent() {
-        // Without the file, the next call knows as little.
-        let _ = fs::create_dir_all(folder).and_then(|()| put(&path, Access::Cache, digest.as_bytes()));
-    }
+    remember(&path, &digest);
     Ok(())
 }
 
-/// The address that pushes go to, if fetches come from others.
-pub(super) fn push_address(repo: &Repo, remote: &str) -> Result<Option<String>, TraceError> {
-    let (from, to) = (addresses(repo, remote, "url")?, addresses(repo, remote, "pushurl")?);
-    let is_other = !to.iter().any(|address| from.contains(address));
-    Ok(to.into_iter().next().filter(|_| is_other))
+/// Remembers the addresses of a remote from which nothing was fetched yet.
+pub(super) fn note_address(repo: &Repo, remote: &str) -> Result<(), TraceError> {
+    for prefix in [tracking_ref(remote, ""), fetched_ref(remote, "")] {
+        if !repo.list_refs(&prefix)?.is_empty() {
+            return Ok(());
+        }
+    }
+    remember(&path(repo, remote), &digest(repo, remote)?);
+    Ok(())
+}
+
+fn remember(path: &Path, digest: &str) {
+    if let Some(folder) = path.parent() {
+        // Without the file, the next call knows as little.
+        let _ = fs::create_dir_all(folder).and_then(|()| put(path, Access::Cache, digest.as_bytes()));
+    }
+}
+
+/// An address may contain a password.
+fn digest(repo: &Repo, remote: &str) -> Result<String, GitError> {
+    let both = [repo.addresses(remote, false)?, repo.addresses(remote, true)?];
+    Ok(blake3::hash(both.map(|list| list.join("\n")).join("\n\n").as_bytes()).to_hex().to_string())
+}
+
+fn path(repo: &Repo, remote: &str) -> PathBuf {
+    let file = &blake3::hash(remote.as_bytes()).to_hex()[..16];
+    repo.common_dir().join("trace").join("cache").join("remotes").join(file)
+}
+
+/// Where a history of lines is pushed to.
+pub(super) struct Target {
+    /// `None`: the remote as it is.
+    push: Option<String>,
+    /// Where its state is fetched from; `None`: the remote, whose state was fetched.
+    fetch: Option<String>,
+}
+
+impl Target {
+    pub(super) fn push<'a>(&'a self, remote: &'a str) -> Destination<'a> {
+        self.push.as_deref().map_or(Destination::Remote(remote), Destination::Address)
+    }
+
+    pub(super) fn fetch<'a>(&'a self, remote: &'a str) -> Destination<'a> {
+        self.fetch.as_deref().map_or(Destination::Remote(remote), Destination::Address)
+    }
+
+    pub(super) fn is_fetched(&self) -> bool {
+        self.fetch.is_none()
+    }
+}
+
+/// Where pushes to a remote go. Each of several addresses may have another state. The one that fetches come from is the last, so that
+/// the remote-tracking ref has its state afterwards.
+pub(super) fn targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceError> {
+    let from = repo.addresses(remote, false)?.into_iter().next();
+    let mut to = repo.addresses(remote, true)?;
+    if let [address] = &*to {
+        let fetch = (from.as_ref() != Some(address)).then(|| address.clone());
+        return Ok(vec![Target { push: None, fetch }]);
+    }
+    to.sort_by_key(|address| from.as_ref() == Some(address));
+    Ok(to.into_iter().map(|address| Target { push: Some(address.clone()), fetch: Some(address) }).collect())
 }

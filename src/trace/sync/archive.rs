@@ -2,7 +2,8 @@
 //!
 //! Traces are pushed, and the refs of the remote are listed. Only what is there with the same tip is removed here: first the line is
 //! written, then the ref is deleted, at the tip that the remote has, together with the remote-tracking refs and the backup refs of its
-//! history. Backup refs of states that the remote does not have stay.
+//! history. Backup refs of states that the remote does not have stay. The refs of the remote are listed once more: if a trace is gone there,
+//! too, the remote was this repository, and all refs are set again.
 //!
 //! The operation log does not have it, because an undo could not bring back objects that `git gc` removed. [`bring_back`] does.
 
@@ -63,11 +64,35 @@ pub(crate) fn archive(
     };
     let mut kept: Vec<(TraceName, String)> = others.into_iter().map(why).collect();
     archived::add(repo, &held)?;
-    let moved = delete(repo, signature, &held)?;
+    let (moved, deleted) = delete(repo, &held)?;
     archived::remove(repo, &moved)?;
+    if let Err(error) = check_kept(repo, remote, &patterns, held.iter().filter(|one| !moved.contains(&one.name))) {
+        let mut lost = deleted;
+        lost.retain(|(refname, _)| repo.find_ref(refname).is_ok_and(|oid| oid.is_none()));
+        repo.set_tags(&lost)?;
+        archived::remove(repo, &names)?;
+        return Err(error);
+    }
+    rebind(repo, signature, held.iter().filter(|one| !moved.contains(&one.name)))?;
     let (moved, archived) = held.into_iter().partition::<Vec<_>, _>(|one| moved.contains(&one.name));
     kept.extend(moved.into_iter().map(|one| (one.name, "it was changed meanwhile".to_owned())));
     Ok(Archival { archived, kept, record: delivery.record })
+}
+
+/// Fails if the remote does not have traces any more that were deleted here: it may be this repository, and hide the probe.
+fn check_kept<'a>(
+    repo: &Repo,
+    remote: &str,
+    patterns: &[&str],
+    deleted: impl Iterator<Item = &'a Archived>,
+) -> Result<(), TraceError> {
+    let mut deleted = deleted.peekable();
+    if deleted.peek().is_none() {
+        return Ok(());
+    }
+    let there: HashSet<String> = repo.list_remote(remote, patterns)?.into_iter().map(|(refname, _)| refname).collect();
+    let is_kept = deleted.all(|one| there.contains(&one.name.refname()));
+    if is_kept { Ok(()) } else { Err(TraceError::ArchiveHere { remote: remote.to_owned() }) }
 }
 
 /// The refs of a remote. Fails if it is this repository, which a remote that is reached over a network can be, too: it then lists a
@@ -90,8 +115,9 @@ fn listed(
     if there.contains_key(PROBE) { Err(TraceError::ArchiveHere { remote: remote.to_owned() }) } else { Ok(there) }
 }
 
-/// Deletes traces that have these tips, with what else keeps their objects. Returns those that have other tips.
-fn delete(repo: &Repo, signature: &Signature, held: &[Archived]) -> Result<Vec<TraceName>, TraceError> {
+/// Deletes traces that have these tips, with what else keeps their objects. Returns those that have other tips, and the refs that were
+/// deleted.
+fn delete(repo: &Repo, held: &[Archived]) -> Result<(Vec<TraceName>, Vec<(String, Oid)>), TraceError> {
     let operations = repo.operations()?;
     let listed: HashMap<String, Oid> =
         repo.list_refs("refs/trace-remotes/")?.into_iter().chain(repo.list_refs(BACKUP_REFS)?).collect();
@@ -111,7 +137,7 @@ fn delete(repo: &Repo, signature: &Signature, held: &[Archived]) -> Result<Vec<T
         }
         Ok::<_, TraceError>(refs)
     };
-    let mut moved = Vec::new();
+    let (mut moved, mut deleted) = (Vec::new(), Vec::new());
     for batch in held.chunks(BATCH) {
         let each = batch.iter().map(refs_of).collect::<Result<Vec<_>, _>>()?;
         let mut refs = each.concat();
@@ -119,6 +145,7 @@ fn delete(repo: &Repo, signature: &Signature, held: &[Archived]) -> Result<Vec<T
         refs.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         refs.dedup();
         if repo.delete_refs_at(&refs).is_ok() {
+            deleted.extend(refs);
             continue;
         }
         // All or none: a trace that another process changed stops no other.
@@ -128,16 +155,22 @@ fn delete(repo: &Repo, signature: &Signature, held: &[Archived]) -> Result<Vec<T
                 let exists = |refname: &str| repo.find_ref(refname).is_ok_and(|oid| oid.is_some());
                 refs.retain(|(refname, _)| exists(refname));
                 repo.delete_refs_at(&refs)?;
+                deleted.extend(refs);
             } else {
                 moved.push(one.name.clone());
             }
         }
     }
+    Ok((moved, deleted))
+}
+
+fn rebind<'a>(
+    repo: &Repo,
+    signature: &Signature,
+    mut archived: impl Iterator<Item = &'a Archived>,
+) -> Result<(), TraceError> {
     let log = LogLine { who: &signature.committer, why: "archive" };
-    for one in held.iter().filter(|one| !moved.contains(&one.name)) {
-        one.sessions.iter().try_for_each(|session| bind(repo, session, session, log))?;
-    }
-    Ok(moved)
+    archived.try_for_each(|one| one.sessions.iter().try_for_each(|session| bind(repo, session, session, log)))
 }
 
 fn remotes(repo: &Repo) -> Result<HashSet<String>, GitError> {

@@ -8,9 +8,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::address::push_address;
+use super::address::{Target, targets};
 use super::push::see;
-use crate::git::{Oid, PushFate, PushedRef, Repo};
+use crate::git::{Commit, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::line_history::LineHistory;
@@ -86,13 +86,33 @@ pub(crate) fn push_lines(
     let Some(ours) = repo.find_ref(history.refname)?.map(|tip| repo.read_commit(tip)).transpose()? else {
         return Ok(PushedLines::default());
     };
+    let (mut pushed, mut failed) = (PushedLines::default(), None);
+    // An address that fails stops no other.
+    for target in targets(repo, remote)? {
+        match push_to(repo, signature, (remote, &target), history, &ours, &mut is_wanted) {
+            Ok(PushedLines { files, rejected }) => {
+                pushed.files = pushed.files.max(files);
+                pushed.rejected = pushed.rejected.or(rejected);
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    failed.map_or(Ok(pushed), Err)
+}
+
+fn push_to(
+    repo: &Repo,
+    signature: &Signature,
+    (remote, target): (&str, &Target),
+    history: &LineHistory<'_>,
+    ours: &Commit,
+    is_wanted: &mut impl FnMut(&str) -> Result<bool, TraceError>,
+) -> Result<PushedLines, TraceError> {
     let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history.shared));
-    let address = push_address(repo, remote)?;
-    let source = address.as_deref().unwrap_or(remote);
-    if address.is_some() {
-        // Lines that were fetched from the other address may be those that this one must not get.
+    if !target.is_fetched() {
+        // Lines that were fetched from another address may be those that this one must not get.
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
-        repo.fetch(source, &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
+        repo.fetch(target.fetch(remote), &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
     }
     let start = Instant::now();
     for attempt in 1.. {
@@ -103,7 +123,7 @@ pub(crate) fn push_lines(
                 return Ok(PushedLines { files: 0, rejected: Some(rejected) });
             }
         };
-        let union = history.format.union(repo, theirs.as_ref().map(|tip| tip.tree), ours.tree, &mut is_wanted)?;
+        let union = history.format.union(repo, theirs.as_ref().map(|tip| tip.tree), ours.tree, &mut *is_wanted)?;
         let files = union.paths.len();
         if files == 0 {
             break;
@@ -115,21 +135,25 @@ pub(crate) fn push_lines(
         }
         let commit = CommitBuilder::new(signature, union.tree, parent)
             .write_plain(repo, &format!("share {}\n", history.noun))?;
-        let rejected = match repo.push_quietly(remote, &format!("{commit}:{shared}"))? {
-            Some(PushedRef { fate: PushFate::Moved | PushFate::UpToDate, .. }) => {
-                see(repo, signature, &fetched, commit)?;
-                return Ok(PushedLines { files, rejected: None });
-            }
-            rejected => rejected,
+        // Whatever git pushes to has these lines already, or does not get them.
+        let seen = parent.map(|oid| oid.to_string()).unwrap_or_default();
+        let lease = Some(format!("--force-with-lease={shared}:{seen}"));
+        let outgoing = Outgoing { refspec: format!("{commit}:{shared}"), lease };
+        let answers = repo.push_quietly(target.push(remote), &outgoing)?;
+        let Some(rejected) = answers.into_iter().find(|answer| !answer.is_accepted()) else {
+            see(repo, signature, &fetched, commit)?;
+            return Ok(PushedLines { files, rejected: None });
         };
-        let is_behind = |one: &PushedRef| matches!(one.fate, PushFate::Behind | PushFate::Contended);
-        if !rejected.as_ref().is_some_and(is_behind) || start.elapsed() >= PATIENCE {
-            return Ok(PushedLines { files: 0, rejected });
+        let is_behind = matches!(rejected.fate, PushFate::Behind | PushFate::Contended);
+        if !is_behind || start.elapsed() >= PATIENCE {
+            return Ok(PushedLines { files: 0, rejected: Some(rejected) });
         }
         wait(attempt);
+        repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
+        let is_there = repo.fetch(target.fetch(remote), &[format!("+{shared}:{fetched}")], &["--quiet"]).is_ok();
         // A remote with `<shared>/x` has no ref of this name, and cannot get one.
-        if repo.fetch(source, &[format!("+{shared}:{fetched}")], &["--quiet"]).is_err() {
-            return Ok(PushedLines { files: 0, rejected });
+        if !is_there && parent.is_none() {
+            return Ok(PushedLines { files: 0, rejected: Some(rejected) });
         }
     }
     Ok(PushedLines::default())

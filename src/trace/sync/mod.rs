@@ -113,6 +113,10 @@ fn items_of(repo: &Repo, traces: impl IntoIterator<Item = (Oid, Option<Oid>)>) -
 /// Configures whether plain `git fetch` fetches a remote's traces.
 pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), TraceError> {
     let key = format!("remote.{remote}.fetch");
+    if follows {
+        // What plain git fetches from now on is from here.
+        address::note_address(repo, remote)?;
+    }
     for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)] {
         if follows { repo.add_setting(&key, &refspec)? } else { repo.remove_setting(&key, &refspec)? }
     }

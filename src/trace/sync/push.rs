@@ -100,11 +100,17 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     for history in histories {
-        let PushedLines { files, rejected } = push_lines(repo, signature, remote, history, |_| Ok(true))?;
-        let (fate, summary) =
-            if files > 0 { (PushFate::Moved, "new lines") } else { (PushFate::UpToDate, "up to date") };
-        let pushed = PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() };
-        delivery.refs.push(rejected.unwrap_or(pushed));
+        let pushed =
+            |fate, summary: &str| PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() };
+        let answer = match push_lines(repo, signature, remote, history, |_| Ok(true)) {
+            Ok(PushedLines { rejected: Some(rejected), .. }) => rejected,
+            Ok(PushedLines { files: 0, .. }) => pushed(PushFate::UpToDate, "up to date"),
+            Ok(_) => pushed(PushFate::Moved, "new lines"),
+            // What was pushed before is reported, too.
+            Err(error) if !delivery.refs.is_empty() => pushed(PushFate::Refused, &error.to_string()),
+            Err(error) => return Err(error),
+        };
+        delivery.refs.push(answer);
     }
     let (accepted, rejected): (Vec<_>, Vec<_>) = delivery.refs.iter().partition(|pushed| pushed.is_accepted());
     let mut accepted: BTreeSet<&str> = accepted.into_iter().map(|pushed| pushed.refname.as_str()).collect();
@@ -128,8 +134,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             delivery.refs.extend(pushed.rejected);
             None
         }
-        Err(error @ TraceError::Unsigned { .. }) => Some(error),
-        Err(error) => return Err(error),
+        Err(error) => Some(not_shared(error)),
     };
     if delivery.record.is_none() {
         let is_complete = delivery.is_complete();
@@ -139,8 +144,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
         match push_tombstones(repo, signature, remote, &tips, is_complete) {
             Ok(pushed) => delivery.refs.extend(pushed.rejected),
-            Err(error @ TraceError::Unsigned { .. }) => delivery.record = Some(error),
-            Err(error) => return Err(error),
+            Err(error) => delivery.record = Some(not_shared(error)),
         }
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
@@ -154,6 +158,14 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     }
     forget_purged_lines(repo, remote)?;
     Ok(delivery)
+}
+
+/// The traces were pushed, so the command did not fail.
+fn not_shared(error: TraceError) -> TraceError {
+    match error {
+        TraceError::Unsigned { .. } => error,
+        _ => TraceError::NotShared { source: Box::new(error) },
+    }
 }
 
 /// Pushes the tombstones of purges of items in the history of `tips`. Those that name no item go with a complete push.

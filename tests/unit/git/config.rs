@@ -3,6 +3,14 @@
 use super::*;
 
 #[test]
+fn the_last_value_of_each_remote_counts() {
+    let find = |listed: &str| Config::listed(listed).unwrap().remote_with("promisor").unwrap();
+    assert_eq!(find("remote.a.promisor\ntrue\0remote.a.promisor\nfalse\0"), None);
+    assert_eq!(find("remote.a.promisor\ntrue\0remote.b.promisor\0remote.a.promisor\nno\0").as_deref(), Some("b"));
+    assert_eq!(find("remote.a.promisor\nfalse\0remote.a.promisor\ntrue\0").as_deref(), Some("a"));
+}
+
+#[test]
 fn parameters_of_both_spellings_are_read() {
     let pair = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
     let cases = [
