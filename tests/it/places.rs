@@ -210,7 +210,9 @@ fn with_a_work_tree_whose_path_is_not_utf8_or_ends_with_a_line_break() {
     let (git_dir, [own, other]) = (repo.git_dir(), twins().map(|name| repo.home().join(name)));
     let (broken, whole) = (repo.home().join("u\n"), repo.home().join("u"));
     for (folder, twin) in [(own, other), (broken, whole)] {
-        [&folder, &twin].map(|folder| std::fs::create_dir(folder).unwrap());
+        for folder in [&folder, &twin] {
+            std::fs::create_dir(folder).unwrap();
+        }
         repo.within(&folder, |repo| {
             let mut command = repo.command("git-trace");
             command.env("GIT_DIR", &git_dir).env("GIT_WORK_TREE", &folder).args(["breadcrumb", "set", "a.b", "1"]);

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::transcript::agents::codex::files::rollouts;
 
 const SESSION: &str = "01a207f7-aa14-7fd0-bd5d-d59bd69ee1d8";
 const FORK: &str = "01a207f7-b259-78e2-bba0-0a939bba8cbd";
