@@ -117,6 +117,7 @@ fn listed(
 
 /// Deletes traces that have these tips, with what else keeps their objects. Returns those that have other tips, and the refs that were
 /// deleted.
+#[expect(clippy::type_complexity, reason = "two lists, one of pairs")]
 fn delete(repo: &Repo, held: &[Archived]) -> Result<(Vec<TraceName>, Vec<(String, Oid)>), TraceError> {
     let operations = repo.operations()?;
     let listed: HashMap<String, Oid> =

@@ -100,17 +100,13 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     for history in histories {
-        let pushed =
-            |fate, summary: &str| PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() };
-        let answer = match push_lines(repo, signature, remote, history, |_| Ok(true)) {
-            Ok(PushedLines { rejected: Some(rejected), .. }) => rejected,
-            Ok(PushedLines { files: 0, .. }) => pushed(PushFate::UpToDate, "up to date"),
-            Ok(_) => pushed(PushFate::Moved, "new lines"),
+        match push_history(repo, signature, remote, history) {
             // What was pushed before is reported, too.
-            Err(error) if !delivery.refs.is_empty() => pushed(PushFate::Refused, &error.to_string()),
-            Err(error) => return Err(error),
-        };
-        delivery.refs.push(answer);
+            Err(error) if !delivery.refs.is_empty() => {
+                delivery.refs.push(answer(history, PushFate::Refused, &error.to_string()));
+            }
+            pushed => delivery.refs.push(pushed?),
+        }
     }
     let (accepted, rejected): (Vec<_>, Vec<_>) = delivery.refs.iter().partition(|pushed| pushed.is_accepted());
     let mut accepted: BTreeSet<&str> = accepted.into_iter().map(|pushed| pushed.refname.as_str()).collect();
@@ -158,6 +154,22 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     }
     forget_purged_lines(repo, remote)?;
     Ok(delivery)
+}
+
+/// Pushes all lines of a history.
+fn push_history(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    history: &LineHistory<'_>,
+) -> Result<PushedRef, TraceError> {
+    let PushedLines { files, rejected } = push_lines(repo, signature, remote, history, |_| Ok(true))?;
+    let (fate, summary) = if files > 0 { (PushFate::Moved, "new lines") } else { (PushFate::UpToDate, "up to date") };
+    Ok(rejected.unwrap_or_else(|| answer(history, fate, summary)))
+}
+
+fn answer(history: &LineHistory<'_>, fate: PushFate, summary: &str) -> PushedRef {
+    PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() }
 }
 
 /// The traces were pushed, so the command did not fail.
