@@ -167,16 +167,11 @@ fn dated(repo: &TestRepo, date: &str, args: &[&str]) -> String {
 fn a_time_that_no_clock_shows_is_refused() {
     let repo = TestRepo::new();
     repo.say("one");
-    for date in ["@-5 +0000", "@4133980800 +0000"] {
-        let said = dated(&repo, date, &["commit", "-m", "two"]);
-        assert!(
-            said.contains(" is not from 1970 to 2100\nhint: set the clock,") && said.ends_with("[exit 2]"),
-            "{said}"
-        );
-    }
-    insta::assert_snapshot!(dated(&repo, "-5 +0000", &["commit", "-m", "two"]), @"
+    let said = dated(&repo, "@4133980800 +0000", &["commit", "-m", "two"]);
+    assert!(said.contains(" is not from 1970 to 2100\nhint: set the clock,") && said.ends_with("[exit 2]"), "{said}");
+    insta::assert_snapshot!(dated(&repo, "@-5 +0000", &["commit", "-m", "two"]), @"
     --- stderr
-    error: `GIT_COMMITTER_DATE` is `-5 +0000`, which git does not read as a date
+    error: `GIT_COMMITTER_DATE` is `@-5 +0000`, which git does not read as a date
     [exit 2]
     ");
     let lines = b"{\"text\":\"x\",\"at\":\"2101-01-01T00:00:00Z\"}\n";

@@ -145,7 +145,7 @@ fn gc_next_to_a_writer_loses_nothing() {
         repo.exact(&output),
         answers_text.lines().find(|line| line.contains("error"))
     );
-    assert!(collected > 1);
+    assert!(collected > 0);
     let live = live(&repo);
     let answered = answered(&answers);
     assert_eq!(answered.len(), 300);
