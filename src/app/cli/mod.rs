@@ -246,7 +246,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: Env) -> ExitCode {
     let is_driver = args.get(1).is_some_and(|word| word == "merge-driver");
     if is_driver && let Err(error) = setup::merge_driver::protect_words(&mut args) {
         let _ = error.print();
-        return ExitCode::from(setup::merge_driver::driver_status(error.exit_code() as u8));
+        return ExitCode::from(setup::merge_driver::driver_status(2));
     }
     let is_agent_hook = hook::is_agent_hook(&args);
     let read_by_caller = |status| match status {

@@ -102,7 +102,9 @@ impl<'r> Verifier<'r> {
         spans.dedup_by(|next, last| next.start < last.end);
         if before.fields.is_call() {
             // A marker in place of a number has quotes.
-            spans.iter_mut().for_each(|span| *span = with_quotes(&after.body, span));
+            for span in &mut spans {
+                *span = with_quotes(&after.body, span);
+            }
         }
         let is_coded = |span: &Range<usize>| {
             let text = &after.body[span.clone()];
