@@ -1,6 +1,5 @@
 //! The merge driver, called by git and directly.
 
-use std::fs;
 use std::process::Stdio;
 
 use crate::playground::{Playground, STORE, line};
@@ -302,7 +301,7 @@ fn the_name_of_a_file_or_a_label_is_never_an_option() {
             assert_eq!(place.read("ours"), if is_refused { "x\nb\nc\nd\n" } else { "x\nb\nc\ny\n" }, "{args:?}");
         }
     }
-    assert!(!place.root().join("stolen").exists());
+    assert!(!place.root().join("repo/stolen").exists());
 }
 
 #[test]
@@ -325,7 +324,7 @@ fn options_of_a_direct_call_are_never_labels() {
         assert!(place.run("git-trace", &args, "").status.success());
         assert_eq!(place.read("merged"), sides.merged);
         assert_eq!(place.read("ours"), sides.ours);
-        fs::remove_file(place.root().join("merged")).unwrap();
+        place.write("merged", "");
     }
 }
 
@@ -345,7 +344,7 @@ fn the_subject_of_a_mail_is_never_an_option() {
     place.git(&["am", "--quiet", "-3", ".git/mail/0001-output-.git-stolen.patch"]);
     let merged = place.read("a.crumb");
     assert!(merged.contains("ours") && merged.contains("theirs"), "{merged}");
-    assert!(!place.root().join(".git/stolen").exists());
+    assert!(!place.root().join("repo/.git/stolen").exists());
 }
 
 #[test]
@@ -363,7 +362,7 @@ fn a_file_with_the_name_of_an_option_is_merged_by_git() {
     place.commit("ours");
     place.git(&["merge", "--quiet", "--no-edit", "theirs"]);
     assert_eq!(place.read(path), "x\nb\nc\ny\n");
-    assert!(!place.root().join(".git/stolen").exists());
+    assert!(!place.root().join("repo/.git/stolen").exists());
 }
 
 #[test]
