@@ -100,7 +100,8 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn is_git_directory(folder: &Path) -> bool {
+/// Whether a folder looks like a git directory. Git demands more of it.
+pub(crate) fn is_git_directory(folder: &Path) -> bool {
     // As for git, `HEAD` may be a link to a branch that does not exist yet, and the objects may be elsewhere.
     folder.join("HEAD").symlink_metadata().is_ok()
         && ["objects", "refs", "commondir"].iter().any(|name| folder.join(name).exists())

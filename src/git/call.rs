@@ -59,8 +59,7 @@ impl Git {
 
     /// Runs git and returns the path that it printed.
     pub(crate) fn path(&self, args: &[&str]) -> Result<PathBuf, GitError> {
-        let answer = self.ask(args)?;
-        if answer.is_success() { Ok(self.folder.join(answer.path())) } else { Err(answer.into_error()) }
+        Ok(self.folder.join(self.ask(args)?.into_path()?))
     }
 
     /// The root of the working tree.

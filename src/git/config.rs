@@ -37,7 +37,7 @@ impl Config {
     }
 
     /// Whether git must read the files, because it includes one in a way that libgit2 does not know, or because libgit2 reads one of them,
-    /// or one that they include, in another way. `knows_branch` tells whether libgit2 compares the branch as git does.
+    /// or one that they include, in another way. `knows_branch` reports whether libgit2 compares the branch as git does.
     pub(super) fn needs_git(
         &self,
         files: &[PathBuf],
@@ -75,11 +75,7 @@ impl Config {
     /// The settings that `git config --null --list` printed.
     pub(super) fn listed(printed: &str) -> Result<Self, GitError> {
         let files = git2::Config::new().map_err(|source| GitError::store("read the git configuration", source))?;
-        let pair = |entry: &str| match entry.split_once('\n') {
-            Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
-            None => (entry.to_owned(), None),
-        };
-        Ok(Self { files, overrides: printed.split_terminator('\0').map(pair).collect() })
+        Ok(Self { files, overrides: entries(printed).collect() })
     }
 
     /// A key without a value (git's short form for true) is `"true"`.
@@ -240,13 +236,18 @@ fn is_odd(path: &Path) -> bool {
         })
 }
 
-/// Reads what `git config --null --list` prints: `<key>\n<value>\0`, or `<key>\0` for true.
-pub(super) fn parse_list(printed: &str) -> impl Iterator<Item = (String, String)> {
+/// Reads what `git config --null --list` prints: `<key>\n<value>\0`, or `<key>\0` without a value.
+fn entries(printed: &str) -> impl Iterator<Item = Setting> {
     let pair = |entry: &str| match entry.split_once('\n') {
-        Some((key, value)) => (key.to_owned(), value.to_owned()),
-        None => (entry.to_owned(), "true".to_owned()),
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (entry.to_owned(), None),
     };
     printed.split_terminator('\0').map(pair)
+}
+
+/// The same, with `true` for a key without a value.
+pub(super) fn parse_list(printed: &str) -> impl Iterator<Item = (String, String)> {
+    entries(printed).map(|(key, value)| (key, value.unwrap_or_else(|| "true".to_owned())))
 }
 
 /// Section and variable in lower case, the subsection unchanged.

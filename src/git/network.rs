@@ -101,7 +101,7 @@ impl Repo {
         self.ls_remote(&[&["--refs", "--", remote], patterns].concat())
     }
 
-    /// All refs of a remote. What an annotated tag `NAME` points to follows it as `NAME^{}`.
+    /// All refs of a remote. An annotated tag `NAME` is followed by its target as `NAME^{}`.
     pub(crate) fn list_remote_with_targets(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
         let mut listed = self.ls_remote(&["--", remote])?;
         listed.retain(|(refname, _)| refname.starts_with("refs/"));

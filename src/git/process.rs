@@ -37,9 +37,10 @@ impl Answer {
         if self.is_success() { Ok(self.stdout) } else { Err(self.into_error()) }
     }
 
-    /// What was printed as a path, without the last line end. It need not be UTF-8.
-    pub(crate) fn path(&self) -> PathBuf {
-        path_of(self.stdout.strip_suffix(b"\n").unwrap_or(&self.stdout))
+    /// The printed path, without the last line end. It need not be UTF-8.
+    pub(crate) fn into_path(self) -> Result<PathBuf, GitError> {
+        let printed = self.into_stdout()?;
+        Ok(path_of(printed.strip_suffix(b"\n").unwrap_or(&printed)))
     }
 
     pub(super) fn into_error(self) -> GitError {

@@ -18,6 +18,7 @@ use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of};
 use crate::base::bounded;
+use crate::base::worktree_path::is_git_directory;
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
 pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
@@ -71,10 +72,7 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
     if answer.stderr.contains("must be run in a work tree") {
         return Repository::open_bare(opened.path()).map_err(GitError::opening);
     }
-    if !answer.is_success() {
-        return Err(answer.into_error());
-    }
-    opened.set_workdir(&answer.path(), false).map_err(GitError::opening)?;
+    opened.set_workdir(&answer.into_path()?, false).map_err(GitError::opening)?;
     Ok(opened)
 }
 
@@ -129,25 +127,22 @@ fn found_instead(git_dir: &Path, folder: &Path, place: Option<&Path>) -> Result<
     if answer.stderr.contains("safe.bareRepository is") {
         return Err(GitError::BareRepository { path: git_dir.to_owned() });
     }
-    let printed = answer.into_stdout()?;
-    let other = path_of(printed.strip_suffix(b"\n").unwrap_or(&printed));
+    let other = answer.into_path()?;
     Ok((other.canonicalize().ok() != found).then_some(other))
 }
 
 /// Whether git certainly finds `git_dir` from `folder`. A committed folder can look like a bare repository, but cannot be named `.git`.
 fn is_first(git_dir: &Path, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
-    let is_there = |path: &Path| path.symlink_metadata().is_ok();
     for folder in folder.ancestors() {
         let dot_git = folder.join(".git");
-        if is_there(&dot_git) {
+        if dot_git.symlink_metadata().is_ok() {
             return named_by(&dot_git).as_deref() == Some(git_dir) && has_plain_head(git_dir);
         }
         if folder == git_dir && folder.ends_with(".git") {
             return has_plain_head(git_dir);
         }
-        let [has_head, is_main, is_linked] = ["HEAD", "refs", "commondir"].map(|name| is_there(&folder.join(name)));
-        if has_head && (is_main || is_linked) {
+        if is_git_directory(folder) {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-//! What a change of a trace means for its prompt, beyond the items that it edited or removed.
+//! The effects of a change of a trace on its prompt, beyond the items that it edited or removed.
 
 use std::collections::HashSet;
 

@@ -70,7 +70,7 @@ pub(crate) fn places(repo: &TestRepo) -> Vec<String> {
 /// Puts the text in every place that git-trace writes.
 fn plant(repo: &TestRepo) {
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
-    repo.say("What is the password?");
+    repo.say("Which password is it?");
     repo.say(&format!("The password is {SECRET}."));
     repo.say(&format!("A line that is long enough for the subject to end within the password {SECRET}"));
     for before in ["", "x", "xx"] {

@@ -621,7 +621,7 @@ fn the_end_of_a_path_in_a_stub_and_the_end_of_a_summary_that_was_cut_are_removed
 fn parts_of_a_text_in_archived_summaries_are_removed_and_those_in_crumb_files_are_reported() {
     let repo = TestRepo::new();
     let file = repo.folder().join("a.crumb");
-    let words = "a long explanation that goes on so that it is cut";
+    let words = "a long explanation that is long so that it is cut";
     let notes = format!(
         "n @1 some words on the vault, passphrase: correct horse battery staple, {words}\nn @1 other {words} {words}\n"
     );
@@ -631,12 +631,12 @@ fn parts_of_a_text_in_archived_summaries_are_removed_and_those_in_crumb_files_ar
     fs::write(&file, compressed.replace(" s10", " s40") + "n @2 two\nn @3 three\n").unwrap();
     repo.text(&["crumb", "compress", "a.crumb"]);
     let summaries = || repo.git(&["grep", "-h", "^c ", "refs/crumb-archive/A"]);
-    insta::assert_snapshot!(summaries(), @"c @1 some words on the vault, passphrase: correct horse battery…; other a long explanation that goes on so that it is cut a…");
+    insta::assert_snapshot!(summaries(), @"c @1 some words on the vault, passphrase: correct horse battery…; other a long explanation that is long so that it is cut a…");
     assert!(fs::read_to_string(&file).unwrap().contains("correct horse battery…"));
     let text = "correct horse battery staple";
     let said = purge_text(&repo, text, &[]);
     assert!(said.contains("stays in a file: ") && said.contains("a.crumb\n"), "{said}");
-    insta::assert_snapshot!(summaries(), @"c @1 some words on the vault, passphrase: [purged: secret]; other a long explanation that goes on so that it is cut a…");
+    insta::assert_snapshot!(summaries(), @"c @1 some words on the vault, passphrase: [purged: secret]; other a long explanation that is long so that it is cut a…");
     assert!(!is_anywhere(&repo, "correct"));
     assert_whole(&repo);
     fs::remove_file(&file).unwrap();

@@ -895,7 +895,7 @@ pub(crate) fn pushed_by_hand(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> S
     team
 }
 
-/// What a pull by Bob prints then.
+/// The output of a pull by Bob after that.
 fn pulled_after(change: impl FnOnce(Vec<String>, &dyn Fn(&str) -> String) -> Vec<String>) -> String {
     let said = pushed_by_hand(change).ok("bob", &["pull"]);
     said.split_once('\n').unwrap().1.to_owned()

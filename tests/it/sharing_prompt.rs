@@ -22,7 +22,7 @@ fn id(team: &Team, index: usize) -> String {
     listed.lines().nth(index).unwrap().rsplit_once('-').unwrap().1.to_owned()
 }
 
-/// What a pull by Bob lists besides the new tips.
+/// The lines of a pull by Bob besides the new tips.
 fn listed(team: &Team) -> String {
     let said = team.ok("bob", &["pull"]);
     let lines = said.lines().filter(|line| !line.ends_with("up to date") && !line.contains("fast-forwarded to"));

@@ -273,20 +273,11 @@ fn unsigned_tombstones_of_a_remote_change_nothing() {
     assert!(said.starts_with("main → origin: ") && said.contains(error) && said.ends_with("[exit 1]"), "{said}");
 }
 
-#[test]
-fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
-    let Some(repo) = team() else { return };
-    trace_in(&repo, "bob", &["pull"]);
-    trace_in(&repo, "eve", &["pull"]);
-    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
-    trace_in(&repo, "eve", &["commit", "-m", "Now."]);
-    trace_in(&repo, "eve", &["push"]);
-    trace_in(&repo, "bob", &["fetch"]);
+/// No command of Bob continues at any of these states.
+fn refuses(repo: &TestRepo, states: &[&str]) {
     let refs = || repo.git(&["-C", "../bob", "for-each-ref", "refs/traces", "refs/trace-orig"]);
     let before = refs();
-    let tip = repo.git(&["-C", "../bob", "rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
-    let earlier = repo.git(&["-C", "../bob", "rev-parse", "refs/trace-remotes/origin/main~1"]).trim().to_owned();
-    for from in ["origin/main", &tip, &earlier] {
+    for from in states {
         for args in [
             &["cherry-pick", from, "#1"][..],
             &["branch", "back", from],
@@ -296,12 +287,26 @@ fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
             &["merge", from],
             &["merge", from, "--items", "#1"],
         ] {
-            let said = trace_in(&repo, "bob", args);
+            let said = trace_in(repo, "bob", args);
             let expected = " has no valid signature, which `trace.requireSigned` demands";
             assert!(said.contains(expected) && said.ends_with("[exit 1]"), "{args:?}: {said}");
         }
     }
     assert_eq!(refs(), before);
+}
+
+#[test]
+fn no_command_continues_at_an_unsigned_state_that_only_a_remote_has() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "bob", &["pull"]);
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
+    trace_in(&repo, "eve", &["commit", "-m", "Now."]);
+    trace_in(&repo, "eve", &["push"]);
+    trace_in(&repo, "bob", &["fetch"]);
+    let tip = repo.git(&["-C", "../bob", "rev-parse", "refs/trace-remotes/origin/main"]).trim().to_owned();
+    let earlier = repo.git(&["-C", "../bob", "rev-parse", "refs/trace-remotes/origin/main~1"]).trim().to_owned();
+    refuses(&repo, &["origin/main", &tip, &earlier]);
 
     // Commits that a signer continued are accepted, and so are local ones.
     repo.text(&["pull"]);
@@ -344,25 +349,8 @@ fn unsigned_commits_that_plain_git_fetched_are_refused() {
     }
     repo.git(&["-C", "../bob", "fetch", "-q", "--tags", "origin"]);
     repo.git(&["-C", "../bob", "fetch", "-q", "origin", "evil"]);
-    let refs = || repo.git(&["-C", "../bob", "for-each-ref", "refs/traces", "refs/trace-orig"]);
-    let before = refs();
-    for from in ["origin/evil", "refs/tags/evil", "FETCH_HEAD"] {
-        for args in [
-            &["cherry-pick", from, "#1"][..],
-            &["branch", "back", from],
-            &["switch", "-c", "back", from],
-            &["reset", from],
-            &["rebase", from],
-            &["merge", from],
-            &["merge", from, "--items", "#1"],
-        ] {
-            let said = trace_in(&repo, "bob", args);
-            let expected = " has no valid signature, which `trace.requireSigned` demands";
-            assert!(said.contains(expected) && said.ends_with("[exit 1]"), "{args:?}: {said}");
-        }
-    }
-    assert_eq!(refs(), before);
-    // What was done here may be repeated, signed or not.
+    refuses(&repo, &["origin/evil", "refs/tags/evil", "FETCH_HEAD"]);
+    // Local commits may be used again, signed or not.
     trace_in(&repo, "bob", &["commit", "-m", "mine"]);
     let tip = repo.git(&["-C", "../bob", "rev-parse", "refs/traces/main"]);
     for args in [&["undo"][..], &["reset", tip.trim()], &["branch", "copy", tip.trim()]] {

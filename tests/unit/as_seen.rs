@@ -366,7 +366,7 @@ fn preserved_items_follow_the_summary_of_a_compaction() {
 #[test]
 fn usage_reported_after_a_compaction_is_the_total() {
     let record = |uuid: &str, parent: Option<&str>, kind: &str, message: Value| json!({"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message});
-    let answer = |id: &str, text: &str, tokens: u64| json!({"id": id, "role": "assistant", "content": [{"type": "thinking", "thinking": "What is it that is asked?", "signature": "x"}, {"type": "text", "text": text}], "usage": {"input_tokens": tokens, "output_tokens": 3}});
+    let answer = |id: &str, text: &str, tokens: u64| json!({"id": id, "role": "assistant", "content": [{"type": "thinking", "thinking": "Which one is asked for?", "signature": "x"}, {"type": "text", "text": text}], "usage": {"input_tokens": tokens, "output_tokens": 3}});
     let mut summary = record("c2", Some("c1"), "user", json!({"role": "user", "content": "summary"}));
     summary["isCompactSummary"] = json!(true);
     let records = [

@@ -1,4 +1,4 @@
-//! What a pattern matches in this repository: where other commands cut a match off, only parts of it are left.
+//! The matches of a pattern in this repository: where other commands cut a match off, only parts of it are left.
 
 use std::collections::HashSet;
 

@@ -116,7 +116,7 @@ impl Needle {
 
     /// Parts of these matches are searched where texts were cut off. Only the first call counts.
     pub(crate) fn learn(&self, matched: HashSet<Vec<u8>>) {
-        // Whoever learned first has read the same objects.
+        // The first call has read the same objects.
         let _ = self.matched.set(matched);
     }
 

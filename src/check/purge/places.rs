@@ -19,7 +19,7 @@ use crate::trace::store::tombstone::Removed;
 /// a purge replaces the text, the times when forward crumbs were read, and the list of objects that a purge removes.
 const KEPT: [&str; 5] = ["locks", "installed", "archived", "forward-reads", NOTED_REMOVAL];
 
-/// Folders of which only some files stay: digests of addresses of remotes, and which messages the user has seen.
+/// Folders in which only some files stay: digests of addresses of remotes, and which messages the user has seen.
 const MIXED: [&str; 2] = ["cache", "transcripts"];
 
 /// The reflogs of our refs, of all worktrees.
@@ -123,7 +123,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
                 let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
                 name.zip(world.as_ref()).is_some_and(|(name, world)| world.is_ours(name))
             });
-            // The objects were read, but not what git notes beside them, such as the folders that lend others.
+            // The objects were read, but not the files of git that are not objects, such as the list of folders that lend others.
             let is_searched = path.parent() != Some(&objects) || path.ends_with("info");
             let is_graph = path.ends_with("commit-graph") || path.ends_with("commit-graphs");
             if !is_searched || is_graph || derived.contains(&path) || is_our_log {

@@ -18,23 +18,24 @@ pub(super) fn forget_other_address(repo: &Repo, remote: &str) -> Result<(), Trac
     if fs::read_to_string(&path).is_ok_and(|known| known == digest) {
         return Ok(());
     }
-    for prefix in [tracking_ref(remote, ""), fetched_ref(remote, "")] {
-        let refs = repo.list_refs(&prefix)?;
-        repo.delete_refs(refs.iter().map(|(refname, _)| refname.as_str()))?;
-    }
+    repo.delete_refs(fetched(repo, remote)?.iter().map(String::as_str))?;
     remember(&path, &digest);
     Ok(())
 }
 
 /// Remembers the addresses of a remote from which nothing was fetched yet.
 pub(super) fn note_address(repo: &Repo, remote: &str) -> Result<(), TraceError> {
-    for prefix in [tracking_ref(remote, ""), fetched_ref(remote, "")] {
-        if !repo.list_refs(&prefix)?.is_empty() {
-            return Ok(());
-        }
+    if fetched(repo, remote)?.is_empty() {
+        remember(&path(repo, remote), &digest(repo, remote)?);
     }
-    remember(&path(repo, remote), &digest(repo, remote)?);
     Ok(())
+}
+
+/// The remote-tracking refs of a remote.
+fn fetched(repo: &Repo, remote: &str) -> Result<Vec<String>, GitError> {
+    let traces = repo.list_refs(&tracking_ref(remote, ""))?;
+    let others = repo.list_refs(&fetched_ref(remote, ""))?;
+    Ok(traces.into_iter().chain(others).map(|(refname, _)| refname).collect())
 }
 
 fn remember(path: &Path, digest: &str) {

@@ -114,7 +114,7 @@ fn items_of(repo: &Repo, traces: impl IntoIterator<Item = (Oid, Option<Oid>)>) -
 pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), TraceError> {
     let key = format!("remote.{remote}.fetch");
     if follows {
-        // What plain git fetches from now on is from here.
+        // Plain git fetches from here from now on.
         address::note_address(repo, remote)?;
     }
     for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)] {

@@ -36,7 +36,7 @@ pub(crate) fn fetch_private_refs(repo: &Repo, remote: &str) -> Result<Vec<(Strin
     let mut missing = Vec::new();
     for (refname, oid) in there {
         let found = repo.find_ref(&fetched_ref(remote, &refname))?;
-        // A ref that moved meanwhile was fetched with what it has now, if all were.
+        // A ref that moved meanwhile was fetched as it is now, if all were.
         if found.is_none() || (found != Some(oid) && !is_complete) {
             missing.push((refname, "it cannot be stored beside other refs of the remote".to_owned()));
         }

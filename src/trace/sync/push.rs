@@ -101,7 +101,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     }
     for history in histories {
         match push_history(repo, signature, remote, history) {
-            // What was pushed before is reported, too.
+            // The refs that were pushed before are reported, too.
             Err(error) if !delivery.refs.is_empty() => {
                 delivery.refs.push(answer(history, PushFate::Refused, &error.to_string()));
             }

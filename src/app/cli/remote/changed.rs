@@ -1,4 +1,4 @@
-//! What a pull or a merge changed in the prompt of a trace, as lines and as JSON.
+//! The changes that a pull or a merge made in the prompt of a trace, as lines and as JSON.
 
 use std::collections::{HashMap, HashSet};
 

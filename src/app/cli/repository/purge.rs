@@ -80,7 +80,10 @@ impl PurgeArgs {
             is_complete = self.fetch(context, remote)?;
         }
         if is_alone {
-            let replaced = self.replace(context, remote, |remote| self.fetch(context, remote).map(drop))?;
+            let replaced = self.replace(context, remote, |remote| {
+                is_complete &= self.fetch(context, remote)?;
+                Ok(())
+            })?;
             let is_done = is_complete && replaced.iter().all(PushedRef::is_accepted);
             return Ok(ExitStatus::of(removes_purged(context)? && is_done));
         }

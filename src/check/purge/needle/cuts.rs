@@ -91,7 +91,7 @@ fn forms_of(text: &[u8]) -> Vec<Vec<u8>> {
 /// Where a text may end or begin.
 struct Place {
     at: usize,
-    /// The other end of what is replaced: a mark is part of it.
+    /// The other end of the part to replace, which contains the mark.
     reach: usize,
     /// Only complete lines are there.
     is_line: bool,
