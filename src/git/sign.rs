@@ -10,9 +10,12 @@ use super::open::Repo;
 use super::process::Answer;
 
 impl Repo {
-    /// Whether `git verify-commit` accepts the signature: it is good, and the key is one that git's settings trust.
+    /// Whether the signature is good, and the key is one that git's settings trust, as for `git merge --verify-signatures`: by default, GnuPG
+    /// must trust it at least marginally, which `git verify-commit` does not ask for.
     pub(crate) fn has_valid_signature(&self, oid: Oid) -> Result<bool, GitError> {
-        Ok(Answer::of(self.git("verify-commit").arg(oid.to_string()))?.is_success())
+        let is_set = self.config()?.text("gpg.minTrustLevel")?.is_some();
+        let settings: &[&str] = if is_set { &[] } else { &["gpg.minTrustLevel=marginal"] };
+        Ok(Answer::of(self.git_with(settings, "verify-commit").arg(oid.to_string()))?.is_success())
     }
 
     /// As `git commit -S` does. Costs two processes, git and the signing program.

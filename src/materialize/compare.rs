@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::piece::{self, Piece};
 use super::{MaterializeError, Options, join};
 use crate::git::Repo;
-use crate::message::Role;
+use crate::message::{Role, pair_calls, request_order};
 use crate::tokens::Counter;
 use crate::trace::model::item::ItemType;
 use crate::trace::model::name::TRACES;
@@ -30,8 +30,10 @@ impl PromptOrder {
             |piece: &&Piece| piece.item_type == ItemType::instruction() || piece.message.role == Role::System;
         let instructions = pieces.iter().filter(is_instruction).map(|piece| piece.item).collect();
         join::sort(&mut pieces);
-        let joined = join::join(&options, pieces);
-        Ok(Self { items: joined.into_iter().flat_map(|joined| joined.items.concat()).collect(), instructions })
+        let (messages, items): (Vec<_>, Vec<_>) =
+            join::join(&options, pieces).into_iter().map(|joined| (joined.message, joined.items)).unzip();
+        let order = request_order(&messages).into_iter().flat_map(|at| items[at.message][at.block].iter().copied());
+        Ok(Self { items: order.collect(), instructions })
     }
 
     /// The items of `new` that precede one of `earlier`, in the prompt.
@@ -41,17 +43,34 @@ impl PromptOrder {
     }
 }
 
-/// The reasoning of each trace whose signature was valid before and is not now, although it is still sent. Compares the traces that moved,
-/// or that have an item with new priorities, if they had reasoning; reads their items twice.
-pub(crate) fn lost_signatures(
+/// The calls among the items of a state that have a result, each with its result. Reads the items of tools.
+pub(crate) fn answered_calls(repo: &Repo, slots: &[ItemEntry]) -> Result<HashSet<(ItemId, ItemId)>, TraceError> {
+    let tools: Vec<ItemEntry> = slots.iter().filter(|slot| slot.item_type == ItemType::tool_io()).cloned().collect();
+    let mut pieces = Piece::without_texts(&Options::default(), repo, &tools)?;
+    join::sort(&mut pieces);
+    let partners = pair_calls(pieces.iter().map(Piece::content)).into_iter().enumerate();
+    let pairs = partners.filter_map(|(call, result)| Some((call, result.filter(|result| call < *result)?)));
+    Ok(pairs.map(|(call, result)| (pieces[call].item, pieces[result].item)).collect())
+}
+
+/// The reasoning of a trace that was sent before and is sent now, and whose signature held only before or holds only now.
+#[derive(Debug)]
+pub(crate) struct ChangedSignatures {
+    pub trace: TraceName,
+    pub lost: Vec<ItemEntry>,
+    pub regained: Vec<ItemEntry>,
+}
+
+/// Compares the traces that moved, or that have an item with new priorities, if they have reasoning; reads their items twice.
+pub(crate) fn changed_signatures(
     repo: &Repo,
     before: &Before,
     changes: &Changes,
-) -> Result<Vec<(TraceName, Vec<ItemEntry>)>, MaterializeError> {
-    let mut lost = Vec::new();
+) -> Result<Vec<ChangedSignatures>, MaterializeError> {
+    let mut changed = Vec::new();
     for (refname, oid) in repo.list_refs(TRACES).map_err(TraceError::from)? {
-        let Some(name) = TraceName::of_ref(&refname) else { continue };
-        let Some(earlier) = before.tip(&name).filter(|earlier| *earlier != oid || !changes.is_empty()) else {
+        let Some(trace) = TraceName::of_ref(&refname) else { continue };
+        let Some(earlier) = before.tip(&trace).filter(|earlier| *earlier != oid || !changes.is_empty()) else {
             continue;
         };
         // `fsck` reports damaged tips.
@@ -61,20 +80,20 @@ pub(crate) fn lost_signatures(
         if !is_touched || !slots.iter().any(|slot| slot.item_type == ItemType::reasoning()) {
             continue;
         }
-        let signed = signed(repo, &View::with_record(repo, &before.record, earlier, slots, None)?)?.0;
-        if signed.is_empty() {
-            continue;
-        }
+        let (held, was_sent) = signed(repo, &View::with_record(repo, &before.record, earlier, slots, None)?)?;
         let view = View::at(repo, tip, None)?;
-        let (still, sent) = self::signed(repo, &view)?;
-        let is_lost =
-            |slot: &&ItemEntry| signed.contains(&(slot.id)) && sent.contains(&slot.id) && !still.contains(&slot.id);
-        let slots: Vec<ItemEntry> = view.slots.iter().filter(is_lost).cloned().collect();
-        if !slots.is_empty() {
-            lost.push((name, slots));
+        let (holds, is_sent) = signed(repo, &view)?;
+        let both = |slot: &&ItemEntry| was_sent.contains(&slot.id) && is_sent.contains(&slot.id);
+        let of = |one: &HashSet<ItemId>, other: &HashSet<ItemId>| -> Vec<ItemEntry> {
+            let sent = view.slots.iter().filter(both);
+            sent.filter(|slot| one.contains(&slot.id) && !other.contains(&slot.id)).cloned().collect()
+        };
+        let (lost, regained) = (of(&held, &holds), of(&holds, &held));
+        if !lost.is_empty() || !regained.is_empty() {
+            changed.push(ChangedSignatures { trace, lost, regained });
         }
     }
-    Ok(lost)
+    Ok(changed)
 }
 
 /// The items with a valid signature, and all that are sent.

@@ -1,9 +1,11 @@
 //! Reads the items of a view as one message each, and cuts them.
 
+use std::collections::HashMap;
+
 use super::cut;
 use super::prefix::SignedPrefix;
 use super::{MaterializeError, Materializer, Omission};
-use crate::git::Repo;
+use crate::git::{Oid, Repo};
 use crate::message::{Api, Block, Content, Message, Signature};
 use crate::tokens::Counter;
 use crate::tokens::framing::message_cost;
@@ -69,7 +71,8 @@ impl Piece {
         }
     }
 
-    /// The items of a state as pieces without texts, whatever their levels: for their order.
+    /// The items of a state as pieces with a short text in place of theirs, whatever their levels: for their order. A blank text would
+    /// not be sent.
     pub(super) fn without_texts(
         materializer: &dyn Materializer,
         repo: &Repo,
@@ -78,7 +81,7 @@ impl Piece {
         let (types, mut pieces) = (Types::read(repo)?, Vec::with_capacity(slots.len()));
         repo.for_each_blob(slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
             let mut item = Reading::of(slot, bytes).item;
-            item.body.clear();
+            item.body = b"{}".to_vec();
             let roles = Roles::of(materializer, &types, &item);
             pieces.push(Self::new(slot, item, &roles, (materializer, &types), Counter::default()));
             Ok::<_, TraceError>(())
@@ -193,7 +196,9 @@ pub(super) fn gather(
     if let Some(recent) = cut.recent {
         let newer = pieces.len().saturating_sub(recent);
         let mut older: Vec<&mut Piece> = pieces[..newer].iter_mut().filter(|piece| !piece.pinned).collect();
-        let mut subjects = subjects(repo, &view.tip, older.iter().map(|piece| piece.item).collect())?;
+        let files: HashMap<ItemId, Oid> = view.slots.iter().map(|slot| (slot.id, slot.blob)).collect();
+        let wanted = older.iter().map(|piece| (piece.item, files[&piece.item]));
+        let mut subjects = subjects(repo, &view.tip, wanted.collect())?;
         for piece in &mut older {
             let subject = subjects.remove(&piece.item).filter(|subject| !subject.is_empty());
             piece.subject = subject.or(piece.subject.take());

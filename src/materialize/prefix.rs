@@ -10,9 +10,7 @@
 //! - none was skipped or restored since: the last level of each item that is or was skipped is older than the reasoning.
 //!
 //! In doubt a signature is not sent. An edit before the reasoning invalidates it too, because a tree does not contain the time
-//! of an edit, and finding it would walk the history. Not detected is reasoning without a time that a merge or pick added.
-
-use std::collections::HashSet;
+//! of an edit, and finding it would walk the history. A merge, rebase, or pick that puts reasoning after other items leaves a gap before it.
 
 use crate::git::Repo;
 use crate::trace::model::item::{Item, ItemType};
@@ -36,8 +34,6 @@ pub(super) struct SignedPrefix<'v> {
 
 impl<'v> SignedPrefix<'v> {
     pub(super) fn new(repo: &'v Repo, view: &'v View) -> Result<Self, TraceError> {
-        let positions: HashSet<u32> = view.slots.iter().map(|slot| slot.seq).collect();
-        let gaps = (view.tip.next_seq(repo)? as usize).saturating_sub(positions.len());
         let reasoning = view.slots.iter().filter(|slot| slot.item_type == ItemType::reasoning());
         Ok(Self {
             repo,
@@ -45,7 +41,7 @@ impl<'v> SignedPrefix<'v> {
             record: None,
             last_reasoning: reasoning.map(|slot| slot.seq).max(),
             next_seq: 0,
-            by_imports: gaps == view.tip.vacant() as usize,
+            by_imports: view.tip.has_only_vacant_gaps(repo, &view.slots)?,
             broken: false,
             last_set: None,
             last_created: None,

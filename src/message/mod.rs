@@ -26,6 +26,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+pub(crate) use normalize::request_order;
 pub(crate) use pair::pair_calls;
 
 use self::adjustment::Adjustment;

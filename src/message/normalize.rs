@@ -105,6 +105,12 @@ pub(super) fn normalize(messages: &[Message], api: Api) -> Normalized<'_> {
     normalizer.finish()
 }
 
+/// The blocks in the order in which a request has them: a result follows its call.
+pub(crate) fn request_order(messages: &[Message]) -> Vec<BlockPosition> {
+    let turns = normalize(messages, Api::Anthropic).turns;
+    turns.iter().flat_map(|turn| turn.parts.iter().map(|part| part.position)).collect()
+}
+
 fn is_tool(content: &Content) -> bool {
     matches!(content, Content::ToolCall { .. } | Content::ToolResult { .. })
 }

@@ -4,11 +4,11 @@
 //! a rewind removed it. Other titles are derived from the items at the tip.
 
 use crate::git::Repo;
-use crate::trace::model::item::ItemType;
+use crate::trace::model::item_file;
 use crate::trace::model::trailers::first_words;
 use crate::trace::store::total::read_item;
 use crate::trace::store::turns::{first_prompt, words};
-use crate::trace::{Item, ItemEntry, Tip, TraceName, View};
+use crate::trace::{Item, Tip, TraceName, View};
 use crate::transcript::format::Format;
 
 /// A title that would be shorter is cut within a word, because a long word would take most of it.
@@ -29,8 +29,10 @@ pub(crate) fn title(repo: &Repo, name: &TraceName, view: &View) -> Option<String
 /// The item that the tip names as the title, as it is now.
 pub(crate) fn titled(repo: &Repo, view: &View) -> Option<Item> {
     let (id, blob) = view.tip.title(repo)?;
-    let slot = ItemEntry { seq: 0, id, item_type: ItemType::freeform(), blob, path: String::new() };
-    read_item(repo, view.slots.iter().find(|slot| slot.id == id).unwrap_or(&slot)).ok()
+    if let Some(slot) = view.slots.iter().find(|slot| slot.id == id) {
+        return read_item(repo, slot).ok();
+    }
+    item_file::parse(&repo.read_blob(blob).ok()?).ok()
 }
 
 /// The first words of an item, up to the end of a word.

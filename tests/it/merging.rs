@@ -55,6 +55,20 @@ fn a_merge_appends_their_items_and_merges_edits_by_line() {
 }
 
 #[test]
+fn a_merge_keeps_the_type_of_one_side_and_the_text_of_the_other() {
+    for (ours, theirs) in [("main", "idea"), ("idea", "main")] {
+        let repo = apart();
+        repo.text(&["--trace", ours, "edit", "#0", "-t", "freeform"]);
+        repo.text(&["--trace", theirs, "edit", "#0", "-m", "Be very careful.\nBe quick.\nBe kind.\n"]);
+        repo.text(&["merge", "idea"]);
+        let merged = repo.json(&["show", "--json", "#0"]);
+        assert_eq!((&merged["type"], &merged["revision"]), (&"freeform".into(), &3.into()));
+        assert_eq!(repo.bodies("main")[0], "Be very careful.\nBe quick.\nBe kind.\n");
+        repo.fsck();
+    }
+}
+
+#[test]
 fn a_conflict_changes_nothing_until_it_is_resolved() {
     let repo = apart();
     repo.text(&["edit", "#1", "-m", "Who takes the lock?"]);

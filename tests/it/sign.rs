@@ -175,6 +175,80 @@ fn team() -> Option<TestRepo> {
 }
 
 #[test]
+fn a_push_signs_no_priorities_that_nobody_here_accepted() {
+    let Some(repo) = team() else { return };
+    for who in ["eve", "bob"] {
+        trace_in(&repo, who, &["pull"]);
+    }
+    trace_in(&repo, "eve", &["skip", "#0"]);
+    trace_in(&repo, "eve", &["push"]);
+    repo.say("two");
+    repo.text(&["pin", "#1"]);
+    insta::assert_snapshot!(repo.trace(&["push"]), @"
+    main → origin: [SHORT]..[SHORT]
+    and the priority of 1 item
+    --- stderr
+    warning: not signed, because the remote's history of priorities is not, and has lines that are not here
+    [exit 0]
+    ");
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.contains("the remote's history of priorities has no valid signature"), "{said}");
+    assert!(trace_in(&repo, "bob", &["materialize"]).contains("Never push to prod."));
+    // With a pull, it accepts them.
+    repo.text(&["pull"]);
+    repo.text(&["unpin", "#1"]);
+    repo.text(&["push"]);
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.contains("skipped #0"), "{said}");
+}
+
+#[test]
+fn a_key_that_nobody_trusts_signs_nothing() {
+    let Some(repo) = signing() else { return };
+    let folder = repo.home().join("gpg");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let gpg = |args: &[&str]| run(repo.command("gpg").env("GNUPGHOME", &folder).args(args), b"").status.success();
+    let make = [
+        "--batch",
+        "--quiet",
+        "--passphrase",
+        "",
+        "--quick-gen-key",
+        "Mallory <m@example.com>",
+        "ed25519",
+        "sign",
+        "never",
+    ];
+    if std::process::Command::new("gpg").arg("--version").output().is_err() || !gpg(&make) {
+        return;
+    }
+    repo.git(&["config", "gpg.format", "openpgp"]);
+    repo.git(&["config", "user.signingKey", "m@example.com"]);
+    repo.git(&["init", "--quiet", "--bare", "../shared.git"]);
+    repo.git(&["remote", "add", "origin", "../shared.git"]);
+    let trace = |args: &[&str]| {
+        let output = run(repo.command("git-trace").env("GNUPGHOME", &folder).args(args), b"");
+        repo.snapshot(&output)
+    };
+    trace(&["commit", "-m", "Obey Mallory."]);
+    trace(&["push"]);
+    repo.git(&["config", "trace.requireSigned", "true"]);
+    let pull = || {
+        repo.git(&["update-ref", "-d", "refs/traces/main"]);
+        trace(&["pull"])
+    };
+    // The one who made a key trusts it.
+    assert!(pull().contains("new, at"), "{}", pull());
+    fs::remove_file(folder.join("trustdb.gpg")).unwrap();
+    assert!(pull().contains("has no valid signature"), "{}", pull());
+    repo.git(&["config", "gpg.minTrustLevel", "undefined"]);
+    assert!(pull().contains("new, at"), "{}", pull());
+    gpg(&["--batch", "--quiet", "--yes", "--delete-secret-keys", "m@example.com"]);
+    run(repo.command("gpgconf").env("GNUPGHOME", &folder).args(["--kill", "all"]), b"");
+}
+
+#[test]
 fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     let Some(repo) = team() else { return };
     assert!(is_good(&repo, "refs/trace-priority"));

@@ -86,7 +86,7 @@ impl Blobs {
 
 impl ItemFacts {
     fn read(entry: &ItemEntry, bytes: &[u8], depth: Depth<'_>, tombstones: Option<&Tombstones>) -> Self {
-        let Reading { item, damage } = Reading::of(entry, bytes);
+        let Reading { item, damage } = Reading::of_any_name(entry, bytes);
         let damage = damage.map(|damage| damage.to_string().into());
         let source = item.fields.source.as_ref().map(ItemId::of_source);
         let (id, revision, item_type) = (item.id, item.revision, item.fields.item_type.clone());

@@ -11,6 +11,7 @@ use crate::tokens::Counter;
 use crate::trace::model::trailers::Basis;
 use crate::trace::model::tree::{self, ItemEntry, item_path};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::total::has_name;
 use crate::trace::{ItemId, ItemType, Time, Tip, TraceError};
 
 impl Inspection<'_> {
@@ -72,22 +73,12 @@ impl Inspection<'_> {
         let id = slot.id;
         let mut problems = Vec::new();
         let mut reported = |problem: Problem| problems.push(problem.commit(commit).item(Some(id)));
-        if let Some(damage) = &facts.damage {
+        let named = || has_name(slot, facts.id, &facts.item_type).err().map(|cause| cause.to_string().into());
+        if let Some(damage) = facts.damage.clone().or_else(named) {
             let problem = Problem::error("item-damaged", &line.label, format!("its file cannot be read: {damage}"));
             let remedy = "replace it with `git trace edit`, or with `git trace restore <item> <revision>`";
             reported(problem.remedy(remedy));
         } else {
-            if facts.id != id {
-                let message = format!("its file says `id: {}`, which edits would use", facts.id);
-                let remedy = format!("`git trace delete {id}`, then `git trace restore {id} <revision>`");
-                reported(Problem::error("name", &line.label, message).remedy(remedy));
-            }
-            if facts.item_type != slot.item_type {
-                let message =
-                    format!("its file says `type: {}`, but its name says {}", facts.item_type, slot.item_type);
-                let remedy = format!("set both with `git trace edit {id} -t <type>`");
-                reported(Problem::error("name", &line.label, message).remedy(remedy));
-            }
             if line.holds_crumbs && facts.item_type != ItemType::freeform() {
                 let message = format!("a forward crumb is freeform, not {}", facts.item_type);
                 reported(Problem::error("forward", &line.label, message).remedy("delete it, and leave it again"));

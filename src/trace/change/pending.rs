@@ -355,6 +355,11 @@ impl<'t> PendingChange<'t> {
         Ok(())
     }
 
+    pub(crate) fn set_tree(&mut self, tree: Oid) -> Result<(), TraceError> {
+        self.editor = TreeEditor::new(self.repo(), Some(tree))?;
+        Ok(())
+    }
+
     /// Admits a change that adds nothing.
     pub(crate) fn lift_budget(&mut self) {
         self.budget = None;
@@ -391,7 +396,7 @@ impl<'t> PendingChange<'t> {
         trailers: Trailers,
         author: Option<&Ident>,
     ) -> Result<(), TraceError> {
-        self.editor = TreeEditor::new(self.repo(), Some(merged.tree))?;
+        self.set_tree(merged.tree)?;
         self.count(merged.cost_in, merged.cost_out);
         self.next_seq = merged.next_seq;
         self.commit(subject, trailers, author)?;

@@ -46,6 +46,16 @@ impl PendingChange<'_> {
         }
         Ok(())
     }
+
+    /// Commits the tree `corrected` on somebody else's commit, unless that has it.
+    pub(super) fn correct_tree(&mut self, corrected: Oid) -> Result<(), TraceError> {
+        if self.tip().is_some_and(|tip| tip.commit.tree == corrected) {
+            return Ok(());
+        }
+        self.set_tree(corrected)?;
+        self.lift_budget();
+        self.commit("correct the headers", Trailers::default(), None)
+    }
 }
 
 impl Trace<'_> {

@@ -1,22 +1,30 @@
 //! Closing the gaps between a trace's positions, so that a full trace takes items again.
 //!
-//! One commit moves files and changes no content: ids, order, and total stay, and so does history.
+//! One commit moves files and changes no content: ids, order, and total stay, and so does history. If something that was deleted invalidates
+//! signatures of later reasoning, one gap stays, because only gaps show that.
 
 use std::collections::HashMap;
 
 use crate::trace::model::trailers::Trailers;
 use crate::trace::model::tree::{self, item_path};
-use crate::trace::{Trace, TraceError};
+use crate::trace::{ItemEntry, ItemType, Trace, TraceError};
 
 impl Trace<'_> {
-    /// Gives the items consecutive positions from 0. Returns the number of files that moved, including second files of an item that
+    /// Gives the items consecutive positions from 0, except for one gap before reasoning that something was deleted before. Returns the number of files that moved, including second files of an item that
     /// plain git left. Rewrites the complete tree.
     pub(crate) fn renumber(&self) -> Result<usize, TraceError> {
         let (_, moved) = self.change(|change| {
-            let slots = tree::list_files(change.repo(), change.require_tip()?.commit.tree)?;
+            let tip = change.require_tip()?;
+            let slots = tree::list_files(change.repo(), tip.commit.tree)?;
+            let has_gaps = !tip.has_only_vacant_gaps(change.repo(), &slots)?;
+            let first_gap = (0..).zip(&slots).position(|(seq, slot)| slot.seq > seq).filter(|_| has_gaps);
+            let is_reasoning = |slot: &ItemEntry| slot.item_type == ItemType::reasoning();
+            let kept_gap = first_gap.filter(|gap| slots[*gap..].iter().any(is_reasoning));
             // Remove all files first: an earlier file may move to the path of a later one.
             let mut moved = HashMap::new();
-            for (seq, slot) in (0..).zip(&slots) {
+            for (rank, slot) in slots.iter().enumerate() {
+                let seq = u32::try_from(rank + usize::from(kept_gap.is_some_and(|gap| rank >= gap)))
+                    .unwrap_or(tree::CAPACITY);
                 let path = item_path(seq, &slot.item_type, slot.id);
                 if path != slot.path {
                     change.remove_file(&slot.path)?;
@@ -26,7 +34,8 @@ impl Trace<'_> {
             for (path, blob) in &moved {
                 change.put_file(path, *blob)?;
             }
-            let next = u32::try_from(slots.len()).unwrap_or(tree::CAPACITY);
+            let next = u32::try_from(slots.len() + usize::from(kept_gap.is_some())).unwrap_or(tree::CAPACITY);
+            change.vacant = 0;
             if !moved.is_empty() || change.next_seq != next {
                 change.next_seq = next;
                 let subject = format!("renumber up to #{}", next.saturating_sub(1));

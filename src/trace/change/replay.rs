@@ -67,7 +67,7 @@ impl Trace<'_> {
             let base = common_tree(repo, name, tip.commit.oid, source.commit.oid, None)?;
             let base = base.map_or(Ok(Vec::new()), |tree| tree::list(repo, tree))?;
             let ours = change.slots()?;
-            let mut conflicts = Vec::new();
+            let (mut conflicts, mut is_apart) = (Vec::new(), false);
             for slot in &slots {
                 let ours = ours.iter().find(|here| here.id == slot.id);
                 // An item that was deleted here is requested again.
@@ -76,7 +76,8 @@ impl Trace<'_> {
                     Some(before) => Change::Changed(before.clone(), (*slot).clone()),
                     None => Change::Added((*slot).clone()),
                 };
-                let sides = Sides::of_change(picked, ours.cloned());
+                let sides = Sides::of_change(picked, ours.cloned(), is_apart);
+                is_apart |= sides.adds_reasoning();
                 let onto = newest(change)?;
                 let decide = &mut settlement.between(repo, &tip, source);
                 let merged = change.three_way(&onto, &sides, Placement::AtEnd, decide)?;
@@ -217,8 +218,7 @@ fn replay(
     let mut sides = Sides::compare_next(previous.take(), repo, base, [&onto, replayed], replayed.commit.tree)?;
     let decide = &mut settlement.between(repo, &onto, replayed);
     let merged = change.three_way(&onto, &sides, Placement::AtEnd, decide)?;
-    // An item that is deleted and restored while it is replayed returns to its position.
-    sides.positions.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
+    sides.note(&merged);
     *previous = Some(sides);
     if merged.conflicts.is_empty() && !merged.is_unchanged() {
         let author = Ident::of(&replayed.commit.author, replayed.commit.author_time);

@@ -44,6 +44,8 @@ pub enum BadItemFile {
     Missing { key: &'static str },
     #[error("header `{key}`: {cause}")]
     BadValue { key: String, cause: String },
+    #[error("it says `{key}: {value}`, unlike its name")]
+    OtherName { key: &'static str, value: String },
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<Item, BadItemFile> {

@@ -44,7 +44,7 @@ impl<'a> CommitBuilder<'a> {
         Self { author, ..self }
     }
 
-    fn with_message<'m>(&'m self, message: &'m str) -> NewCommit<'m> {
+    pub(crate) fn with_message<'m>(&'m self, message: &'m str) -> NewCommit<'m> {
         let (author, committer) = (self.author, &self.signature.committer);
         NewCommit { tree: self.tree, parents: &self.parents, author, committer, message }
     }

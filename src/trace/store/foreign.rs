@@ -47,7 +47,7 @@ pub(crate) fn wastes_positions(
     tip: &Tip,
     slots: &[ItemEntry],
 ) -> Result<Option<(u32, usize)>, TraceError> {
-    let next = tip.next_seq(repo)?.max(slots.last().map_or(0, |slot| slot.seq + 1));
+    let next = tip.next_seq(repo)?;
     Ok((next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len())))
 }
 

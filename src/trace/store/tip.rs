@@ -1,5 +1,7 @@
 //! A commit of a trace: its trailers and its tree.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::archived;
@@ -120,12 +122,10 @@ impl Tip {
         self.trailers.time.filter(|_| self.is_ours()).unwrap_or_else(|| Time::from_second(self.commit.commit_time))
     }
 
-    /// The position of the next item: the one in the trailers if they are the commit's own, else after the last file of the tree.
+    /// The position of the next item: the one in the trailers if they are the commit's own, but always after the last file of the tree.
     pub(crate) fn next_seq(&self, repo: &Repo) -> Result<u32, TraceError> {
-        match self.trailers.next.filter(|_| self.is_ours()) {
-            Some(next) => Ok(next),
-            None => Ok(tree::list(repo, self.commit.tree)?.last().map_or(0, |slot| slot.seq + 1)),
-        }
+        let after_last = tree::last(repo, self.commit.tree)?.map_or(0, |slot| slot.seq + 1);
+        Ok(self.trailers.next.filter(|_| self.is_ours()).unwrap_or_default().max(after_last))
     }
 
     /// The item that is the title of the recorded session, and its blob. It need not be in the tree.
@@ -137,6 +137,13 @@ impl Tip {
     /// The number of positions that imports left empty: those of noise, of rewound items, and of compacted items.
     pub(crate) fn vacant(&self) -> u32 {
         self.trailers.vacant.filter(|_| self.is_ours()).unwrap_or_default()
+    }
+
+    /// Whether imports left all positions empty that are. `slots` are the items.
+    pub(crate) fn has_only_vacant_gaps(&self, repo: &Repo, slots: &[ItemEntry]) -> Result<bool, TraceError> {
+        let positions: HashSet<u32> = slots.iter().map(|slot| slot.seq).collect();
+        let gaps = (self.next_seq(repo)? as usize).saturating_sub(positions.len());
+        Ok(gaps == self.vacant() as usize)
     }
 
     /// The total of the complete tree, including skipped items: the one in the trailers if it is valid, else a new count, which

@@ -12,7 +12,7 @@ use super::address::{Target, targets};
 use super::push::see;
 use crate::git::{Commit, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::TraceError;
-use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::commit::{CommitBuilder, is_signing};
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::signature::Signature;
 
@@ -128,13 +128,22 @@ fn push_to(
         if files == 0 {
             break;
         }
-        let parent = theirs.map(|tip| tip.oid);
+        let parent = theirs.as_ref().map(|tip| tip.oid);
         if let Some(oid) = parent {
             // A signed commit on top would vouch for it.
             history.require_signed(repo, oid)?;
         }
-        let commit = CommitBuilder::new(signature, union.tree, parent)
-            .write_plain(repo, &format!("share {}\n", history.noun))?;
+        let builder = CommitBuilder::new(signature, union.tree, parent);
+        let message = format!("share {}\n", history.noun);
+        let commit = if vouches(repo, history, ours, theirs.as_ref())? {
+            builder.write_plain(repo, &message)?
+        } else {
+            repo.env().notice(&format!(
+                "warning: not signed, because the remote's history of {} is not, and has lines that are not here",
+                history.noun
+            ));
+            repo.write_commit(&builder.with_message(&message))?
+        };
         // Whatever git pushes to has these lines already, or does not get them.
         let seen = parent.map(|oid| oid.to_string()).unwrap_or_default();
         let lease = Some(format!("--force-with-lease={shared}:{seen}"));
@@ -157,6 +166,15 @@ fn push_to(
         }
     }
     Ok(PushedLines::default())
+}
+
+/// Whether a signature by `trace.sign` on top of `theirs` covers only lines that somebody signed or that are here.
+fn vouches(repo: &Repo, history: &LineHistory<'_>, ours: &Commit, theirs: Option<&Commit>) -> Result<bool, TraceError> {
+    let Some(theirs) = theirs.filter(|_| is_signing(repo).unwrap_or(true)) else { return Ok(true) };
+    if repo.has_valid_signature(theirs.oid)? {
+        return Ok(true);
+    }
+    Ok(history.format.union(repo, Some(ours.tree), theirs.tree, |_| Ok(true))?.paths.is_empty())
 }
 
 /// Waits up to a second, longer with each attempt, and for a random time, so that two processes do not collide again.

@@ -40,11 +40,11 @@ fn check(cases: &[Case]) {
 fn items_and_the_shape_of_the_tree() {
     check(&[
         ("a file is no item", |repo| change(repo, 1, "id: ", "<<<<<<< "), "error item-damaged", false),
-        ("another id in the file", other_id, "error name", false),
+        ("another id in the file", other_id, "error item-damaged", false),
         (
             "another type in the file",
             |repo| change(repo, 1, "type: dialogue", "type: output"),
-            "error name, warning fields",
+            "error item-damaged, warning fields",
             false,
         ),
         (

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::app::cli::{Context, Result, Value, json};
 use crate::git::{Oid, Repo};
-use crate::materialize::compare::{PromptOrder, lost_signatures};
+use crate::materialize::compare::{ChangedSignatures, PromptOrder, answered_calls, changed_signatures};
 use crate::memory::forward;
 use crate::trace::change::merge::Outcome;
 use crate::trace::model::tree::{self, Change};
@@ -23,6 +23,8 @@ pub(crate) struct Changed {
     removed: Vec<Place>,
     moved: Vec<Place>,
     inserted: Vec<Place>,
+    /// Calls and results that were here, and now belong to others or to none.
+    paired: Vec<Place>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Place>,
 }
@@ -68,8 +70,9 @@ impl Changed {
             found.moved.extend((rank < last).then(|| place(entry)));
             last = last.max(rank);
         }
-        let mut added = Vec::new();
-        for change in tree::changes_of_lists(before, after.clone()) {
+        let (mut added, mut has_tools) = (Vec::new(), !found.moved.is_empty());
+        for change in tree::changes_of_lists(before.clone(), after.clone()) {
+            has_tools |= change.entry().item_type == ItemType::tool_io();
             match change {
                 Change::Changed(before, after) => {
                     let is_edited = (before.blob, &before.item_type) != (after.blob, &after.item_type);
@@ -79,12 +82,19 @@ impl Changed {
                 Change::Added(after) => added.push(after),
             }
         }
+        let new: HashSet<ItemId> = added.iter().map(|entry| entry.id).collect();
+        if has_tools {
+            let (before, now) = (answered_calls(repo, &before)?, answered_calls(repo, &after)?);
+            let answers_other = now.difference(&before).filter(|(_, result)| !new.contains(result));
+            let changed: HashSet<ItemId> =
+                before.difference(&now).chain(answers_other).flat_map(|(call, result)| [*call, *result]).collect();
+            let is_changed = |entry: &&ItemEntry| changed.contains(&entry.id) && !new.contains(&entry.id);
+            found.paired = after.iter().filter(is_changed).map(place).collect();
+        }
         if added.is_empty() {
             return Ok(found);
         }
-        // The header of an item decides if the name of its file says something else.
         let order = PromptOrder::of(repo, &after)?;
-        let new: HashSet<ItemId> = added.iter().map(|entry| entry.id).collect();
         let earlier = ranks.into_keys().filter(|id| !own.contains(id)).collect();
         let in_prompt = order.inserted(&new, &earlier);
         // Another program may send the items by their positions.
@@ -117,12 +127,13 @@ impl Changed {
         Ok(found)
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 5] {
+    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 6] {
         [
             ("edited", "edited", &self.edited),
             ("removed", "removed", &self.removed),
             ("moved", "moved", &self.moved),
             ("inserted", "added before earlier items", &self.inserted),
+            ("paired", "paired differently", &self.paired),
             ("instructions", "instructions added", &self.instructions),
         ]
     }
@@ -156,33 +167,35 @@ fn shown(places: &[Place]) -> String {
 }
 
 /// Signed reasoning that a request no longer contains because something before it changed, also if the items are the same again: a
-/// provider may have answered meanwhile.
+/// provider may have answered meanwhile. And signed reasoning that a request contains again.
 #[derive(Debug, Default)]
-pub(crate) struct LostSignatures(Vec<(TraceName, Vec<ItemEntry>)>);
+pub(crate) struct Signatures(Vec<ChangedSignatures>);
 
-impl LostSignatures {
-    pub(crate) fn since(repo: &Repo, before: &Before, changes: &Changes) -> Result<Self> {
-        Ok(Self(lost_signatures(repo, before, changes)?))
+impl Signatures {
+    pub(crate) fn changed_since(repo: &Repo, before: &Before, changes: &Changes) -> Result<Self> {
+        Ok(Self(changed_signatures(repo, before, changes)?))
     }
 
-    pub(crate) fn to_json(&self) -> Value {
-        let listed = self.0.iter().flat_map(|(name, entries)| {
-            let of_entry =
-                |entry: &ItemEntry| json!({ "trace": name.as_str(), "seq": entry.seq, "id": entry.id.to_string() });
-            entries.iter().map(of_entry).collect::<Vec<Value>>()
-        });
-        listed.collect()
+    /// Those that were lost, and those that hold again.
+    pub(crate) fn to_json(&self) -> (Value, Value) {
+        let listed = |of: fn(&ChangedSignatures) -> &[ItemEntry]| {
+            let listed = self.0.iter().flat_map(|changed| of(changed).iter().map(|entry| (&changed.trace, entry)));
+            let to_json = |(trace, entry): (&TraceName, &ItemEntry)| json!({ "trace": trace.as_str(), "seq": entry.seq, "id": entry.id.to_string() });
+            listed.map(to_json).collect()
+        };
+        (listed(|changed| &changed.lost), listed(|changed| &changed.regained))
     }
 
     pub(crate) fn print(&self, context: &Context) -> Result<()> {
-        for (name, entries) in &self.0 {
-            let places = entries.iter().map(|entry| Place { at: json!(entry.seq), is_vital: false });
-            let places: Vec<Place> = places.collect();
-            writeln!(
-                context.ui,
-                "{name}: signed reasoning is no longer sent, because its context changed: {}",
-                shown(&places)
-            )?;
+        for ChangedSignatures { trace, lost, regained } in &self.0 {
+            let kinds = [
+                (lost, "signed reasoning is no longer sent, because its context changed"),
+                (regained, "signed reasoning is sent again"),
+            ];
+            for (entries, what) in kinds.into_iter().filter(|(entries, _)| !entries.is_empty()) {
+                let places = entries.iter().map(|entry| Place { at: json!(entry.seq), is_vital: false });
+                writeln!(context.ui, "{trace}: {what}: {}", shown(&places.collect::<Vec<Place>>()))?;
+            }
         }
         Ok(())
     }

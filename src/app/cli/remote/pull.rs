@@ -1,6 +1,6 @@
 //! `git trace pull`: merging what others pushed, and saying what it changed.
 
-use super::changed::{Changed, LostSignatures};
+use super::changed::{Changed, Signatures};
 use super::priorities::{print_priorities, priority_json};
 use super::{bad_json, remote_of, removes_purged, report_bad};
 use crate::app::cli::flags::QuietArgs;
@@ -123,16 +123,17 @@ impl PullArgs {
         let pulled = pull_priorities(repo, &context.signature()?, &remote, &merged);
         let priorities = failures.keep(pulled.map_err(Error::from)).unwrap_or_default();
         let changes = failures.keep(in_traces(repo, &before, &priorities).map_err(Error::from)).unwrap_or_default();
-        let unsigned = failures.keep(LostSignatures::since(repo, &before, &priorities)).unwrap_or_default();
+        let signatures = failures.keep(Signatures::changed_since(repo, &before, &priorities)).unwrap_or_default();
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
+            let (unsigned, signed) = signatures.to_json();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad),
-                "priorities": priorities.len(), "changed_priorities": changes, "unsigned": unsigned.to_json(),
+                "priorities": priorities.len(), "changed_priorities": changes, "unsigned": unsigned, "signed": signed,
                 "rewritten": rewritten, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
-            unsigned.print(context)?;
+            signatures.print(context)?;
             let is_empty = merged.is_empty() && complete && failures.0.is_none();
             if self.traces.is_empty() && is_empty && !self.quiet.quiet {
                 context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
@@ -175,7 +176,7 @@ impl PullArgs {
         if is_forward {
             settlement.strategy.get_or_insert(Strategy::Newest);
         }
-        let arrange: Option<Arrange> = is_forward.then_some(forward::merge::arrange);
+        let arrange: Option<Arrange> = is_forward.then_some(forward::merge::ARRANGE);
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
         Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward, arrange)?)
     }

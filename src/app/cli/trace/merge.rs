@@ -3,7 +3,7 @@
 use super::pick;
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts, resolved};
-use crate::app::cli::remote::{Changed, LostSignatures};
+use crate::app::cli::remote::{Changed, Signatures};
 use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
 use crate::base::merge::Side;
 use crate::trace::Tip;
@@ -84,13 +84,14 @@ impl MergeArgs {
             outcome = now;
         }
         let changed = Changed::between(repo, &name, before.tip(&name), &outcome, &[])?;
-        let unsigned = LostSignatures::since(repo, &before, &Changes::default())?;
+        let signatures = Signatures::changed_since(repo, &before, &Changes::default())?;
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),
             outcome if self.json => {
                 let mut answer = outcome_to_json(repo, &name, outcome)?;
-                (answer["changed"], answer["unsigned"]) = (changed.to_json(), unsigned.to_json());
+                answer["changed"] = changed.to_json();
+                (answer["unsigned"], answer["signed"]) = signatures.to_json();
                 return context.ui.json(&answer).map(|()| ExitStatus::Success);
             }
             Outcome::UpToDate => writeln!(context.ui, "Already up to date")?,
@@ -106,7 +107,7 @@ impl MergeArgs {
             }
         }
         changed.print(context, &name, "merge")?;
-        unsigned.print(context)?;
+        signatures.print(context)?;
         Ok(ExitStatus::Success)
     }
 }

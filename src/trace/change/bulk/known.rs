@@ -4,6 +4,7 @@ use super::Removal;
 use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::trailers::preview;
+use crate::trace::model::tree::parse_name;
 use crate::trace::store::total::{item_cost, read_item};
 use crate::trace::{ItemEntry, ItemId, ItemType, TraceError};
 
@@ -30,7 +31,9 @@ impl KnownItem {
     /// Reads its cost, revision, and preview.
     pub(super) fn read(&mut self, repo: &Repo, id: ItemId, counter: Counter) -> Result<(), TraceError> {
         let (seq, path, blob) = (self.seq, self.path.clone(), self.blob);
-        let item = read_item(repo, &ItemEntry { seq, id, item_type: ItemType::freeform(), blob, path })?;
+        let name = path.rsplit('/').next().and_then(|name| parse_name(name.as_bytes()));
+        let item_type = name.map_or_else(ItemType::freeform, |(_, item_type, _)| item_type);
+        let item = read_item(repo, &ItemEntry { seq, id, item_type, blob, path })?;
         (self.cost, self.revision, self.preview) = (item_cost(&item, counter), item.revision, preview(&item));
         Ok(())
     }

@@ -86,8 +86,14 @@ pub(crate) enum FastForward {
     Never,
 }
 
-/// Puts the items of a merge in order, which gets the tree of the merge base.
-pub(crate) type Arrange = fn(&Repo, &TraceName, Option<Oid>, &mut Merged) -> Result<(), TraceError>;
+/// How a kind of traces keeps its own order, and the headers that depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrange {
+    /// Puts the items of a merge in order, which gets the tree of the merge base.
+    pub merged: fn(&Repo, &TraceName, Option<Oid>, &mut Merged) -> Result<(), TraceError>,
+    /// Corrects the headers in the second tree, to which a trace with the first one moves.
+    pub moved: fn(&Repo, Option<Oid>, Oid) -> Result<Oid, TraceError>,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Options<'a> {
@@ -125,14 +131,14 @@ impl Trace<'_> {
         }
         let (_, outcome) = self.change(|change| {
             let Some(ours) = change.tip().cloned() else {
-                return forward(change, theirs, options.fast_forward, log());
+                return forward(change, theirs, options, log());
             };
             let bases = repo.merge_bases(ours.commit.oid, target)?;
             if bases.contains(&target) {
                 return Ok(Outcome::UpToDate);
             }
             if options.fast_forward != FastForward::Never && bases.contains(&ours.commit.oid) {
-                return forward(change, theirs, options.fast_forward, log());
+                return forward(change, theirs, options, log());
             }
             require_sound(repo, theirs, Some(ours.commit.oid))?;
             if options.fast_forward == FastForward::Only {
@@ -159,17 +165,22 @@ impl Trace<'_> {
     }
 }
 
-/// Moves the trace to `theirs`. Wrong totals of it are corrected by a commit, after which the trace can no longer follow the other
-/// one: not if that is required.
+/// Moves the trace to `theirs`. Wrong totals and headers of it are corrected by commits, after which the trace can no longer follow the
+/// other one: not if that is required.
 fn forward(
     change: &mut PendingChange<'_>,
     theirs: &Tip,
-    mode: FastForward,
+    options: &Options<'_>,
     log: String,
 ) -> Result<Outcome, TraceError> {
-    require_sound(change.repo(), theirs, change.tip().map(|ours| ours.commit.oid))?;
+    let (repo, mode) = (change.repo(), options.fast_forward);
+    let ours = change.tip().map(|ours| (ours.commit.oid, ours.commit.tree));
+    require_sound(repo, theirs, ours.map(|(commit, _)| commit))?;
     if mode != FastForward::Only {
         change.correct(theirs)?;
+        if let Some(Arrange { moved, .. }) = options.arrange {
+            change.correct_tree(moved(repo, ours.map(|(_, tree)| tree), theirs.commit.tree)?)?;
+        }
     }
     let to = change.last().filter(|_| mode != FastForward::Only).unwrap_or(theirs.commit.oid);
     change.move_to(to, log);
@@ -190,7 +201,7 @@ pub(crate) fn join(
     let sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
     let mut merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
     if merged.conflicts.is_empty() {
-        if let Some(arrange) = arrange {
+        if let Some(Arrange { merged: arrange, .. }) = arrange {
             arrange(repo, change.trace.name(), base, &mut merged)?;
         }
         change.continue_on(first)?;
@@ -263,7 +274,7 @@ impl Bases<'_> {
             let mut as_before = |_: &_| Ok(Verdict::Base);
             let counter = Counter::default();
             let mut merged = three_way(repo, self.name, counter, &tip, &sides, Placement::AtEnd, &mut as_before)?;
-            if let Some(arrange) = self.arrange {
+            if let Some(Arrange { merged: arrange, .. }) = self.arrange {
                 arrange(repo, self.name, below, &mut merged)?;
             }
             tip.commit.tree = merged.tree;

@@ -7,8 +7,8 @@ use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::tree::{self, CAPACITY, Change, TreeEditor, item_path};
-use crate::trace::store::total::{item_cost, read_item};
-use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
+use crate::trace::store::total::{Reading, item_cost, read_item};
+use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName};
 
 /// An item on which two sides disagree. `None` is an item that is absent.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +54,8 @@ pub(crate) struct Sides {
     ours: HashMap<ItemId, Option<ItemEntry>>,
     /// The base and our tree, unless complete lists were compared.
     compared: Option<(Oid, Oid)>,
+    /// Whether an earlier commit in a row left a position empty before its reasoning.
+    is_apart: bool,
 }
 
 impl Sides {
@@ -76,7 +78,7 @@ impl Sides {
         let compared = base.filter(|_| by_folders).map(|base| (base, ours.commit.tree));
         let ours =
             changes(ours.commit.tree)?.iter().map(|change| (change.entry().id, change.sides().1.cloned())).collect();
-        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours, compared })
+        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours, compared, is_apart: false })
     }
 
     /// As [`Self::compare`], for the next of several commits in a row, with the same positions. Reads only what differs from the trees
@@ -92,7 +94,8 @@ impl Sides {
         let (Some((last_base, last_ours)), Some(next_base), true, true) =
             (sides.compared, base, ours.is_ours(), theirs.is_ours())
         else {
-            return Ok(Self { positions: sides.positions, ..Self::compare(repo, base, [ours, theirs], after)? });
+            let compared = Self::compare(repo, base, [ours, theirs], after)?;
+            return Ok(Self { positions: sides.positions, is_apart: sides.is_apart, ..compared });
         };
         for change in tree::changes(repo, Some(last_base), next_base)? {
             // An item that only the base changed is still in our tree as it was before.
@@ -105,10 +108,23 @@ impl Sides {
         Ok(Self { theirs: tree::changes(repo, base, after)?, compared, ..sides })
     }
 
-    /// A single change of theirs, of an item that we have as `ours`.
-    pub(crate) fn of_change(change: Change, ours: Option<ItemEntry>) -> Self {
+    /// A single change of theirs, of an item that we have as `ours`. `is_apart`: whether earlier ones in a row have
+    /// [added reasoning](Self::adds_reasoning).
+    pub(crate) fn of_change(change: Change, ours: Option<ItemEntry>, is_apart: bool) -> Self {
         let ours = HashMap::from([(change.entry().id, ours)]);
-        Self { theirs: vec![change], positions: HashMap::new(), ours, compared: None }
+        Self { theirs: vec![change], positions: HashMap::new(), ours, compared: None, is_apart }
+    }
+
+    /// Whether they add reasoning that follows other items here than it did there.
+    pub(crate) fn adds_reasoning(&self) -> bool {
+        let is_reasoning = |entry: &ItemEntry| entry.item_type == ItemType::reasoning();
+        self.theirs.iter().any(|change| matches!(change, Change::Added(entry) if is_reasoning(entry)))
+    }
+
+    /// Notes what was merged, for the next commit in a row. An item that is deleted and restored in it returns to its position.
+    pub(crate) fn note(&mut self, merged: &Merged) {
+        self.positions.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
+        self.is_apart |= self.adds_reasoning();
     }
 
     /// Our version of an item, whose version in the base is `base`.
@@ -138,7 +154,8 @@ impl Merged {
 /// Merges what they changed according to `sides` into the tree of `ours`.
 ///
 /// An item that only one side changed is taken from that side. An item that both edited is merged by header and line. `decide`
-/// decides the rest. An item that both have stays at our position.
+/// decides the rest. An item that both have stays at our position. Before added items with reasoning, a position stays empty: the
+/// signatures of reasoning do not hold after other items, and a gap shows that.
 ///
 /// Writes texts and trees, to which no ref points yet.
 pub(crate) fn three_way(
@@ -150,9 +167,10 @@ pub(crate) fn three_way(
     placement: Placement,
     decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
 ) -> Result<Merged, TraceError> {
+    let is_apart = placement == Placement::AtEnd && !sides.is_apart && sides.adds_reasoning();
     let merged = Merged {
         tree: ours.commit.tree,
-        next_seq: ours.next_seq(repo)?,
+        next_seq: ours.next_seq(repo)? + u32::from(is_apart),
         added: Vec::new(),
         edited: Vec::new(),
         removed: Vec::new(),
@@ -184,7 +202,7 @@ pub(crate) fn three_way(
         if let (Some(our_slot), Some(their_slot)) = (&ours, theirs)
             && let Some(blob) = merge_texts(repo, counter, base, our_slot, their_slot)?
         {
-            let theirs = ItemEntry { blob, ..their_slot.clone() };
+            let theirs = with_file(repo, their_slot, blob)?;
             merge.put(Some(our_slot), base, Some(&theirs))?;
             continue;
         }
@@ -195,13 +213,19 @@ pub(crate) fn three_way(
             Verdict::Take(Side::Theirs) => merge.put(conflict.ours.as_ref(), base, theirs)?,
             Verdict::Base => merge.put(conflict.ours.as_ref(), base, base)?,
             Verdict::Text(blob) => {
-                let version = conflict.ours.as_ref().or(theirs).map(|slot| ItemEntry { blob, ..slot.clone() });
+                let version = conflict.ours.as_ref().or(theirs).map(|slot| with_file(repo, slot, blob)).transpose()?;
                 merge.put(conflict.ours.as_ref(), base, version.as_ref())?;
             }
         }
     }
     merge.merged.tree = merge.editor.write(repo)?;
     Ok(merge.merged)
+}
+
+/// An item with another file, whose type may differ.
+fn with_file(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<ItemEntry, TraceError> {
+    let item_type = Reading::of_any_name(slot, &repo.read_blob(blob)?).item.fields.item_type;
+    Ok(ItemEntry { blob, item_type, ..slot.clone() })
 }
 
 /// Whether two versions have the same text, at any position.
