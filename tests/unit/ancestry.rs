@@ -35,11 +35,9 @@ fn history(nodes: &[Node]) -> (TestRepo, Vec<Oid>) {
     }
     let output = run(repo.command("git").args(["fast-import", "--quiet"]), stream.as_bytes());
     assert!(output.status.success(), "{}", repo.exact(&output));
-    let oid = |number: usize| {
-        let oid = repo.git(&["rev-parse", &format!("refs/heads/n{}", number + 1)]);
-        Oid::parse(oid.trim(), opened(&repo).object_format()).unwrap()
-    };
-    let oids = (0..nodes.len()).map(oid).collect();
+    let format = opened(&repo).object_format();
+    let listed = repo.git(&["for-each-ref", "--sort=version:refname", "--format=%(objectname)", "refs/heads"]);
+    let oids = listed.lines().map(|oid| Oid::parse(oid, format).unwrap()).collect();
     (repo, oids)
 }
 

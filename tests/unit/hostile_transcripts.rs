@@ -214,7 +214,7 @@ fn ids_that_repeat_and_parents_in_cycles_end() {
 
 #[test]
 fn nested_values_use_up_no_stack() {
-    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(20_000), close.repeat(20_000));
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(8_000), close.repeat(8_000));
     let nested = [deep("[", "]"), deep("{\"content\":", "}"), deep("{\"type\":\"text\",\"content\":[", "]}")];
     for (format, text) in samples() {
         let plain = values(&text);

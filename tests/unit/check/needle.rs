@@ -256,7 +256,7 @@ fn cuts_are_searched_in_linear_time() {
     let start = std::time::Instant::now();
     let deep = "a\n".repeat(5_000) + "…";
     for part in ["a…", "a […] ", "a\n[git-trace cut a\na\n", "aaaa…a\na\na\na…", "…", &deep] {
-        let bytes = part.repeat(1_000_000 / part.len());
+        let bytes = part.repeat(200_000 / part.len());
         let changed = needle.replace_cuts(bytes.as_bytes(), MARKER).unwrap_or_default();
         assert!(needle.replace_cuts(&changed, MARKER).is_none(), "{part}");
     }

@@ -49,7 +49,7 @@ fn a_piece_is_split_where_no_token_crosses() {
 
 #[test]
 fn a_very_long_piece_is_counted_in_parts() {
-    for letters in ["a", "ab", "é"] {
+    for letters in ["a", "é"] {
         let piece = letters.repeat(5 * PART_MAX / 2);
         let parts = piece.as_bytes().chunks(PART_MAX).map(|part| count(&O200K, part, 0, part.len()));
         let (counted, in_parts) = (count(&O200K, piece.as_bytes(), 0, piece.len()), parts.sum::<u64>());
