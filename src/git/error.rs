@@ -36,7 +36,7 @@ pub enum GitError {
     #[error("`{refname}` moved while this command ran")]
     RefMoved { refname: String },
     #[error("`{refname}` is locked by another process")]
-    RefLocked { refname: String },
+    RefLocked { refname: String, lock: String },
     #[error("`{refname}` is gone, but its reflog is not")]
     RefGone { refname: String },
     #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
@@ -105,7 +105,13 @@ impl Diagnostic for GitError {
             Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
             Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
             Self::RefConflict { .. } => "choose another name",
-            Self::RefLocked { .. } | Self::Busy { .. } | Self::Collecting { .. } => "try again when it has ended",
+            Self::RefLocked { lock, .. } => {
+                return Some(format!("try again when it has ended; its lock is `{lock}` in the git folder"));
+            }
+            Self::Collecting { .. } => {
+                "try again when it has ended; if it was killed, remove `gc.pid` in the git folder"
+            }
+            Self::Busy { .. } => "try again when it has ended",
             _ => return None,
         };
         Some(hint.to_owned())
@@ -119,6 +125,10 @@ impl GitError {
             self,
             Self::MissingObject { .. } | Self::DamagedObject { .. } | Self::WrongKind { .. } | Self::Store { .. }
         )
+    }
+
+    pub(crate) fn locked_file(refname: &str) -> Self {
+        Self::RefLocked { refname: refname.to_owned(), lock: format!("{refname}.lock") }
     }
 
     pub(super) fn opening(source: git2::Error) -> Self {

@@ -288,6 +288,29 @@ fn a_terminal_is_asked_before_a_purge() {
 }
 
 #[test]
+fn a_terminal_is_asked_before_the_refs_of_a_remote_are_replaced() {
+    if !has_terminal() {
+        return;
+    }
+    let (repo, _) = shared();
+    purge(&repo, &["--yes"]);
+    let refs = || (repo.refs(), repo.git(&["ls-remote", "origin"]));
+    let before = refs();
+    let purge = |typed: &str| {
+        let shown = repo.on_a_terminal("stty -echo; git trace purge --push origin", typed);
+        assert!(shown.contains("refs/traces/main → origin: would be replaced"), "{shown}");
+        assert!(shown.contains("It cannot be undone."), "{shown}");
+    };
+    purge("n\n");
+    assert_eq!(refs(), before);
+    purge("y\n");
+    assert!(
+        repo.git(&["ls-remote", "origin", "refs/traces/main"])
+            .starts_with(repo.git(&["rev-parse", "refs/traces/main"]).trim())
+    );
+}
+
+#[test]
 fn plain_git_carries_what_the_page_on_privacy_says() {
     let repo = TestRepo::new();
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
@@ -327,6 +350,12 @@ fn plain_git_carries_what_the_page_on_privacy_says() {
         }
         assert_eq!(objects.contains("the reason"), folder != "../mirror.git", "{folder}");
     }
+    // The copy as a remote has it.
+    repo.git(&["remote", "add", "origin", "../plain.git"]);
+    repo.text(&["push"]);
+    repo.git(&["push", "-q", "--mirror", "../mirror.git"]);
+    let record = "refs/trace-remote-records/origin/priority";
+    assert!(repo.git(&["-C", "../mirror.git", "grep", "-h", "-e", "reason", record]).contains("the reason"));
     for kind in ["traces/main", "trace-orig/", "trace-priority", "crumbs/ada", "crumb-archive/"] {
         assert!(refs(".").contains(&format!("refs/{kind}")), "{kind}");
     }
@@ -1124,7 +1153,7 @@ fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
         [exit 1]
         ");
     });
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.within(&clone, |repo| {
         repo.text(&["pull", "origin", "main", archive]);
         let said = repo.text(&["fsck"]);
@@ -1480,7 +1509,7 @@ fn a_purge_of_a_remote_keeps_the_work_of_colleagues_and_publishes_nothing() {
         assert!(planned.contains(&format!("{refname} → origin: would be replaced")), "{planned}");
     }
     assert_eq!(on_remote(), before, "a dry run changes nothing");
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.git(&["clone", "-q", "--no-local", "../origin.git", "../fresh"]);
     let fresh = repo.home().join("fresh");
     repo.within(&fresh, |repo| {
@@ -1510,7 +1539,7 @@ fn what_others_pushed_after_a_purge_is_purged_at_the_remote_too() {
     assert!(answer.contains("error: refs/traces/main → origin: moved since it was fetched"), "{answer}");
     assert!(answer.trim_end().ends_with("[exit 1]"), "{answer}");
     assert_eq!(there(), before);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.git(&["clone", "-q", "../origin.git", "../elsewhere"]);
     let elsewhere = repo.home().join("elsewhere");
     repo.within(&elsewhere, |repo| {

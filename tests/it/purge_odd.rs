@@ -281,6 +281,25 @@ fn titles_edited_texts_and_reasons_of_a_purged_item_go() {
     assert!(repo.text(&["sessions", "--archived"]).contains("[purged: "));
 }
 
+#[test]
+fn the_settings_of_an_agent_that_contain_the_text_are_not_kept_to_be_restored() {
+    let repo = TestRepo::new();
+    repo.say(&format!("one {TEXT}"));
+    let settings = repo.folder().join(".claude/settings.json");
+    fs::create_dir(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, serde_json::json!({ "env": { "KEY": TEXT } }).to_string()).unwrap();
+    repo.text(&["install", "--agent", "claude-code"]);
+    let installed = fs::read_to_string(&settings).unwrap();
+    let said = purge_text(&repo, TEXT, &[]);
+    assert!(!said.contains("trace/installed"), "{said}");
+    assert_eq!(places(&repo), Vec::<String>::new());
+    assert_eq!(fs::read_to_string(&settings).unwrap(), installed, "the user's file is reported and stays");
+    assert!(said.contains("stays in a file: ") && said.contains(".claude/settings.json"), "{said}");
+    repo.text(&["uninstall", "--agent", "claude-code"]);
+    let left = fs::read_to_string(&settings).unwrap();
+    assert!(left.contains("KEY") && !left.contains("git-trace"), "{left}");
+}
+
 fn purge_text(repo: &TestRepo, text: &str, args: &[&str]) -> String {
     repo.snapshot(&repo.run(&[&["purge", "--text", "-", "--yes"], args].concat(), text.as_bytes()))
 }

@@ -199,7 +199,7 @@ fn two_purges_of_clones_that_did_not_know_of_each_other_converge() {
                 },
                 "a repeated pull changes nothing"
             );
-            repo.text(&["purge", "--push", "origin"]);
+            repo.text(&["purge", "--push", "origin", "--yes"]);
             assert_eq!(repo.text(&["pull", "origin", "main"]), "main: up to date\n");
             repo.text(&["push"]);
         });
@@ -252,7 +252,7 @@ fn a_pull_takes_what_was_purged_from_commits_that_others_pushed_meanwhile() {
     repo.run(&["pull"], b"");
     assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "theirs"]);
     check(&repo);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     assert_eq!(repo.text(&["pull"]), "main: up to date\n");
     let ours = tip(&repo);
     repo.within(&clone, |repo| {
@@ -419,7 +419,7 @@ fn a_later_revision_with_what_only_one_of_two_purges_removed_does_not_stop_a_pul
             assert_eq!(pulled.status.code(), Some(0), "{}", repo.exact(&pulled));
             has_neither(repo);
             assert_eq!(repo.bodies("main")[3], "a [purged: leaked] b [purged: private] c [purged: leaked]");
-            repo.text(&["purge", "--push", "origin"]);
+            repo.text(&["purge", "--push", "origin", "--yes"]);
             repo.text(&["push"]);
         });
         repo.text(&["pull"]);
@@ -445,7 +445,7 @@ fn a_clone_with_the_original_takes_over_what_two_purges_with_different_reasons_l
     purge_text(&repo, ONE, "leaked", &["--push", "origin"]);
     repo.within(&clone, |repo| {
         repo.run(&["pull"], b"");
-        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
     });
     let published = repo.git(&["ls-remote", "origin", "refs/traces/main"]);
     repo.within(&third, |repo| {
@@ -474,7 +474,7 @@ fn a_replacement_that_nobody_pushes_can_be_written_again() {
     repo.within(&clone, |repo| {
         repo.run(&["pull"], b"");
         assert_eq!(repo.bodies("main"), ["one", &format!("It is {SECRET}"), "mine"], "somebody may push it yet");
-        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
         repo.text(&["pull"]);
         assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "mine"]);
         assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
@@ -484,7 +484,7 @@ fn a_replacement_that_nobody_pushes_can_be_written_again() {
     for _ in 0..2 {
         repo.run(&["pull"], b"");
         check(&repo);
-        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
         repo.text(&["push"]);
         repo.within(&clone, |repo| repo.run(&["pull"], b""));
     }
@@ -518,7 +518,7 @@ fn a_purge_by_another_clone_under_another_name_does_not_bring_the_text_back() {
     repo.text(&["pull"]);
     assert_eq!(repo.bodies("idea"), repo.bodies("main"));
     has_neither(&repo);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.text(&["push", "origin", "*"]);
     let (ours, idea) = (tip(&repo), repo.bodies("idea"));
     repo.within(&clone, |repo| {
@@ -554,7 +554,7 @@ fn a_purge_by_another_clone_that_rebased_or_imported_does_not_bring_the_text_bac
         repo.say("a base");
         repo.text(&["switch", "-c", "idea", "main"]);
         repo.text(&["rebase", "base"]);
-        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
         let session = repo.text(&["export"]);
         repo.bytes_with(&["import", "jsonl", "-", "--trace", "copy"], session.as_bytes());
         repo.text(&["push", "origin", "idea", "copy"]);
@@ -568,7 +568,7 @@ fn a_purge_by_another_clone_that_rebased_or_imported_does_not_bring_the_text_bac
     repo.text(&["pull"]);
     has_neither(&repo);
     assert_eq!(repo.bodies("idea").len(), repo.bodies("main").len() + 1);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.text(&["push", "origin", "*"]);
     let (idea, copy) = (repo.bodies("idea"), repo.bodies("copy"));
     repo.within(&clone, |repo| {
@@ -629,7 +629,7 @@ fn two_purges_of_one_reason_converge() {
         repo.run(&["pull"], b"");
         joined(repo);
         assert!(!is_anywhere(repo, OTHER));
-        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
         repo.text(&["push"]);
     });
     repo.run(&["pull"], b"");
@@ -660,10 +660,10 @@ fn a_later_revision_that_neither_of_two_purges_changed_stays() {
         assert!(repo.git(&["log", "-p", "--text", "refs/traces/main"]).contains("[purged: r-"));
         check(repo);
     };
-    repo.within(&clone, |repo| repo.text(&["purge", "--push", "origin"]));
+    repo.within(&clone, |repo| repo.text(&["purge", "--push", "origin", "--yes"]));
     repo.run(&["pull"], b"");
     check(&repo);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.text(&["push"]);
     repo.within(&clone, |repo| {
         repo.run(&["pull"], b"");
@@ -860,7 +860,7 @@ fn a_branch_that_was_made_between_the_purges_of_three_clones_is_joined_too() {
     for clone in clones.iter().cycle().take(9) {
         repo.within(clone, |repo| {
             repo.run(&["pull", "--strategy", "newest"], b"");
-            repo.run(&["purge", "--push", "origin"], b"");
+            repo.run(&["purge", "--push", "origin", "--yes"], b"");
             repo.run(&["push", "origin", "main"], b"");
         });
     }
@@ -872,6 +872,55 @@ fn a_branch_that_was_made_between_the_purges_of_three_clones_is_joined_too() {
             assert_eq!(repo.bodies("topic"), ["one", "edited"]);
         });
     }
+}
+
+/// A colleague has pushed since the last fetch, and has purged.
+#[test]
+fn a_purge_of_a_remote_that_nobody_confirmed_moves_no_ref_and_names_those_there() {
+    let (mut repo, clone) = shared();
+    repo.git(&["push", "-q", "origin", "refs/traces/main:refs/heads/copy"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["switch", "-c", "theirs"]);
+        repo.say("other-purged-text");
+        repo.text(&["push", "origin", "theirs"]);
+        purge_text(repo, "other-purged-text", "theirs", &["--push", "origin"]);
+    });
+    let refs = || (repo.refs(), repo.git(&["ls-remote", "origin"]));
+    let ask = |args: &[&str]| {
+        let before = refs();
+        let said = repo.snapshot(&repo.run(&[&["purge", "--push", "origin"], args].concat(), SECRET.as_bytes()));
+        assert_eq!(refs(), before, "{said}");
+        said.split_once("--- stderr\n").map_or_else(|| said.clone(), |(_, stderr)| stderr.to_owned())
+    };
+    insta::assert_snapshot!(ask(&["--text", "-", "--dry-run"]), @"
+    refs/trace-records/priority → origin: would be replaced
+    refs/traces/main → origin: would be replaced
+    error: refs/heads/copy → origin: contains what was purged, and stays: only you can decide what becomes of a branch or a tag
+    error: refs/traces/theirs → origin: was not fetched, so it may contain it too
+    [exit 1]
+    ");
+    insta::assert_snapshot!(ask(&["--text", "-"]), @"
+    refs/trace-records/priority → origin: would be replaced
+    refs/traces/main → origin: would be replaced
+    error: refs/heads/copy → origin: contains what was purged, and stays: only you can decide what becomes of a branch or a tag
+    error: refs/traces/theirs → origin: was not fetched, so it may contain it too
+    dry run, because there is no terminal to ask on: --yes purges
+    [exit 1]
+    ");
+    repo.git(&["push", "-q", "origin", ":refs/heads/copy", ":refs/traces/theirs"]);
+    purge(&repo, &["--yes"]);
+    insta::assert_snapshot!(ask(&["--dry-run"]), @"
+    refs/trace-records/priority → origin: would be replaced
+    refs/traces/main → origin: would be replaced
+    [exit 0]
+    ");
+    insta::assert_snapshot!(ask(&[]), @"
+    refs/trace-records/priority → origin: would be replaced
+    refs/traces/main → origin: would be replaced
+    dry run, because there is no terminal to ask on: --yes purges
+    [exit 1]
+    ");
 }
 
 /// The code's history with the text, on the remote too.
@@ -915,7 +964,7 @@ fn a_purge_of_a_remote_leaves_the_code_that_other_commits_lead_to() {
         assert!(said.contains("stays in the code's history: ") && !said.contains("refs/heads/"), "{said}");
         assert_eq!(there(&repo, "refs/heads/code"), code, "{said}");
         assert_eq!(there(&repo, "refs/traces/main"), tip(&repo), "{said}");
-        let again = repo.run(&["purge", "--push", "origin"], b"");
+        let again = repo.run(&["purge", "--push", "origin", "--yes"], b"");
         assert!(again.stderr.is_empty() && again.stdout.is_empty(), "{}", repo.exact(&again));
         repo.fsck();
     }

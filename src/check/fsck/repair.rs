@@ -52,7 +52,7 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
     let done = match repair {
         Repair::Lock(refname) => {
             let is_removed = repo.remove_stale_ref_lock(refname)?;
-            if is_removed { Ok(()) } else { Err(GitError::RefLocked { refname: refname.clone() }.into()) }
+            if is_removed { Ok(()) } else { Err(GitError::locked_file(refname).into()) }
         }
         Repair::Ref(refname) => return go_back(repo, signature, refname),
         Repair::Reflog(refname) => {

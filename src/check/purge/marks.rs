@@ -2,13 +2,14 @@
 //!
 //! - the operation log: which sessions were exported, so that `import` does not bring a deleted one back. `undo` does not go back to
 //!   before a purge, so all other operations are removed;
-//! - for each agent, which of its files were read, and since when.
+//! - for each agent, which of its files were read, and since when;
+//! - the settings of agents from before an install, which are removed completely. `uninstall` then removes only our entries.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::needle::Needle;
 use crate::base::bounded;
@@ -21,31 +22,37 @@ use crate::trace::store::tombstone::Removed;
 
 /// Those that exist.
 pub(super) fn files(repo: &Repo) -> Vec<PathBuf> {
-    let mut files = seen_files(repo);
+    let mut files = [seen_files(repo), installed_files(repo)].concat();
     files.push(repo.operations_path());
     files.retain(|path| path.is_file());
     files
 }
 
 fn seen_files(repo: &Repo) -> Vec<PathBuf> {
-    let entries = fs::read_dir(cache_path(repo, "")).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| is_seen_file(path)).collect()
+    json_files(&cache_path(repo, ""))
 }
 
-fn is_seen_file(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "json")
+fn installed_files(repo: &Repo) -> Vec<PathBuf> {
+    json_files(&repo.common_dir().join("trace/installed"))
+}
+
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
 }
 
 pub(super) fn edit(repo: &Repo, needle: &Needle, removed: &Removed) -> Result<(), TraceError> {
     let exports = repo.operations()?.into_iter().filter(is_export).map(|operation| operation.id).collect();
     repo.rewrite_operations(|log| lines_of(repo, &exports, needle, removed, log))?;
-    for path in seen_files(repo) {
+    let seen = seen_files(repo).into_iter().map(|path| (path, Access::Cache, without as Edit));
+    let installed = installed_files(repo).into_iter().map(|path| (path, Access::Usual, without_settings as Edit));
+    for (path, access, edit) in seen.chain(installed) {
         let failed = |source| GitError::io("edit", &path, source);
         let bytes = bounded::read_file(&path).map_err(failed)?;
         if needle.is_in(&bytes) {
-            let seen = serde_json::from_slice(&bytes).map(|seen| without(needle, seen).to_string());
-            match seen.ok().filter(|seen| !needle.is_in(seen.as_bytes())) {
-                Some(seen) => put(&path, Access::Cache, seen.as_bytes()),
+            let left = serde_json::from_slice(&bytes).map(|read| edit(needle, read).to_string());
+            match left.ok().filter(|left| !needle.is_in(left.as_bytes())) {
+                Some(left) => put(&path, access, left.as_bytes()),
                 None => fs::remove_file(&path),
             }
             .map_err(failed)?;
@@ -74,6 +81,13 @@ fn lines_of(repo: &Repo, operations: &HashSet<String>, needle: &Needle, removed:
         }
     }
     left
+}
+
+type Edit = fn(&Needle, Value) -> Value;
+
+/// A note of an install that fits no file.
+fn without_settings(_: &Needle, _: Value) -> Value {
+    json!({ "text": null, "made_folder": false, "written": "" })
 }
 
 /// Without the files that are named by the text, and the last trace if it is.

@@ -59,6 +59,11 @@ impl Plan {
     pub(crate) fn is_empty(&self) -> bool {
         self.refs.is_empty() && self.reflogs.is_empty() && self.removed.is_empty() && !self.is_in_derived
     }
+
+    /// The objects that get tombstones, each with its replacement.
+    pub(crate) fn objects(&self) -> &[(Oid, Option<Oid>)] {
+        &self.tombstones.objects
+    }
 }
 
 /// Where the text is, and stays.

@@ -15,8 +15,8 @@ use crate::trace::model::trailers::one_line;
 use crate::trace::store::archived;
 use crate::trace::store::tombstone::Removed;
 
-/// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores, the list of archived traces, in which
-/// a purge replaces the text, the times when forward crumbs were read, and the list of objects that a purge removes.
+/// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores and the list of archived traces, from
+/// which a purge removes the text, the times when forward crumbs were read, and the list of objects that a purge removes.
 const KEPT: [&str; 5] = ["locks", "installed", "archived", "forward-reads", NOTED_REMOVAL];
 
 /// Folders in which only some files stay: digests of addresses of remotes, and which messages the user has seen.

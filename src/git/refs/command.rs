@@ -261,7 +261,7 @@ fn refused(error: GitError, refname: &str) -> GitError {
         return GitError::RefMoved { refname: refname.to_owned() };
     }
     if has(&format!("{refname}.lock': File exists")) {
-        return GitError::RefLocked { refname: refname.to_owned() };
+        return GitError::locked_file(refname);
     }
     if has("; cannot create") {
         return GitError::RefConflict { refname: refname.to_owned() };
@@ -274,8 +274,16 @@ pub(in crate::git) fn locked(error: GitError, refname: &str) -> GitError {
     // `cannot lock ref 'refs/x': Unable to create '/r/.git/refs/x.lock': File exists.`
     let file = stderr.split_once("cannot lock ref '").filter(|(_, rest)| rest.contains(".lock': File exists"));
     let named = file.and_then(|(_, rest)| Some(rest.split_once('\'')?.0));
-    match named.or(stderr.contains("cannot lock references").then_some(refname)) {
-        Some(refname) => GitError::RefLocked { refname: refname.to_owned() },
+    match named {
+        Some(refname) => GitError::locked_file(refname),
+        // Of a reftable, which has one lock for all refs.
+        None if stderr.contains("cannot lock references") => {
+            GitError::RefLocked { refname: refname.to_owned(), lock: "reftable/tables.list.lock".to_owned() }
+        }
         None => error,
     }
 }
+
+#[cfg(test)]
+#[path = "../../../tests/unit/git/command.rs"]
+mod tests;

@@ -166,7 +166,7 @@ impl Repo {
                 file
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
-                return Err(GitError::RefLocked { refname: refname.to_owned() });
+                return Err(GitError::locked_file(refname));
             }
             Err(_) if self.has_conflict(refname)? => {
                 return Err(GitError::RefConflict { refname: refname.to_owned() });

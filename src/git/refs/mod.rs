@@ -374,7 +374,7 @@ impl Repo {
         loop {
             match attempt() {
                 Err(error @ GitError::RefLocked { .. }) => {
-                    if let GitError::RefLocked { refname } = &error {
+                    if let GitError::RefLocked { refname, .. } = &error {
                         let _ = self.remove_stale_lock(refname);
                     }
                     if !wait.go_on(PAUSE, || error.to_string()) {

@@ -25,7 +25,7 @@ pub(crate) fn refspec(remote: &str) -> String {
     format!("+refs/trace-records/p*:refs/trace-remote-records/{remote}/p*")
 }
 
-fn shared_ref(history: &LineHistory<'_>) -> String {
+pub(super) fn shared_ref(history: &LineHistory<'_>) -> String {
     if history.shared.starts_with("refs/") {
         return history.shared.to_owned();
     }

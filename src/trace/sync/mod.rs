@@ -22,7 +22,8 @@ pub(crate) use pull::{
     Arrival, Arrivals, EVERYTHING, Pulled, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
 };
 pub(crate) use purged::{
-    complete_removal, drop_objects, fetched_tombstones, is_of_code, receive, replace as replace_purged,
+    complete_removal, drop_objects, fetched_tombstones, is_of_code, plan_replacement, receive,
+    replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};
 

@@ -1,9 +1,9 @@
 //! Purges and remotes: refusing what a remote still has, and replacing it there.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::address::forget_other_address;
-use super::lines::{fetched_lines, fetched_ref, push_lines};
+use super::lines::{fetched_lines, fetched_ref, push_lines, shared_ref};
 use super::{is_private, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::TRACES;
@@ -166,57 +166,82 @@ const MOVED: &str = "moved since it was fetched, so it may still contain what wa
 /// The answer for a branch or a tag that points to a commit of a trace.
 const NOT_OURS: &str = "contains what was purged, and stays: only you can decide what becomes of a branch or a tag";
 
-/// Replaces each ref of git-trace on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and
-/// pushes the tombstones. Refs that cannot be replaced are returned as refused, or as behind if a fetch helps.
-pub(crate) fn replace(
+/// The answer for a ref that a purge has to fetch first.
+const NOT_FETCHED: &str = "was not fetched, so it may contain it too";
+
+/// A ref of a remote that leads to something purged.
+struct Purged {
+    refname: String,
+    oid: Oid,
+    /// `None`: the remote is to delete it.
+    new: Option<Oid>,
+}
+
+/// The refs of git-trace on a remote whose tips were purged, or are `planned` to be, each with its replacement. Other refs that lead to
+/// something purged are returned as refused, or as behind if a fetch helps.
+fn purged_there(
     repo: &Repo,
-    signature: &Signature,
     remote: &str,
-    is_dry_run: bool,
-) -> Result<Vec<PushedRef>, TraceError> {
-    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
-    forget_other_address(repo, remote)?;
-    let (mut outgoing, mut replaced) = (Vec::new(), Vec::new());
+    tombstones: &Tombstones,
+    planned: Option<&[(Oid, Option<Oid>)]>,
+) -> Result<(Vec<Purged>, Vec<PushedRef>), TraceError> {
+    let planned_fates: HashMap<Oid, Option<Oid>> = planned.into_iter().flatten().copied().collect();
+    let (mut purged, mut answers) = (Vec::new(), Vec::new());
     for (refname, oid) in repo.list_remote_with_targets(remote)? {
         let answer = |fate, summary: &str| PushedRef {
             refname: refname.strip_suffix("^{}").unwrap_or(&refname).to_owned(),
             fate,
             summary: summary.to_owned(),
         };
-        let fate = tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok());
+        let is_here = |oid| repo.read_commit(oid).is_ok();
+        let fate = match planned_fates.get(&oid) {
+            Some(new) => new.map_or(Fate::Removed, Fate::Replaced),
+            None => tombstones.fate(repo, oid, &is_here),
+        };
         if !is_ours(&refname) {
             // An earlier version gave tombstones to commits of the code, too.
             if fate != Fate::Kept && !is_of_code(repo, oid) {
-                replaced.push(answer(PushFate::Refused, NOT_OURS));
+                answers.push(answer(PushFate::Refused, NOT_OURS));
             }
             continue;
         }
         let new = match fate {
-            Fate::Replaced(new) => new.to_string(),
+            Fate::Replaced(new) => Some(new),
+            Fate::Kept if planned.is_some() && !is_here(oid) && refname != shared_ref(&HISTORY) => {
+                answers.push(answer(PushFate::Behind, NOT_FETCHED));
+                continue;
+            }
             Fate::Kept if is_ahead(repo, remote, &refname, oid)? => {
-                replaced.push(answer(PushFate::Behind, MOVED));
+                answers.push(answer(PushFate::Behind, MOVED));
                 continue;
             }
             Fate::Kept => continue,
             // The next push sends the lines of a record again.
-            Fate::Removed if refname.starts_with("refs/trace-records/") => String::new(),
+            Fate::Removed if refname.starts_with("refs/trace-records/") => None,
             Fate::Removed | Fate::ReplacedElsewhere => {
-                replaced.push(answer(PushFate::Refused, NO_REPLACEMENT));
+                answers.push(answer(PushFate::Refused, NO_REPLACEMENT));
                 continue;
             }
         };
-        if is_dry_run {
-            replaced
-                .push(answer(PushFate::Moved, if new.is_empty() { "would be deleted" } else { "would be replaced" }));
-            continue;
-        }
-        // With a `+`, git ignores the lease.
-        let lease = Some(format!("--force-with-lease={refname}:{oid}"));
-        outgoing.push(Outgoing { refspec: format!("{new}:{refname}"), lease });
+        purged.push(Purged { refname, oid, new });
     }
-    if is_dry_run {
-        return Ok(replaced);
-    }
+    Ok((purged, answers))
+}
+
+/// Replaces each ref of git-trace on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and
+/// pushes the tombstones. Refs that cannot be replaced are returned as refused, or as behind if a fetch helps.
+pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<PushedRef>, TraceError> {
+    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    forget_other_address(repo, remote)?;
+    let (purged, mut replaced) = purged_there(repo, remote, &tombstones, None)?;
+    let outgoing: Vec<_> = purged
+        .into_iter()
+        .map(|Purged { refname, oid, new }| Outgoing {
+            // With a `+`, git ignores the lease.
+            lease: Some(format!("--force-with-lease={refname}:{oid}")),
+            refspec: format!("{}:{refname}", new.map(|new| new.to_string()).unwrap_or_default()),
+        })
+        .collect();
     // First: a pull between the two must not merge the purged state with the old one.
     match push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected {
         // It was repeated there as long as others pushed.
@@ -224,6 +249,25 @@ pub(crate) fn replace(
         None => replaced.extend(repo.push(remote, &outgoing)?),
     }
     Ok(replaced)
+}
+
+/// The answers that [`replace`] would give, as far as they are known without a fetch, after a purge of the `planned` objects. Moves no
+/// ref.
+pub(crate) fn plan_replacement(
+    repo: &Repo,
+    remote: &str,
+    planned: Option<&[(Oid, Option<Oid>)]>,
+) -> Result<Vec<PushedRef>, TraceError> {
+    let tombstones = match Tombstones::find(repo)? {
+        None if planned.is_none() => return Ok(Vec::new()),
+        found => found.unwrap_or_default(),
+    };
+    let (purged, answers) = purged_there(repo, remote, &tombstones, planned)?;
+    let planned = purged.into_iter().map(|Purged { refname, new, .. }| {
+        let summary = if new.is_some() { "would be replaced" } else { "would be deleted" };
+        PushedRef { refname, fate: PushFate::Moved, summary: summary.to_owned() }
+    });
+    Ok(planned.chain(answers).collect())
 }
 
 /// Whether a ref of a remote is one of git-trace: it may be that of a mirror. Peeled tags are not.

@@ -64,6 +64,22 @@ fn a_text_is_found_in_each_form() {
     assert_eq!(replaced("one\ntwo three", b"{\"a\":\"one\\ntwo three\"}"), format!("{{\"a\":\"{MARKER}\"}}"));
 }
 
+/// In quotes of a shell, of SQL, and in CSV.
+#[test]
+fn a_text_that_was_escaped_before_it_was_quoted_is_found() {
+    let text = "it's \"a\" $ecret9";
+    let escaped = ["it's \\\"a\\\" $ecret9", "it's%20%22a%22%20%24ecret9", "it's &quot;a&quot; &#36;ecret9"];
+    let quotes = [("'", "'\\''"), ("'", "'\"'\"'"), ("'", "''"), ("\"", "\"\"")];
+    for (form, (quote, quoted)) in escaped.iter().flat_map(|form| quotes.map(|quote| (form, quote))) {
+        let form = format!("curl '{{\"p\":\"{}\"}}'", form.replace(quote, quoted));
+        let json = serde_json::json!({ "command": form }).to_string();
+        for written in [form, json] {
+            let changed = replaced(text, written.as_bytes());
+            assert!(changed.contains(MARKER) && !changed.contains("cret9"), "{written}");
+        }
+    }
+}
+
 #[test]
 fn a_text_that_contains_escapes_is_found_where_others_are_added() {
     let text = "postgres://ada:p%40ss'wörd@host";

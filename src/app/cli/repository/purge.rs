@@ -18,7 +18,8 @@ use crate::check::purge::{
 use crate::git::{PushFate, PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::sync::{
-    EVERYTHING, fetch, fetch_private_refs, fetched_private_refs, forget_archived, forget_private_refs, replace_purged,
+    EVERYTHING, fetch, fetch_private_refs, fetched_private_refs, forget_archived, forget_private_refs,
+    plan_replacement, replace_purged,
 };
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -73,46 +74,60 @@ impl PurgeArgs {
     }
 
     fn run_with(&self, context: &Context, remote: Option<&str>) -> Result<ExitStatus> {
-        let repo = context.repo()?;
-        let is_alone = self.is_alone();
-        let mut is_complete = true;
-        if let Some(remote) = remote.filter(|_| !self.dry_run) {
-            is_complete = self.fetch(context, remote)?;
+        let target = if self.is_alone() { None } else { Some(self.target(context)?) };
+        if !self.yes
+            && let Some(answer) = self.ask(context, target.as_ref(), remote)?
+        {
+            return Ok(answer);
         }
-        if is_alone {
-            let replaced = self.replace(context, remote, |remote| {
+        let mut is_complete = remote.map_or(Ok(true), |remote| self.fetch(context, remote))?;
+        let Some(target) = target else {
+            let replaced = replace(context, remote, |remote| {
                 is_complete &= self.fetch(context, remote)?;
                 Ok(())
             })?;
             let is_done = is_complete && replaced.iter().all(PushedRef::is_accepted);
             return Ok(ExitStatus::of(removes_purged(context)? && is_done));
+        };
+        Ok(ExitStatus::of(self.purge(context, &target, remote)? && is_complete))
+    }
+
+    /// Shows the changes that are known without a fetch, and asks. Moves no ref. `None` if the purge is confirmed.
+    fn ask(&self, context: &Context, target: Option<&Target>, remote: Option<&str>) -> Result<Option<ExitStatus>> {
+        let repo = context.repo()?;
+        let plan = target.map(|target| purge::plan(repo, target)).transpose()?;
+        if let Some(plan) = &plan {
+            self.print(context, plan, None, &[])?;
+            context.ui.flush()?;
         }
-        let target = self.target(context)?;
-        let purge = || Ok(ExitStatus::of(self.purge(context, &target, remote)? && is_complete));
-        if self.yes {
-            return purge();
+        let there = remote.map(|remote| plan_replacement(repo, remote, plan.as_ref().map(Plan::objects)));
+        let there = there.transpose()?.unwrap_or_default();
+        for pushed in &there {
+            report(context, remote, pushed);
         }
-        let plan = purge::plan(repo, &target)?;
-        self.print(context, &plan, None, &[])?;
-        context.ui.flush()?;
-        if self.dry_run || plan.is_empty() {
-            return Ok(ExitStatus::of(!plan.is_empty()));
+        let is_empty = plan.is_some_and(|plan| plan.is_empty());
+        if self.dry_run {
+            let is_known = there.iter().all(PushedRef::is_accepted);
+            return Ok(Some(ExitStatus::of(is_known && !(is_empty && there.is_empty()))));
+        }
+        // Others may have pushed more.
+        if is_empty && remote.is_none() {
+            return Ok(Some(ExitStatus::No));
         }
         if !io::stdin().is_terminal() {
             context.ui.note("dry run, because there is no terminal to ask on: --yes purges");
-            return Ok(ExitStatus::No);
+            return Ok(Some(ExitStatus::No));
         }
         if let Some(remote) = remote.filter(|_| !self.json) {
-            context.ui.note(format!(
-                "what others purged on `{}` is applied here first, as by `git trace pull`",
-                escaped(remote)
-            ));
+            let applied =
+                if target.is_some() { "applies here what others purged, as `git trace pull`, and " } else { "" };
+            context
+                .ui
+                .note(format!("this fetches from `{}`, {applied}also purges what others pushed", escaped(remote)));
         }
         context.ui.flush()?;
-        if !confirmed("Purge this? It cannot be undone.")? {
-            return Ok(ExitStatus::No);
-        }
-        purge()
+        let is_confirmed = confirmed("Purge this? It cannot be undone.")?;
+        Ok((!is_confirmed).then_some(ExitStatus::No))
     }
 
     fn is_alone(&self) -> bool {
@@ -223,7 +238,7 @@ impl PurgeArgs {
         }
         let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
         let mut is_complete = !is_left(&purged);
-        let replaced = self.replace(context, remote, |remote| {
+        let replaced = replace(context, remote, |remote| {
             is_complete &= self.fetch(context, remote)?;
             receive(remote)?;
             let more = purge::purge(repo, target, &signature)?;
@@ -237,44 +252,6 @@ impl PurgeArgs {
         // A purge that was stopped before it reached the remote has nothing left to do here.
         let is_done = !purged.plan.is_empty() || !replaced.is_empty();
         Ok(is_done && is_complete && replaced.iter().all(PushedRef::is_accepted))
-    }
-
-    /// Replaces the refs of the remote. If others push at the same time, `again` purges what they pushed, and the rest is repeated.
-    fn replace(
-        &self,
-        context: &Context,
-        remote: Option<&str>,
-        mut again: impl FnMut(&str) -> Result<()>,
-    ) -> Result<Vec<PushedRef>> {
-        let Some(remote) = remote else { return Ok(Vec::new()) };
-        let mut all: Vec<PushedRef> = Vec::new();
-        for attempt in 1..=TRIES {
-            let mut is_late = false;
-            for mut pushed in replace_purged(context.repo()?, &context.signature()?, remote, self.dry_run)? {
-                if !self.dry_run && matches!(pushed.fate, PushFate::Behind | PushFate::Contended) {
-                    if attempt < TRIES {
-                        is_late = true;
-                        continue;
-                    }
-                    pushed.summary += "; others keep pushing, so repeat this command";
-                }
-                // It was named at the last attempt.
-                if all.contains(&pushed) {
-                    continue;
-                }
-                let line = format!("{} → {remote}: {}", pushed.refname, pushed.summary);
-                context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
-                all.push(pushed);
-            }
-            if !is_late {
-                break;
-            }
-            again(remote)?;
-        }
-        if !self.dry_run && all.iter().all(PushedRef::is_accepted) {
-            forget_archived(context.repo()?, remote)?;
-        }
-        Ok(all)
     }
 
     fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>, received: &[Received]) -> Result<()> {
@@ -357,6 +334,47 @@ impl PurgeArgs {
         ui.note(format!("not reached: the agent's own session file, exports, other clones, {remotes}, and backups"));
         Ok(())
     }
+}
+
+/// Replaces the refs of the remote. If others push at the same time, `again` purges what they pushed, and the rest is repeated.
+fn replace(
+    context: &Context,
+    remote: Option<&str>,
+    mut again: impl FnMut(&str) -> Result<()>,
+) -> Result<Vec<PushedRef>> {
+    let Some(remote) = remote else { return Ok(Vec::new()) };
+    let mut all: Vec<PushedRef> = Vec::new();
+    for attempt in 1..=TRIES {
+        let mut is_late = false;
+        for mut pushed in replace_purged(context.repo()?, &context.signature()?, remote)? {
+            if matches!(pushed.fate, PushFate::Behind | PushFate::Contended) {
+                if attempt < TRIES {
+                    is_late = true;
+                    continue;
+                }
+                pushed.summary += "; others keep pushing, so repeat this command";
+            }
+            // It was named at the last attempt.
+            if all.contains(&pushed) {
+                continue;
+            }
+            report(context, Some(remote), &pushed);
+            all.push(pushed);
+        }
+        if !is_late {
+            break;
+        }
+        again(remote)?;
+    }
+    if all.iter().all(PushedRef::is_accepted) {
+        forget_archived(context.repo()?, remote)?;
+    }
+    Ok(all)
+}
+
+fn report(context: &Context, remote: Option<&str>, pushed: &PushedRef) {
+    let line = format!("{} → {}: {}", pushed.refname, remote.unwrap_or_default(), pushed.summary);
+    context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
 }
 
 fn print_refs(context: &Context, plan: &Plan) -> Result<()> {

@@ -49,6 +49,7 @@ pub(crate) enum SettingsOwner {
     },
 }
 
+/// A purge replaces one that contains the text by one that fits no file.
 #[derive(Serialize, Deserialize)]
 struct Original {
     /// `None`: there was no file.

@@ -120,6 +120,8 @@ fn quoted_forms(text: &str) -> Vec<String> {
     };
     let on_line = |text: String| text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t");
     forms.extend([html, text.replace('\'', r"'\''"), text.replace('\'', "'\"'\"'")]);
+    // `'\''` where other escapes were decoded, too.
+    forms.push(text.replace('\'', "'''"));
     // In SQL and CSV.
     forms.extend([text.replace('\'', "''"), text.replace('"', "\"\"")]);
     forms.extend([escaped("\\\"$`"), on_line(escaped("\\")), on_line(escaped("\\'"))]);
