@@ -60,7 +60,9 @@ pub(crate) fn decrypted(context: &Context, record: Record<'static>) -> Result<Re
     let Some(path) = repo.config()?.text("trace.ageIdentity")? else {
         return Err(EncryptionError::NoIdentity { key: key.to_owned() }.into());
     };
-    let value = encryption::decrypt(key, &record.value, repo.configured_path(&path))?;
+    let refused = |source| EncryptionError::Identities { key: key.to_owned(), path: (&path).into(), source };
+    let identity = repo.configured_file(&path).map_err(refused)?;
+    let value = encryption::decrypt(key, &record.value, identity)?;
     Ok(Record { value: value.into(), ..record })
 }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use super::bounded;
@@ -268,21 +269,8 @@ fn replace_in_parts(
     text: &[Cow<'_, [u8]>],
 ) -> io::Result<bool> {
     let folder = folder_of(path);
-    let prefix = format!("{}-", stem.0);
     remove_leftovers(folder, stem);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).rand_bytes(TEMPORARY_LEN);
-    #[cfg(unix)]
-    {
-        // Before the umask.
-        let mode = match access {
-            Access::Usual => 0o666,
-            Access::Program => 0o777,
-            Access::Private | Access::Cache => 0o600,
-        };
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode | UNFINISHED));
-    }
-    let temporary = builder.tempfile_in(folder)?;
+    let temporary = temporary(folder, stem, access)?;
     if !write_text(temporary.as_file(), seen, text)? {
         return Ok(false);
     }
@@ -305,17 +293,41 @@ fn replace_in_parts(
     } else {
         temporary.persist(path).map_err(|error| error.error)?
     };
-    // Not before: a writer that is killed in between must leave no file that nobody removes. The bit does no harm.
-    #[cfg(unix)]
-    let _ = set_mode(&file, |mode| mode & !UNFINISHED);
-    #[cfg(not(unix))]
-    drop(file);
+    finish(file);
     // Syncing the folder makes the rename durable. Some file systems cannot do this; the rename is atomic anyway.
     if access != Access::Cache {
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     effect::note_change();
     Ok(true)
+}
+
+/// A new file in `folder`, which [`remove_leftovers`] removes if its writer is killed before it has its name.
+pub(crate) fn temporary(folder: &Path, stem: Stem, access: Access) -> io::Result<NamedTempFile> {
+    let prefix = format!("{}-", stem.0);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(TEMPORARY_SUFFIX).rand_bytes(TEMPORARY_LEN);
+    #[cfg(unix)]
+    {
+        // Before the umask.
+        let mode = match access {
+            Access::Usual => 0o666,
+            Access::Program => 0o777,
+            Access::Private | Access::Cache => 0o600,
+        };
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode | UNFINISHED));
+    }
+    #[cfg(not(unix))]
+    let _ = access;
+    builder.tempfile_in(folder)
+}
+
+/// Marks a [`temporary`] file as finished once it has its name, and not before: a writer that is killed in between must leave no file that
+/// nobody removes. The mark does no harm.
+pub(crate) fn finish(file: File) {
+    #[cfg(unix)]
+    let _ = set_mode(&file, |mode| mode & !UNFINISHED);
+    drop(file);
 }
 
 /// Writes the new text between what surrounds it in the old file; returns false if that has become shorter.

@@ -70,6 +70,37 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
     Ok(at)
 }
 
+/// Fails if a link in the work tree at `root` leads out of it, or into a git directory, on the way to `path`, which the user configured: he
+/// may choose any place, and any way to it, but such a link comes from the repository.
+pub(crate) fn check_configured(root: &Path, path: &Path) -> io::Result<()> {
+    let real_root = root.canonicalize()?;
+    let mut path = std::path::absolute(path)?;
+    for _ in 0..MAX_LINKS {
+        let Some(next) = check_to_next_link(root, &real_root, &path)? else { return Ok(()) };
+        path = next;
+    }
+    Ok(())
+}
+
+/// Checks a path up to its first link outside of the work tree. Returns where the path leads behind that.
+fn check_to_next_link(root: &Path, real_root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut ways: Vec<&Path> = path.ancestors().collect();
+    ways.reverse();
+    for way in ways {
+        let Some((parent, name)) = way.parent().zip(way.file_name()) else { continue };
+        let Ok(parent) = parent.canonicalize() else { break };
+        let below = parent.strip_prefix(real_root).map(|below| below.join(name));
+        // No commit contains a git directory.
+        if let Some(below) = below.ok().filter(|below| below.iter().all(|part| part != ".git")) {
+            resolve(root, below)?;
+        } else if let Ok(target) = fs::read_link(way) {
+            let rest = path.strip_prefix(way).unwrap_or(Path::new(""));
+            return Ok(Some(parent.join(target).join(rest)));
+        }
+    }
+    Ok(None)
+}
+
 /// Fails if links lead from a path that the user named into a git directory that it does not name. A clone may contain such links, and
 /// nobody writes there on purpose.
 pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {

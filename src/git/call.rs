@@ -5,12 +5,15 @@
 use std::borrow::Borrow;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of, text_of};
 use crate::base::process::Process;
+
+/// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
+const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,6 +37,12 @@ impl Git {
         // Git accepts none of these together with the last one.
         for other in ["GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"] {
             command.env_remove(other);
+        }
+        for name in RELATIVE {
+            // An empty one stays: it has no absolute path.
+            if let Some(Ok(path)) = std::env::var_os(name).map(absolute) {
+                command.env(name, path);
+            }
         }
         command
     }
@@ -70,8 +79,13 @@ impl Git {
     /// Fails if a sparse checkout leaves out the file at `path`, or one below it: a new file would replace it in the next commit.
     pub(crate) fn check_checked_out(&self, path: &Path) -> Result<(), GitError> {
         let args = [OsStr::new("ls-files"), OsStr::new("-t"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
-        // Git refuses a path outside of the work tree, which it cannot leave out.
         let answer = self.ask(&args)?;
+        // There, git cannot leave it out. A path outside is invalid if its folder is missing.
+        let outside =
+            ["is outside repository", "Invalid path", "not a git repository (or any", "must be run in a work tree"];
+        if !answer.is_success() && !outside.iter().any(|cause| answer.stderr.contains(cause)) {
+            return Err(answer.into_error());
+        }
         for entry in answer.stdout.split(|byte| *byte == 0) {
             let Some(name) = entry.strip_prefix(b"S ") else { continue };
             let name = path_of(name);

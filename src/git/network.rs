@@ -1,10 +1,12 @@
 //! Push and fetch, done by git itself with its transports, credentials, and hooks. The user sees its messages.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use percent_encoding::percent_decode_str;
 
+use super::config::Config;
 use super::error::GitError;
 use super::loose::Loose;
 use super::oid::Oid;
@@ -46,33 +48,42 @@ impl Outgoing {
 
 /// Where git pushes to or fetches from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Destination<'a> {
-    Remote(&'a str),
-    /// One of [`Repo::addresses`].
-    Address(&'a str),
+pub(crate) struct Destination<'a> {
+    pub(crate) remote: &'a str,
+    /// One of [`Repo::addresses`], in place of all those of the remote.
+    pub(crate) address: Option<&'a str>,
 }
 
 impl<'a> From<&'a str> for Destination<'a> {
     fn from(remote: &'a str) -> Self {
-        Self::Remote(remote)
+        Self { remote, address: None }
     }
 }
 
 impl<'a> Destination<'a> {
-    fn name(self) -> &'a str {
-        match self {
-            Self::Remote(name) | Self::Address(name) => name,
-        }
+    /// Git ignores names in settings that begin with `/`, as an address may.
+    fn name(self) -> Cow<'a, str> {
+        self.address.map_or(self.remote.into(), |url| format!("git-trace:{url}").into())
     }
 
-    /// What keeps git from replacing an address once more: of the beginnings that it replaces, the longest one counts.
-    fn settings(self) -> Vec<(String, &'a str)> {
-        match self {
-            Self::Remote(_) => Vec::new(),
-            Self::Address(url) => ["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), url)).to_vec(),
+    /// The settings that make an address a remote for one call. Of a remote without a name, git reads no settings, and fetches or prunes
+    /// all tags if it prunes tags.
+    fn settings(self, config: &Config) -> Result<Vec<(String, String)>, GitError> {
+        let Some(url) = self.address else { return Ok(Vec::new()) };
+        let name = self.name();
+        let mut settings = vec![(format!("remote.{name}.url"), url.to_owned())];
+        // Git does not replace the address once more: of the beginnings that it replaces, the longest one counts.
+        settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), url.to_owned())));
+        for key in CONNECTION {
+            let values = config.texts(&format!("remote.{}.{key}", self.remote))?;
+            settings.extend(values.into_iter().map(|value| (format!("remote.{name}.{key}"), value)));
         }
+        Ok(settings)
     }
 }
+
+/// The settings of a remote that say how git talks to it, and not what it pushes or fetches.
+const CONNECTION: [&str; 6] = ["receivepack", "uploadpack", "proxy", "proxyAuthMethod", "vcs", "serverOption"];
 
 /// How many bytes of refspecs one call of `git push` gets, which reads none from its stdin. Systems limit all arguments together with
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
@@ -122,7 +133,7 @@ impl Repo {
     pub(crate) fn push(&self, remote: &str, outgoing: &[Outgoing]) -> Result<Vec<PushedRef>, GitError> {
         let mut pushed = Vec::new();
         for batch in batches(outgoing, MAX_ARGUMENTS) {
-            let mut command = self.git_push(remote.into());
+            let mut command = self.git_push(remote.into())?;
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
@@ -134,8 +145,8 @@ impl Repo {
     /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself. Each address of a remote gives
     /// an answer.
     pub(crate) fn push_quietly(&self, to: Destination<'_>, outgoing: &Outgoing) -> Result<Vec<PushedRef>, GitError> {
-        let mut command = self.git_push(to);
-        command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", to.name(), &outgoing.refspec]);
+        let mut command = self.git_push(to)?;
+        command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
         let answer = Answer::of(command.stdin(Stdio::inherit()))?;
         pushed_refs(answer, Answer::into_error)
     }
@@ -161,23 +172,20 @@ impl Repo {
 
     /// A `git push` that moves no ref here: otherwise git moves the refs that the remote's configured refspecs map, such as the traces
     /// of a mirror, back to the pushed commits.
-    fn git_push(&self, to: Destination<'_>) -> Process {
+    fn git_push(&self, to: Destination<'_>) -> Result<Process, GitError> {
         // The caller says what to do if the remote rejects a ref.
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
-        let mut settings = to.settings();
+        let mut settings = to.settings(self.config()?)?;
         // Git warns of a path in a key, and refuses line breaks.
-        if let Destination::Remote(remote) = to
-            && !remote.starts_with('/')
-            && !remote.contains('\n')
-        {
-            settings.push((format!("remote.{remote}.fetch"), "^refs/*"));
+        if to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n') {
+            settings.push((format!("remote.{}.fetch", to.remote), "^refs/*".to_owned()));
         }
         self.configure(&mut command, &settings);
-        command
+        Ok(command)
     }
 
     /// Adds settings. `-c` would end a key at a `=` in a name.
-    fn configure(&self, command: &mut Process, settings: &[(String, &str)]) {
+    fn configure(&self, command: &mut Process, settings: &[(String, String)]) {
         let count = self.env.text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0_usize);
         for (index, (key, value)) in settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{}", count + index), key);
@@ -198,13 +206,13 @@ impl Repo {
         let from = from.into();
         self.remove_stale_git_locks();
         let mut command = self.git_with(self.beside_writers()?, "fetch");
-        self.configure(&mut command, &from.settings());
+        self.configure(&mut command, &from.settings(self.config()?)?);
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
             .args(["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin"])
             .args(options)
             .arg("--")
-            .arg(from.name());
+            .arg(&*from.name());
         let status = command.input(refspecs.join("\n") + "\n").stdout(Stdio::null()).status()?;
         match status.code() {
             Some(0) => {}

@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
 
@@ -20,6 +21,7 @@ use super::permissions::Permissions;
 use super::process::text_of;
 use super::refs::RefStorage;
 use super::trust;
+use crate::base::worktree_path::check_configured;
 
 /// An open repository and the environment it was opened in.
 pub struct Repo {
@@ -143,6 +145,13 @@ impl Repo {
             (Some(path), Some(home)) => Path::new(home).join(path),
             _ => self.worktree().unwrap_or_else(|| self.git_dir().to_owned()).join(path),
         }
+    }
+
+    /// As [`Self::configured_path`], for a file that we open: no link of the repository leads out of the work tree on the way to it.
+    pub(crate) fn configured_file(&self, path: &str) -> io::Result<PathBuf> {
+        let path = self.configured_path(path);
+        let root = self.worktree().filter(|root| root.exists());
+        root.map_or(Ok(()), |root| check_configured(&root, &path)).map(|()| path)
     }
 
     pub(crate) fn object_format(&self) -> ObjectFormat {

@@ -68,6 +68,8 @@ pub(super) fn git(subcommand: &str) -> Process {
     git.env("GIT_PAGER", "cat").env("LC_ALL", "C").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
     // Only `git config` reads it, and would neither read nor change what all other commands read.
     git.env_remove("GIT_CONFIG");
+    // It overrides options such as `-U0`.
+    git.env_remove("GIT_DIFF_OPTS");
     git
 }
 

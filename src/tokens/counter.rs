@@ -150,7 +150,7 @@ pub struct CountError {
 }
 
 impl CountError {
-    pub(super) fn new(counter: impl fmt::Display, cause: String, hint: Option<String>) -> Self {
+    pub(crate) fn new(counter: impl fmt::Display, cause: String, hint: Option<String>) -> Self {
         Self { counter: counter.to_string(), cause, hint }
     }
 }

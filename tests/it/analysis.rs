@@ -62,10 +62,26 @@ fn an_export_that_is_repeated_equals_a_new_one() {
     check("2 families of traces exported, 2 unchanged");
     repo.text(&["branch", "-D", "claude-code/compact-boundary"]);
     check("0 families of traces exported, 3 unchanged, 1 removed");
-    fs::remove_file(out.join("items/agent=none/month=2026-02/rows.jsonl")).unwrap();
-    fs::write(out.join("items/agent=none/month=2026-02/.git-traceX1"), "of a killed export").unwrap();
+    let folder = out.join("items/agent=none/month=2026-02");
+    fs::remove_file(folder.join("rows.jsonl")).unwrap();
+    for name in [".git-trace-notes.md", ".git-trace-abcdef.tmp"] {
+        fs::write(folder.join(name), "committed").unwrap();
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let killed = folder.join(".git-trace-123456.tmp");
+        fs::write(&killed, "of a killed export").unwrap();
+        fs::set_permissions(&killed, PermissionsExt::from_mode(0o1600)).unwrap();
+    }
     check("1 families of traces exported, 2 unchanged");
-    assert_eq!(fs::read_dir(out.join("items/agent=none/month=2026-02")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+    #[cfg(unix)]
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(folder.join("rows.jsonl")).unwrap().permissions())
+            & 0o7777,
+        0o600
+    );
 }
 
 /// The tables in the other form are replaced, and other families are copied from compressed files.

@@ -201,6 +201,66 @@ fn a_brief_does_not_contain_a_file_outside_of_the_work_tree() {
 }
 
 #[test]
+fn a_link_on_the_way_to_a_configured_file_does_not_lead_out_of_the_work_tree() {
+    let repo = with_link("me.crumb", "../me.crumb");
+    fs::write(repo.home().join("me.crumb"), "∴CRUMB2 SPARK s1\n").unwrap();
+    fs::create_dir(repo.folder().join("docs")).unwrap();
+    add_link(&repo, "folder", "..");
+    symlink(repo.folder().join("me.crumb"), repo.home().join("way.crumb")).unwrap();
+    symlink(repo.folder().join("folder"), repo.home().join("way")).unwrap();
+    repo.git(&["config", "trace.crumbStart", "true"]);
+    let secret = "-----BEGIN AGE ENCRYPTED FILE-----\nYWdlLWVuY3J5cHRpb24ub3JnL3YxC\n-----END AGE ENCRYPTED FILE-----";
+    fs::write(repo.folder().join(".gitignore"), ".synapse\n").unwrap();
+    repo.text(&["breadcrumb", "set", "secret.a", secret]);
+    let input = br#"{"session_id":"s1","hook_event_name":"SessionStart","source":"startup"}"#;
+    let full = |folder: &Path, name: &str| folder.join(name).display().to_string();
+    for path in [
+        "me.crumb".to_owned(),
+        "docs/../me.crumb".to_owned(),
+        "folder/me.crumb".to_owned(),
+        full(repo.folder(), "me.crumb"),
+        full(repo.home(), "way.crumb"),
+        full(repo.home(), "way/me.crumb"),
+    ] {
+        for (key, args) in [
+            ("briefCrumb", &["brief"][..]),
+            ("briefInbox", &["brief"]),
+            ("ageIdentity", &["breadcrumb", "get", "secret.a"]),
+            ("tokenizer", &["count", ".gitignore"]),
+        ] {
+            repo.git(&["config", &format!("trace.{key}"), &path]);
+            let said = prompt(&repo, args, b"");
+            assert!(said.contains("which leaves the work tree"), "{args:?} with {path}: {said}");
+            assert!(!said.contains("SPARK"), "{args:?} with {path}: {said}");
+        }
+        repo.git(&["config", "trace.tokenizer", ""]);
+        repo.run(&["hook", "claude-code", "--brief"], input);
+        assert_eq!(fs::read_to_string(repo.home().join("me.crumb")).unwrap(), "∴CRUMB2 SPARK s1\n", "{path}");
+    }
+    // The user's own link may lead anywhere.
+    fs::remove_file(repo.home().join("way.crumb")).unwrap();
+    symlink("me.crumb", repo.home().join("way.crumb")).unwrap();
+    repo.git(&["config", "trace.briefCrumb", "../way.crumb"]);
+    repo.run(&["hook", "claude-code", "--brief"], input);
+    assert_ne!(fs::read_to_string(repo.home().join("me.crumb")).unwrap(), "∴CRUMB2 SPARK s1\n");
+}
+
+#[test]
+fn a_device_behind_a_link_is_not_read_as_an_import_or_a_resolution() {
+    let repo = with_link("notes.txt", "/dev/zero");
+    repo.say("a");
+    for args in [
+        &["import", "jsonl", "notes.txt"][..],
+        &["import", "claude-code", "notes.txt"],
+        &["import", "openai", "notes.txt"],
+        &["merge", "main", "--take", "#0=notes.txt"],
+    ] {
+        let said = prompt(&repo, args, b"");
+        assert!(said.contains("it is not a regular file"), "git trace {args:?}: {said}");
+    }
+}
+
+#[test]
 fn mcp_tools_do_not_follow_links_out_of_the_work_tree() {
     let repo = with_link("a.crumb", "../outside.crumb");
     add_link(&repo, "b.crumb", ".git/outside.crumb");
@@ -304,6 +364,15 @@ fn an_output_is_not_written_through_a_link_into_the_git_directory() {
             let said = format!("`{link}` is a link to `{target}`, which enters a git directory\n");
             assert_eq!(cause(&repo, args), said, "git trace {args:?}");
         }
+    }
+    repo.text(&["crumb", "new", "a.crumb"]);
+    for kind in ["crumb", "checkpoint"] {
+        let said = prompt(
+            &repo,
+            &["merge-driver", "--kind", kind, "-o", "out/post-commit", "a.crumb", "a.crumb", "a.crumb"],
+            b"",
+        );
+        assert!(said.contains("`out` is a link to `.git/hooks`, which enters a git directory"), "{said}");
     }
     assert!(!repo.git_dir().join("hooks/post-commit").exists());
     for output in ["../page.html", ".git/page.html"] {

@@ -1103,6 +1103,48 @@ fn a_push_to_a_second_address_contains_no_other_reasons() {
 }
 
 #[test]
+fn priorities_are_pushed_to_an_address_as_to_its_remote() {
+    let team = Team::new();
+    team.git("ada", &["init", "--quiet", "--bare", "../other.git"]);
+    for pack in ["receive", "upload"] {
+        let wrapper = format!("echo {pack} >> '{}'; git-{pack}-pack", team.path("log"));
+        team.git("ada", &["config", &format!("remote.origin.{pack}pack"), &wrapper]);
+    }
+    let count = |pack: &str| {
+        let log = std::fs::read_to_string(team.path("log")).unwrap_or_default();
+        log.lines().filter(|line| *line == pack).count()
+    };
+    let (shared, other) = (team.git("ada", &["remote", "get-url", "origin"]), team.path("other.git"));
+    let shared = shared.trim();
+    team.git("ada", &["tag", "mine"]);
+    team.git("ada", &["tag", "moved"]);
+    team.git("ada", &["push", "--quiet", &other, "moved"]);
+    team.git("ada", &["-c", "user.name=a", "-c", "user.email=a", "commit", "--quiet", "--allow-empty", "-m", "next"]);
+    team.git("ada", &["tag", "--force", "moved"]);
+    team.git(&other, &["tag", "theirs", "moved"]);
+    team.git("ada", &["config", "fetch.pruneTags", "true"]);
+    team.ok("ada", &["commit", "-m", "a"]);
+    let (one, replaced) = (format!("remote.origin.pushurl={other}"), format!("url.{other}.pushInsteadOf={shared}"));
+    let two = format!("remote.origin.pushurl={shared}");
+    for (prune, settings, addresses) in
+        [("true", vec![&one], 1), ("false", vec![&one], 1), ("true", vec![&one, &two], 2), ("true", vec![&replaced], 1)]
+    {
+        let reason = format!("rule {}.", count("receive"));
+        team.ok("ada", &["pin", "#0", "--reason", &reason]);
+        team.git("ada", &["config", "fetch.prune", prune]);
+        let before = [count("receive"), count("upload")];
+        let settings = settings.iter().flat_map(|setting| ["-c", setting]);
+        let push: Vec<&str> = settings.chain(["trace", "push"]).collect();
+        team.git("ada", &push);
+        // The trace and its priorities are pushed, after those of the address were fetched.
+        assert!(count("receive") >= before[0] + 2 * addresses, "{push:?}");
+        assert!(count("upload") >= before[1] + addresses, "{push:?}");
+        assert_eq!(team.git("ada", &["tag"]), "mine\nmoved\n", "{push:?}");
+        assert!(team.reasons_at("ada", "other.git").contains(&reason), "{push:?}");
+    }
+}
+
+#[test]
 fn a_push_after_the_list_of_addresses_was_reset_contains_no_other_reasons() {
     let team = Team::with_a_secret_reason();
     team.git("ada", &["config", "remote.origin.pushurl", "../other.git"]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 
 /// A repository whose sparse checkout has only `src/`.
 fn sparse(files: &[&str]) -> TestRepo {
@@ -63,6 +63,36 @@ fn files_that_are_not_checked_out_are_not_created_anew() {
     assert!(files.iter().all(|file| !repo.folder().join(file).exists()));
     assert_eq!(repo.git(&["config", "--get-regexp", "^core.bare"]), "core.bare false\n");
     assert!(!repo.git_dir().join("hooks/pre-commit").exists());
+}
+
+#[test]
+fn variables_of_git_that_are_relative_to_a_subfolder_lead_to_the_same_repository() {
+    let repo = sparse(&["checkpoints/active/INDEX.md"]);
+    let folder = repo.folder().join("src");
+    let git_trace = |args: &[&str], input: &[u8]| {
+        let mut command = repo.command("git-trace");
+        command.args(args).current_dir(&folder).env("GIT_DIR", "../.git").env("GIT_WORK_TREE", "..");
+        repo.exact(&run(&mut command, input))
+    };
+    let new = git_trace(&["checkpoint", "new", "b", "--problem", "p", "--intent", "i"], b"");
+    assert!(new.contains("`checkpoints/active/INDEX.md` is tracked, but this sparse checkout leaves it out"), "{new}");
+    assert!(!repo.folder().join("checkpoints").exists());
+    let found = git_trace(&["recall", "nothing"], b"");
+    assert!(!found.contains("error"), "{found}");
+    let call = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"resources/list"}
+"#;
+    let listed = git_trace(&["mcp"], call);
+    assert!(listed.contains("\"resources\":["), "{listed}");
+}
+
+#[test]
+fn nothing_is_written_if_git_cannot_tell_what_is_left_out() {
+    let repo = sparse(&["memory/a.crumb"]);
+    fs::write(repo.git_dir().join("index"), "damaged").unwrap();
+    let said = repo.refused(&["crumb", "new", "memory/a.crumb"]);
+    assert!(said.contains("index"), "{said}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::json::check;
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 
 const LIMIT: &str = "pub fn limit() -> usize {\n    five()\n}\n";
 
@@ -145,6 +145,14 @@ fn a_line_leads_to_the_prompt_and_the_call_that_wrote_it() {
       call   #6 Edit [ID]
     [exit 0]
     ");
+}
+
+#[test]
+fn lines_of_a_commit_are_found_whatever_context_is_set() {
+    let repo = repo();
+    let mut command = repo.command("git-trace");
+    command.args(["why", "HEAD~1"]).env("GIT_DIFF_OPTS", "-u3");
+    assert_eq!(repo.exact(&run(&mut command, b"")), repo.exact(&repo.run(&["why", "HEAD~1"], b"")));
 }
 
 #[test]

@@ -17,12 +17,12 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tempfile::{Builder, NamedTempFile};
+use tempfile::NamedTempFile;
 
 use crate::app::owned_folder::OwnedFolder;
 use crate::base::error::{Context as _, Error, Result, bail};
 use crate::base::process::Process;
-use crate::base::replace::{Lock, STEM};
+use crate::base::replace::{Access, Lock, STEM, finish, remove_leftovers, temporary};
 use crate::base::worktree_path::resolve;
 use crate::git::Repo;
 use crate::trace::store::trace_index::{Group, TraceIndex};
@@ -173,8 +173,9 @@ fn write_partition(
         let path = resolve(folder, &path).with_context(failed)?;
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent).with_context(failed)?;
-        remove_leftovers(parent);
-        let mut file = BufWriter::with_capacity(1 << 18, new_file(parent).with_context(failed)?);
+        remove_leftovers(parent, STEM);
+        let mut file =
+            BufWriter::with_capacity(1 << 18, temporary(parent, STEM, Access::Private).with_context(failed)?);
         copy_others(&path, form, stale, &mut file).with_context(failed)?;
         files.push((path, file));
     }
@@ -193,7 +194,7 @@ fn write_partition(
         }
         let size = file.as_file().metadata().with_context(failed)?.len();
         bytes += size;
-        file.persist(&path).map_err(|error| error.error).with_context(failed)?;
+        finish(file.persist(&path).map_err(|error| error.error).with_context(failed)?);
         match fs::remove_file(path.with_file_name(form.other().file_name())) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).with_context(failed),
             _ => {}
@@ -202,15 +203,11 @@ fn write_partition(
     Ok(bytes)
 }
 
-fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
-    Builder::new().prefix(STEM.0).tempfile_in(folder)
-}
-
 const ZSTD: &str = "zstd";
 
 /// Passes a file through `zstd`, to a new file beside `path`.
 fn zstd(options: &[&str], from: File, path: &Path) -> Result<NamedTempFile> {
-    let to = new_file(path.parent().unwrap_or(path))?;
+    let to = temporary(path.parent().unwrap_or(path), STEM, Access::Private)?;
     Process::new(ZSTD)
         .args(options)
         .args(["--quiet", "--stdout"])
@@ -218,15 +215,6 @@ fn zstd(options: &[&str], from: File, path: &Path) -> Result<NamedTempFile> {
         .stdout(to.as_file().try_clone()?)
         .run()?;
     Ok(to)
-}
-
-/// Removes the files of exports that were killed.
-fn remove_leftovers(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().starts_with(STEM.0.as_bytes()) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// Copies the lines of families that are not stale.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::replace::{self, Access};
-use crate::base::worktree_path::resolve;
+use crate::base::worktree_path::{check_configured, resolve};
 use crate::git::Git;
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
@@ -58,25 +58,12 @@ impl HookFolder {
     }
 }
 
-/// Fails for a link in the work tree that leads out of it on the way to a hook, whatever way leads from `folder` to the work tree.
+/// Fails for a link in the work tree that leads out of it on the way to a hook.
 fn check_links(root: &Path, folder: &Path) -> Result<(), InstallError> {
-    let read_error = |source| InstallError::Write { path: folder.to_owned(), source };
-    let real_root = root.canonicalize().map_err(read_error)?;
-    let folder = std::path::absolute(folder).map_err(read_error)?;
-    let mut paths: Vec<PathBuf> = folder.ancestors().map(Path::to_owned).collect();
-    paths.reverse();
     for (name, _) in HOOKS {
         let hook = folder.join(name);
-        paths.extend(MOVED.map(|end| hook.with_extension(end)));
-        paths.extend([before(&hook), hook]);
-    }
-    for path in paths {
-        let Some((parent, name)) = path.parent().zip(path.file_name()) else { continue };
-        let Ok(parent) = parent.canonicalize() else { continue };
-        let Ok(below) = parent.strip_prefix(&real_root).map(|below| below.join(name)) else { continue };
-        // No commit contains a git directory.
-        if below.iter().all(|part| part != ".git") {
-            resolve(root, below).map_err(|source| InstallError::Write { path, source })?;
+        for path in MOVED.map(|end| hook.with_extension(end)).into_iter().chain([before(&hook), hook]) {
+            check_configured(root, &path).map_err(|source| InstallError::Write { path, source })?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{BriefRequest, DEFAULT_BUDGET, SourcePath};
 use crate::base::escape::escaped;
-use crate::base::worktree_path::resolve;
+use crate::base::worktree_path::check_configured;
 use crate::git::Repo;
 use crate::memory::forward::{ForwardError, resolve_agent};
 use crate::trace::AgentName;
@@ -19,10 +19,9 @@ impl BriefRequest {
         let config = repo.config()?;
         let root = repo.worktree().unwrap_or_else(|| folder.to_owned());
         let located = |path: String| -> SourcePath {
-            // The user may configure a path outside of the work tree, but a link in the work tree comes from the repository.
-            let is_inside = !path.starts_with('/') && !path.split('/').any(|part| part == "..");
-            let real = if is_inside { resolve(&root, &path) } else { Ok(root.join(&path)) };
-            real.map_err(|error| format!("cannot read `{path}`: {error}"))
+            let real = root.join(&path);
+            let checked = check_configured(&root, &real).map(|()| real);
+            checked.map_err(|error| format!("cannot read `{path}`: {error}"))
         };
         let path = |key: &str| -> Result<Option<SourcePath>, ForwardError> {
             Ok(config.text(key)?.filter(|path| !path.is_empty()).map(located))

@@ -13,7 +13,7 @@ use crate::secrets::{Allowed, Policy};
 use crate::tokens::cache::CachePrices;
 use crate::tokens::command::{self, CommandCounter};
 use crate::tokens::price::PriceTable;
-use crate::tokens::{Counter, Encoding, UsageMap, UsageReader, tokenizer};
+use crate::tokens::{CountError, Counter, Encoding, UsageMap, UsageReader, tokenizer};
 use crate::trace::{TraceError, TraceName};
 
 /// The settings that the shared file may contain, apart from `traceType.*` and `trace.allowSecret`.
@@ -74,7 +74,10 @@ pub(crate) fn counter(repo: &Repo, name: Option<&TraceName>) -> Result<Counter, 
 fn counter_by(repo: &Repo, setting: &str, key: &str, value: String) -> Result<Counter, TraceError> {
     match setting {
         command::SETTING => Ok(CommandCounter::handle(value)),
-        tokenizer::SETTING => Ok(tokenizer::handle(&repo.configured_path(&value))?),
+        tokenizer::SETTING => {
+            let path = repo.configured_file(&value);
+            Ok(tokenizer::handle(&path.map_err(|error| CountError::new(value, error.to_string(), None))?)?)
+        }
         _ => match value.parse::<Encoding>() {
             Ok(encoding) => Ok(encoding.into()),
             Err(_) => Err(bad(repo, key, value, "the name of an encoding, such as o200k_base or cl100k_base")?.into()),

@@ -66,11 +66,11 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn push<'a>(&'a self, remote: &'a str) -> Destination<'a> {
-        self.push.as_deref().map_or(Destination::Remote(remote), Destination::Address)
+        Destination { remote, address: self.push.as_deref() }
     }
 
     pub(super) fn fetch<'a>(&'a self, remote: &'a str) -> Destination<'a> {
-        self.fetch.as_deref().map_or(Destination::Remote(remote), Destination::Address)
+        Destination { remote, address: self.fetch.as_deref() }
     }
 
     pub(super) fn is_fetched(&self) -> bool {

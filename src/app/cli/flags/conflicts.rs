@@ -6,8 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use crate::app::cli::{Context, ErrorContext as _, ExitStatus, Result, bail, escaped, failure, json};
+use crate::base::bounded;
 use crate::base::merge::diff3::chunks;
 use crate::base::merge::{ConflictText, Markers, Side, Style};
+use crate::base::worktree_path::check_regular_or_open;
 use crate::git::{Oid, merge_tool};
 use crate::secrets::Policy;
 use crate::trace::change::merge::json::conflict_to_json;
@@ -43,7 +45,7 @@ impl ConflictArgs {
             let choice = match side {
                 "ours" => Choice::Side(Side::Ours),
                 "theirs" => Choice::Side(Side::Theirs),
-                path => Choice::Text(read_text(context, path).with_context(|| {
+                path => Choice::Text(read_text(context, path.as_ref()).with_context(|| {
                     format!("`--take {word}`: `{path}` is neither ours, nor theirs, nor a file that can be read")
                 })?),
             };
@@ -82,8 +84,9 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
 }
 
 /// The file's bytes, without the secrets of a text.
-fn read_text(context: &Context, path: impl AsRef<Path>) -> Result<Vec<u8>> {
-    let mut text = match String::from_utf8(fs::read(path)?) {
+fn read_text(context: &Context, path: &Path) -> Result<Vec<u8>> {
+    check_regular_or_open(path)?;
+    let mut text = match String::from_utf8(bounded::read_file(path)?) {
         Ok(text) => text,
         Err(error) => return Ok(error.into_bytes()),
     };
@@ -133,7 +136,7 @@ pub(crate) fn resolved(
             fs::write(path(name), text)?;
         }
         let is_merged = merge_tool(context.repo()?, tool, base.is_some(), path)?;
-        let text = read_text(context, path("MERGED"))?;
+        let text = read_text(context, &path("MERGED"))?;
         if !is_merged || text == merged {
             context.ui.note(format!("the conflict in {} is not resolved", context.ui.id(conflict.item)));
             if !choices.is_empty() {

@@ -17,6 +17,7 @@ use crate::base::bounded;
 use crate::base::escape::escaped;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::base::process::Process;
+use crate::base::worktree_path::check_outside_git;
 use crate::memory::crumb::merge::MergeNote;
 use crate::memory::crumb::{CrumbError, CrumbFile, archive};
 use crate::memory::{breadcrumb, checkpoint, crumb};
@@ -124,6 +125,9 @@ impl MergeDriverArgs {
                 _ => bail!("invalid length of conflict markers: `{text}`"),
             },
         };
+        if let Some(output) = &self.output {
+            check_outside_git(output).with_context(|| format!("cannot write `{}`", output.display()))?;
+        }
         let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
         let path = self.path.as_deref().unwrap_or_default();
         match self.kind.or_else(|| FileKind::of_path(path.as_encoded_bytes())) {

@@ -13,6 +13,7 @@ use crate::app::cli::{Context, Error, ErrorContext as _, ExitStatus, Result, Val
 use crate::base::bounded;
 use crate::base::changes::most_alike;
 use crate::base::escape::shell_word;
+use crate::base::worktree_path::check_regular_or_open;
 use crate::message::Api;
 use crate::secrets::Policy;
 use crate::trace::TraceName;
@@ -82,6 +83,9 @@ impl ImportArgs {
         if self.split && !has_conversations {
             let message = format!("a file of `{}` has no independent conversations", request.format.name());
             return Err(Error::with_hint(message, "omit `--split`"));
+        }
+        if let Some(file) = request.file {
+            check_regular_or_open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
         }
         match request.format {
             InputFormat::Session(format) => transcript::run(context, &request, format),
