@@ -511,11 +511,14 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
     error: the text is too short: at least 4 bytes are expected
     [exit 2]
     ");
-    insta::assert_snapshot!(repo.refused(&["purge", "--pattern", "x", "--reason", "a \"quote\"", "--yes"]), @"
-    --- stderr
-    error: the reason must be one line without quotes, backslashes, and control characters
-    [exit 2]
-    ");
+    for reason in ["a \"quote\"", "key [prod]", &"long".repeat(200)] {
+        insta::allow_duplicates!(insta::assert_snapshot!(
+            repo.refused(&["purge", "--pattern", "x", "--reason", reason, "--yes"]), @"
+        --- stderr
+        error: the reason must be one line of at most 500 bytes, without quotes, backslashes, brackets, and `…`
+        [exit 2]
+        "));
+    }
     insta::assert_snapshot!(repo.refused_with(&["purge", "--text", "-", "--yes"], b"secret"), @"
     --- stderr
     error: what replaces the text, `[purged: secret]`, contains it; give another with --reason
