@@ -307,8 +307,7 @@ impl Tombstones {
 
     /// The purge that removed an item, or text from it. `None` for the item as a purge left it.
     pub(crate) fn of_item(&self, item: &Item) -> Option<&Purge> {
-        let is_left = || memchr::memmem::find(&item.body, b"[purged: ").is_some() || self.of_left(item).is_some();
-        self.of_id(item.id).filter(|_| !is_left())
+        self.of_id(item.id).filter(|_| self.of_left(item).is_none())
     }
 
     /// The purge that left this content.
@@ -353,8 +352,7 @@ impl Tombstones {
     /// The purge that refuses an item which is not from this repository: it removed this text, or it left something else of this
     /// item.
     pub(crate) fn of_incoming(&self, item: &Item) -> Option<&Purge> {
-        let of_id = || self.of_id(item.id).filter(|_| self.of_left(item).is_none());
-        self.of_content(item).or_else(of_id)
+        self.of_content(item).or_else(|| self.of_item(item))
     }
 
     /// The purge that removed an item, or text from one of its revisions.

@@ -26,7 +26,7 @@ pub(super) struct Pairs {
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     /// The files that both purges changed, in either form, with the joined content.
     pub(super) files: HashMap<Oid, Vec<u8>>,
-    /// The files that both purges left alone.
+    /// The files that stay: those that both purges left alone, and revisions that were made of what stays.
     pub(super) kept: HashSet<Oid>,
     /// The forms that contain what the other purge removed, with the joined item.
     forms: Vec<(Item, Item)>,
