@@ -165,9 +165,15 @@ impl Pairs {
         if here.len() != there.len() || !there.iter().all(is_same) {
             return Ok(true);
         }
-        self.commits.insert(theirs.commit.oid, ours.commit.oid);
-        let is_replaced = |oid| tombstones.of_object(oid).is_some();
-        if is_replaced(ours.commit.oid) || is_replaced(theirs.commit.oid) {
+        let [one, other] = [ours.commit.oid, theirs.commit.oid].map(|oid| {
+            let fate = tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok());
+            (fate == Fate::Kept, if let Fate::Replaced(new) = fate { new } else { oid })
+        });
+        // The next pass compares another replacement, and joins the files.
+        if other.0 || one.1 == other.1 {
+            self.commits.insert(theirs.commit.oid, ours.commit.oid);
+        }
+        if !(one.0 && other.0) {
             return Ok(true);
         }
         for (id, there) in &there {
