@@ -188,7 +188,7 @@ impl<'r> Survey<'r> {
             if repo.read_commit(tip).is_ok() {
                 let published = match refname.strip_prefix(TRACES) {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
-                    None => None,
+                    None => fetched_private(repo, remote, &refname)?,
                 };
                 let found = survey.history(tip, published)?;
                 // A remote does not reach into a history that shares no commit with its own.

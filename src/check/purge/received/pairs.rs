@@ -13,7 +13,7 @@ use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
 use crate::trace::model::item_file;
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones, is_same_content};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
@@ -234,8 +234,8 @@ fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<b
     Ok(false)
 }
 
-/// The purged traces of this repository, whatever their names, then earlier states of them: somebody may have given a purged trace
-/// another name. They are read once, if they are needed.
+/// The purged traces and forward crumbs of this repository, whatever their names, then earlier states of them: somebody may have given
+/// a purged trace another name. They are read once, if they are needed.
 #[derive(Default)]
 pub(super) struct Others(Option<[Known; 2]>);
 
@@ -264,10 +264,12 @@ impl Others {
     fn read(&mut self, repo: &Repo, tombstones: &Tombstones) -> Result<&[Known; 2], TraceError> {
         if self.0.is_none() {
             let mut found = [Known::default(), Known::default()];
-            for (prefix, found) in [TRACES, BACKUP_REFS].into_iter().zip(&mut found) {
+            let listed =
+                [[repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat(), repo.list_refs(BACKUP_REFS)?];
+            for (refs, found) in listed.into_iter().zip(&mut found) {
                 let mut purged = Vec::new();
                 // `fsck` reports damaged tips.
-                for (_, tip) in repo.list_refs(prefix)?.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
+                for (_, tip) in refs.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
                     let tips = read(repo, tip, None)?;
                     purged.extend(is_any_purged(repo, tombstones, &tips)?.then_some(tips).into_iter().flatten());
                 }
