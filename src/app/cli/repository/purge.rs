@@ -128,9 +128,7 @@ impl PurgeArgs {
             Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
             fetched => fetched?,
         };
-        if !self.is_alone() {
-            skipped.extend(fetch_private_refs(repo, remote)?);
-        }
+        skipped.extend(fetch_private_refs(repo, remote)?);
         for (name, cause) in &skipped {
             context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
         }
