@@ -114,7 +114,6 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     if !plan.is_empty() {
         places::remove_derived(repo, target, &plan.tombstones)?;
-        repo.drop_commit_graph()?;
     }
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
     let needed = repo.held_by_code(&|_| false, &plan.removed)?;

@@ -61,6 +61,10 @@ impl Repo {
         let in_order: Vec<Oid> = in_order.into_iter().map(|(oid, _)| oid).collect();
         let mut left: HashSet<Oid> = in_order.iter().copied().collect();
         for _ in 0..TRIES {
+            // Git may have written it again meanwhile.
+            if !oids.is_empty() {
+                self.drop_commit_graph()?;
+            }
             if left.is_empty() {
                 return Ok(left);
             }
