@@ -128,6 +128,16 @@ impl Repo {
         if self.config()?.boolean("extensions.preciousObjects")? == Some(true) {
             return Ok(Some("`extensions.preciousObjects` forbids to remove objects".to_owned()));
         }
+        for folder in fs::read_dir(self.common_dir().join("worktrees")).into_iter().flatten().flatten() {
+            let folder = folder.path();
+            let is_worktree = ["commondir", "gitdir"].iter().all(|file| folder.join(file).is_file());
+            // Its index and its own refs may lead to objects.
+            if is_worktree && text_of(self.git("rev-parse").env("GIT_DIR", &folder).arg("--git-dir")).is_err() {
+                let rest = "belongs to a worktree, and git cannot read it: write a branch (`ref: refs/heads/<name>`) or a \
+                            commit to its `HEAD`, or remove the folder";
+                return Ok(Some(format!("`{}` {rest}", folder.display())));
+            }
+        }
         // A commit of all or of some files has its index in a lock.
         for git_dir in self.worktree_git_dirs()? {
             for entry in fs::read_dir(&git_dir).into_iter().flatten().flatten() {

@@ -119,11 +119,11 @@ fn refuse(
 pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
     objects.extend(repo.noted_removal()?);
-    let held = repo.held_by_code(&|_| false, &objects)?;
-    objects.retain(|oid| !held.contains_key(oid));
     if repo.find_obstacle_to_removal()?.is_some() {
         repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
     } else {
+        let held = repo.held_by_code(&|_| false, &objects)?;
+        objects.retain(|oid| !held.contains_key(oid));
         repo.remove_objects(&objects)?;
         repo.forget_noted_removal()?;
     }
