@@ -53,7 +53,7 @@ pub(super) fn run(data: &[u8]) {
         let options = AppendOptions { subject: Some(&name), ..AppendOptions::default() };
         let Ok(added) = handle().append_with(&draft, options) else { return };
         let old = State::of_trace(repo, &trace).expect("it was just made");
-        let patch = Patch { body: Some(after), fields: Vec::new(), subject: Some(name.clone()), reason: Some(name) };
+        let patch = Patch { body: Some(after), subject: Some(name.clone()), reason: Some(name), ..Patch::default() };
         handle().edit(added.item.id, patch).expect("it is live");
         let new = State::of_trace(repo, &trace).expect("it was just changed");
 

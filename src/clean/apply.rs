@@ -6,9 +6,10 @@ use super::plan::{Action, Plan, Row};
 use super::rules::Replacement;
 use super::summarize::Replaced;
 use crate::base::error::Result;
-use crate::git::{Oid, Repo};
+use crate::git::{Oid, Repo, short_oid};
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::schema;
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
 
 /// The result of a clean.
@@ -71,6 +72,11 @@ impl Plan {
             if let Some(tip) = branch_from {
                 if change.tip().is_some() {
                     return Err(TraceError::TraceExists { name: trace.name().clone() });
+                }
+                // A purge may have removed it since the plan was made.
+                let oid = tip.commit.oid;
+                if let Some(purge) = Tombstones::find(change.repo())?.as_ref().and_then(|found| found.of_object(oid)) {
+                    return Err(purge.refusal(format!("commit {}", short_oid(oid))));
                 }
                 change.restart_on(tip.clone())?;
             }

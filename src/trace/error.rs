@@ -139,6 +139,8 @@ pub enum TraceError {
     Changed { item: ItemId, trace: TraceName },
     #[error("trace `{trace}` was changed while this command ran; nothing was done")]
     MovedMeanwhile { trace: TraceName },
+    #[error("something was purged while this command ran; nothing was done")]
+    PurgedMeanwhile,
     #[error("item {item} is not live, so it cannot be the end of a range")]
     Gone { item: ItemId },
     #[error("item {item} is not a summary in the history of trace `{trace}`")]
@@ -299,7 +301,7 @@ impl Diagnostic for TraceError {
             Self::Unborn { .. } => {
                 "`git trace import` imports a session, `git trace commit -m TEXT` records an item; `git trace branch` lists other traces"
             }
-            Self::MovedMeanwhile { .. } => "run the command again",
+            Self::MovedMeanwhile { .. } | Self::PurgedMeanwhile => "run the command again",
             Self::Vanished { .. } => "nothing was written; `git trace branch` lists traces",
             Self::AmbiguousItem { .. } | Self::TooShort { .. } | Self::NotOneItem { .. } => {
                 "`git trace log --oneline` lists items"

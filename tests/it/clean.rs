@@ -386,6 +386,18 @@ fn edited(repo: &TestRepo, editor: &str, args: &[&str]) -> Output {
 }
 
 #[test]
+fn a_purge_while_the_list_was_edited_leaves_no_branch_of_what_it_removed() {
+    let repo = session();
+    let purge = "git trace purge --pattern 'forget the list' --yes >../purged";
+    let editor = format!("edit() {{ cp \"$1\" ../list; {purge}; cp ../list \"$1\"; }}; edit");
+    let output = edited(&repo, &editor, &["--yes"]);
+    let said = repo.exact(&output);
+    assert!(output.status.code() == Some(2) && said.contains("contains content that was purged by"), "{said}");
+    assert!(!repo.refs().contains("main.clean"));
+    repo.fsck();
+}
+
+#[test]
 fn marked_items_become_one_summary() {
     let repo = session();
     let traces = || repo.git(&["for-each-ref", "refs/traces"]);

@@ -1,12 +1,13 @@
 //! Purging beside what only plain git, a remote, or chance puts into a repository. Nothing that is needed may be removed.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::purge::{SECRET as TEXT, places};
 use crate::recording::{claude_folder, said};
-use crate::repo::{TestRepo, run};
+use crate::repo::{TestRepo, has_terminal, run};
 
 const MAIN: &str = "refs/traces/main";
 
@@ -760,4 +761,94 @@ fn the_subject_and_reason_of_a_compression_go_with_an_item_that_it_replaced() {
     dialogue user: one|
     ");
     assert_whole(&repo);
+}
+
+#[test]
+fn an_edit_of_an_item_that_was_purged_while_the_editor_was_open_is_refused() {
+    if !has_terminal() {
+        return;
+    }
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let editor = repo.home().join("editor");
+    let script = format!(
+        "cp \"$1\" ../shown\nprintf '{TEXT}' | git trace purge --text - --yes\n(cat ../shown; echo more) > \"$1\"\n"
+    );
+    fs::write(&editor, script).unwrap();
+    let said = repo.on_a_terminal("GIT_EDITOR='sh ../editor' git trace edit '#0'", "");
+    assert!(said.contains("was changed while this command ran") && said.contains("your text is in"), "{said}");
+    assert_eq!(repo.bodies("main"), ["[purged: secret]"]);
+    assert!(fs::read_to_string(repo.git_dir().join("TRACE_EDITMSG")).unwrap().ends_with("more\n"));
+}
+
+#[test]
+fn an_import_that_was_reading_its_input_during_a_purge_is_refused() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    let mut lines = repo.bytes(&["export"]);
+    // More than a pipe holds: once it is written, the import has begun.
+    let long = "long ".repeat(50_000);
+    lines.extend(format!("{{\"type\":\"dialogue\",\"role\":\"user\",\"text\":\"{long}\"}}\n").into_bytes());
+    let mut import = repo.command("git-trace");
+    import.args(["import", "jsonl", "-", "--trace", "other"]);
+    import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut import = import.spawn().unwrap();
+    import.stdin.as_mut().unwrap().write_all(&lines).unwrap();
+    purge(&repo, &["--text", "-"]);
+    let output = import.wait_with_output().unwrap();
+    let said = repo.exact(&output);
+    assert!(
+        said.contains("error: cannot import `-`: something was purged while this command ran; nothing was done\n"),
+        "{said}"
+    );
+    assert!(!is_anywhere(&repo, TEXT));
+    assert_whole(&repo);
+}
+
+#[test]
+fn an_unreachable_tag_goes_with_the_commit_that_it_leads_to() {
+    let repo = TestRepo::new();
+    let commit = |message: &str| {
+        let tree = written(&repo, "tree", b"");
+        repo.git(&["commit-tree", &tree, "-m", message]).trim().to_owned()
+    };
+    let tag = |oid: &str, kind: &str| {
+        written(&repo, "tag", format!("object {oid}\ntype {kind}\ntag v\ntagger A <a@b> 1 +0000\n\nv\n").as_bytes())
+    };
+    let (purged, kept) = (tag(&commit(&format!("has {TEXT}")), "commit"), tag(&commit("other"), "commit"));
+    let nested = tag(&purged, "tag");
+    let answer = purge(&repo, &["--text", "-"]);
+    assert!(answer.contains("objects removed: 3"), "{answer}");
+    assert_eq!(repo.git(&["cat-file", "-t", &kept]), "tag\n");
+    for gone in [purged, nested] {
+        assert!(!run(repo.command("git").args(["cat-file", "-e", &gone]), b"").status.success());
+    }
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_worktree_that_git_cannot_read_is_named() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["worktree", "add", "-q", "../tree"]);
+    let head = repo.git_dir().join("worktrees/tree/HEAD");
+    let breaks: [fn(&Path) -> std::io::Result<()>; 2] = [|head| fs::write(head, ""), |head| fs::remove_file(head)];
+    for break_head in breaks {
+        break_head(&head).unwrap();
+        let answer = purge(&repo, &["--text", "-"]);
+        assert!(answer.contains(".git/worktrees/tree` belongs to a worktree, and git cannot read it"), "{answer}");
+    }
+    fs::write(&head, "ref: refs/heads/tree\n").unwrap();
+    assert!(purge(&repo, &["--text", "-"]).ends_with("[exit 0]"));
+}
+
+#[test]
+fn objects_of_submodules_are_named_as_not_searched() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    repo.git(&["init", "-q", "--bare", ".git/modules/part"]);
+    let answer = purge(&repo, &["--text", "-"]);
+    let named = answer.lines().find(|line| line.starts_with("cannot be searched"));
+    assert!(named.is_some_and(|line| line.ends_with("/.git/modules/part/objects")), "{answer}");
 }

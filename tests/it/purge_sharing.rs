@@ -1161,3 +1161,180 @@ fn a_purge_does_not_forget_the_address_of_a_remote() {
     repo.text(&["push", "origin", "main"]);
     assert!(!there(&repo, "refs/trace-records/priority").is_empty(), "the other remote gets the priorities");
 }
+
+/// Two clones with one item that has both texts.
+fn with_both_in_one_item() -> (TestRepo, std::path::PathBuf) {
+    let (mut repo, clone) = shared();
+    repo.say(&format!("a {ONE} b {OTHER} c"));
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    (repo, clone)
+}
+
+#[test]
+fn an_edit_of_what_an_earlier_purge_left_does_not_bring_another_text_back() {
+    let (mut repo, clone) = with_both_in_one_item();
+    let edited = ["one, edited", "a [purged: x] b [purged: y] c, edited"];
+    purge_text(&repo, ONE, "x", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["edit", "#2", "-m", &format!("{} more", repo.bodies("main")[2])]);
+        repo.text(&["edit", "#0", "-m", edited[0]]);
+    });
+    purge_text(&repo, OTHER, "y", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main")[2], "a [purged: x] b [purged: y] c");
+        has_neither(repo);
+        repo.text(&["edit", "#2", "-m", edited[1]]);
+        repo.text(&["compress", "#2", "-m", "a summary"]);
+        repo.text(&["expand", "#2"]);
+    });
+    // Another purge writes these edits again, and they stay: they were made of what was left.
+    purge_text(&repo, SECRET, "z", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        let bodies = repo.bodies("main");
+        assert_eq!([&*bodies[0], &*bodies[2]], edited);
+        repo.text(&["push"]);
+    });
+    repo.text(&["pull"]);
+    assert_eq!(repo.bodies("main")[2], edited[1]);
+    has_neither(&repo);
+}
+
+#[test]
+fn a_pull_takes_a_purged_text_out_of_what_others_made_of_an_earlier_purge() {
+    let (mut repo, clone) = with_both_in_one_item();
+    purge_text(&repo, ONE, "x", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["edit", "#2", "-m", &format!("{} more", repo.bodies("main")[2])]);
+        repo.text(&["push"]);
+    });
+    purge_text(&repo, OTHER, "y", &[]);
+    repo.run(&["pull"], b"");
+    has_neither(&repo);
+}
+
+#[test]
+fn a_purge_after_a_fetch_of_another_purge_is_joined_by_the_next_pull() {
+    let (mut repo, clone) = with_both_in_one_item();
+    repo.within(&clone, |repo| purge_text(repo, ONE, "x", &["--push", "origin"]));
+    repo.text(&["fetch"]);
+    purge_text(&repo, OTHER, "y", &[]);
+    let pulled = repo.run(&["pull"], b"");
+    assert_eq!(pulled.status.code(), Some(0), "{}", repo.exact(&pulled));
+    let joined = "a [purged: x] b [purged: y] c";
+    assert_eq!(repo.bodies("main")[2], joined);
+    has_neither(&repo);
+    repo.text(&["purge", "--push", "origin"]);
+    repo.say("ours");
+    repo.text(&["push"]);
+    let ours = tip(&repo);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!((repo.bodies("main")[2].as_str(), tip(repo)), (joined, ours));
+        has_neither(repo);
+    });
+}
+
+#[test]
+fn a_fetch_keeps_no_purged_object_of_a_trace_that_an_independent_purge_changed() {
+    let (mut repo, clone) = with_two_texts();
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge_text(&repo, OTHER, "y", &[]);
+    repo.within(&clone, |repo| purge_text(repo, ONE, "x", &["--push", "origin"]));
+    let fetched = repo.run(&["fetch"], b"");
+    assert_eq!(fetched.status.code(), Some(1), "{}", repo.exact(&fetched));
+    assert!(!is_anywhere(&repo, OTHER));
+    repo.fsck();
+}
+
+#[test]
+fn independent_purges_of_forward_crumbs_are_joined() {
+    for texts in [&[&*format!("a {ONE} b {OTHER} c")][..], &[ONE, OTHER]] {
+        let (mut repo, clone) = shared();
+        let pull = ["forward", "pull", "--agent", "ada", "origin"];
+        let push = ["forward", "push", "--agent", "ada", "origin"];
+        let leave = |repo: &TestRepo, text: &str| {
+            repo.text(&["forward", "leave", "--agent", "ada", "--summary", text]);
+        };
+        for text in texts {
+            leave(&repo, text);
+        }
+        repo.text(&push);
+        repo.within(&clone, |repo| repo.text(&pull));
+        purge_text(&repo, OTHER, "y", &[]);
+        repo.within(&clone, |repo| {
+            purge_text(repo, ONE, "x", &["--push", "origin"]);
+            leave(repo, "theirs");
+            repo.text(&push);
+        });
+        let check = |repo: &TestRepo| {
+            let live = repo.git(&["log", "-p", "--text", "--format=%B", "--glob=refs/crumbs/*"]);
+            assert!(!live.contains(ONE) && !live.contains(OTHER), "{live}");
+            assert!(live.contains("[purged: x]") && live.contains("[purged: y]") && live.contains("theirs"), "{live}");
+        };
+        repo.run(&["fetch", "origin", "refs/crumbs/ada"], b"");
+        assert!(!is_anywhere(&repo, OTHER), "also after a fetch");
+        repo.text(&pull);
+        check(&repo);
+        repo.text(&["purge", "--push", "origin"]);
+        leave(&repo, "ours");
+        repo.text(&push);
+        repo.within(&clone, |repo| {
+            repo.text(&pull);
+            check(repo);
+        });
+    }
+}
+
+#[test]
+fn a_purge_of_a_remote_alone_covers_newer_forward_crumbs_and_names_archives_with_later_lines() {
+    let (mut repo, clone) = shared();
+    let leave = |repo: &TestRepo, text: &str| {
+        repo.text(&["forward", "leave", "--agent", "ada", "--summary", text]);
+        repo.text(&["forward", "push", "--agent", "ada", "origin"]);
+    };
+    leave(&repo, &format!("Use {SECRET}"));
+    repo.within(&clone, |repo| {
+        repo.text(&["forward", "pull", "--agent", "ada", "origin"]);
+        leave(repo, "theirs");
+    });
+    purge(&repo, &["--yes"]);
+    repo.text(&["purge", "--push", "origin"]);
+    let origin = repo.home().join("origin.git");
+    repo.within(&origin, |repo| {
+        let published = repo.git(&["log", "-p", "refs/crumbs/ada"]);
+        assert!(published.contains("theirs") && !published.contains(SECRET), "{published}");
+    });
+    plant_archive(&repo);
+    let archive = repo.git(&["for-each-ref", "--format=%(refname)", "refs/crumb-archive/"]);
+    let archive = archive.trim();
+    repo.text(&["push", "origin", archive]);
+    repo.within(&origin, |repo| {
+        let later = repo.git(&["commit-tree", &format!("{archive}^{{tree}}"), "-p", archive, "-m", "later"]);
+        repo.git(&["update-ref", archive, later.trim()]);
+    });
+    purge(&repo, &["--yes"]);
+    let said = repo.trace(&["purge", "--push", "origin"]);
+    assert!(said.contains("contains lines that were purged, below later ones") && said.ends_with("[exit 1]"), "{said}");
+}
+
+#[test]
+fn a_pull_removes_no_commit_that_the_commit_graph_still_names() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.git(&["config", "fetch.writeCommitGraph", "true"]);
+        purge(repo, &["--yes"]);
+    });
+    repo.say("more");
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.fsck();
+        repo.git(&["commit-graph", "verify"]);
+    });
+}

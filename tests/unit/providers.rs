@@ -135,7 +135,7 @@ impl Sample {
     }
 
     fn edit(&self, second: i64, item: ItemId, body: &str) {
-        let patch = Patch { body: Some(body.as_bytes().to_vec()), fields: Vec::new(), subject: None, reason: None };
+        let patch = Patch { body: Some(body.as_bytes().to_vec()), ..Patch::default() };
         self.trace(second).edit(item, patch).unwrap();
     }
 

@@ -15,6 +15,7 @@ use crate::tokens::Counter;
 use crate::trace::change::compress::rule;
 use crate::trace::model::item_file;
 use crate::trace::store::priority::Setting;
+use crate::trace::store::tombstone::is_reason;
 use crate::trace::{Item, ItemId};
 
 /// What to forget, and the text that replaces it.
@@ -23,7 +24,7 @@ pub(crate) struct Target {
     pub(crate) items: BTreeSet<ItemId>,
     pub(crate) needle: Needle,
     pub(crate) reason: String,
-    /// `[purged: reason]`. It has no quote, backslash, or line end, so that JSON and headers remain valid.
+    /// `[purged: reason]`
     pub(crate) marker: String,
     /// The new contents of item files, if somebody else purged: then nothing is searched.
     pub(crate) known: Option<HashMap<Oid, Vec<u8>>>,
@@ -32,15 +33,8 @@ pub(crate) struct Target {
 impl Target {
     /// `None` if the reason cannot be part of what replaces a text.
     pub(crate) fn new(items: BTreeSet<ItemId>, needle: Needle, reason: &str) -> Option<Self> {
-        let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\' | '…');
         let marker = format!("[purged: {reason}]");
-        (!reason.is_empty() && reason.chars().all(is_plain)).then(|| Self {
-            items,
-            needle,
-            reason: reason.to_owned(),
-            marker,
-            known: None,
-        })
+        is_reason(reason).then(|| Self { items, needle, reason: reason.to_owned(), marker, known: None })
     }
 
     /// Whether a blob holds any of it. Reads the id of an item file without parsing the rest.

@@ -1,6 +1,7 @@
-//! Commits that nothing leads to, such as a dropped stash or a replaced remote-tracking commit.
+//! Commits and tags that nothing leads to, such as a dropped stash or a replaced remote-tracking commit.
 
 use std::collections::{HashMap, HashSet};
+use std::iter::successors;
 
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 
@@ -41,6 +42,12 @@ impl<'r> Dangling<'r> {
             dangling.commits.insert(oid, leads);
         }
         commits.iter().partition(|oid| dangling.commits[oid])
+    }
+
+    /// The annotated tags, each given with its target, that lead to an object that is `gone`, also through other tags.
+    pub(super) fn tags(tags: &HashMap<Oid, Oid>, gone: &HashSet<Oid>) -> HashSet<Oid> {
+        let leads = |tag: &&Oid| successors(Some(*tag), |oid| tags.get(oid)).any(|oid| gone.contains(oid));
+        tags.keys().filter(leads).copied().collect()
     }
 
     fn tree(&mut self, oid: Oid) -> bool {

@@ -119,7 +119,6 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     if !plan.is_empty() {
         places::remove_derived(repo, target, &plan.tombstones)?;
-        repo.drop_commit_graph()?;
     }
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
     let needed = repo.held_by_code(&|_| false, &plan.removed)?;
@@ -201,6 +200,10 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     replaced.extend(more);
     let mut removed: HashSet<Oid> =
         replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
+    // Git reads unreachable tags, too, and accepts a push of one without looking at its commit.
+    let tags = Dangling::tags(&scan.tags, &removed);
+    let needed_tags = repo.held_by_code(&|_| false, &tags)?;
+    removed.extend(tags.into_iter().filter(|tag| !needed_tags.contains_key(tag)));
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
     // A branch, a tag, or a reflog may lead to commits of a trace, too. They stay, but must not come back into a trace. A commit of the

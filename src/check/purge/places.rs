@@ -95,7 +95,7 @@ pub(super) struct Files {
     pub(super) with_text: Vec<PathBuf>,
     /// Those in work trees whose names contain it.
     pub(super) named: Vec<PathBuf>,
-    /// Those that cannot be read, or are too large.
+    /// Those that cannot be read, or are too large, and the folders of objects of submodules.
     pub(super) unread: Vec<PathBuf>,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
         _ => {}
     };
     let world = World::of(repo).ok();
-    let mut folders = vec![repo.common_dir().to_owned()];
+    let (mut folders, mut of_submodules) = (vec![repo.common_dir().to_owned()], Vec::new());
     let (derived, archived) = ([derived(repo)?, marks::files(repo)].concat(), archived::path(repo));
     let objects = repo.common_dir().join("objects");
     let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
@@ -129,7 +129,9 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
             if !is_searched || is_graph || derived.contains(&path) || is_our_log {
                 continue;
             }
-            if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
+            if path.ends_with("objects") && path != objects && folder.join("HEAD").is_file() {
+                of_submodules.push(path);
+            } else if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
                 folders.push(path);
             } else if path == archived {
                 // A purge replaces titles, but not names.
@@ -160,6 +162,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
             }
         }
     }
+    unread.append(&mut of_submodules);
     let mut files = Files { with_text: found, named, unread };
     for paths in [&mut files.with_text, &mut files.named, &mut files.unread] {
         paths.sort();

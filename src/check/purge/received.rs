@@ -188,7 +188,7 @@ impl<'r> Survey<'r> {
             if repo.read_commit(tip).is_ok() {
                 let published = match refname.strip_prefix(TRACES) {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
-                    None => None,
+                    None => fetched_private(repo, remote, &refname)?,
                 };
                 let found = survey.history(tip, published)?;
                 // A remote does not reach into a history that shares no commit with its own.
@@ -251,7 +251,7 @@ impl<'r> Survey<'r> {
             let named = commit.item().filter(|item| is_alone && tombstones.of_id(*item).is_some());
             self.items.extend(named);
             // Files that a merge takes from a parent were judged there.
-            let new_files = if is_ours { new_files_of(repo, &commit)? } else { HashSet::new() };
+            let new_files = if is_ours { new_files_of(repo, &commit)? } else { HashMap::new() };
             for change in changes {
                 let (_, Some(entry)) = change.sides() else { continue };
                 if let Some(joined) = self.pairs.files.get(&entry.blob) {
@@ -270,12 +270,24 @@ impl<'r> Survey<'r> {
                         blobs.insert(entry.blob, new);
                     }
                     Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
-                    Fate::Kept if !new_files.contains(&entry.blob) || self.pairs.kept.contains(&entry.blob) => continue,
+                    Fate::Kept if self.pairs.kept.contains(&entry.blob) => continue,
                     Fate::Kept => {
+                        let Some(before) = new_files.get(&entry.blob) else {
+                            if !is_ours {
+                                self.pairs.kept.insert(entry.blob);
+                            }
+                            continue;
+                        };
                         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
-                        let of_item = tombstones.of_item(&item);
+                        let is_edit_of_kept = !before.is_empty()
+                            && before.iter().all(|before| !blobs.contains_key(before) && self.is_kept(*before))
+                            && !self.texts.contains(&item.body);
+                        let of_item = tombstones.of_item(&item).filter(|_| !is_edit_of_kept);
                         is_named |= of_item.is_some();
-                        let Some(of_item) = tombstones.of_content(&item).or(of_item) else { continue };
+                        let Some(of_item) = tombstones.of_content(&item).or(of_item) else {
+                            self.pairs.kept.insert(entry.blob);
+                            continue;
+                        };
                         purge = purge.or(Some(of_item));
                         self.revisions.push((entry.id, entry.blob));
                     }
@@ -292,6 +304,15 @@ impl<'r> Survey<'r> {
         let Some(purge) = purge.or(self.pairs.purge.as_ref()).cloned() else { return Ok(None) };
         self.purge.get_or_insert_with(|| purge.clone());
         Ok(Some(Found { tip, own, items, purge, is_named }))
+    }
+
+    /// Whether a file of an earlier commit stays.
+    fn is_kept(&self, blob: Oid) -> bool {
+        let is_here = |oid| self.repo.read_blob(oid).is_ok();
+        let is_revision = || self.revisions.iter().any(|(_, revision)| *revision == blob);
+        !self.blobs.contains_key(&blob)
+            && !is_revision()
+            && self.tombstones.fate(self.repo, blob, &is_here) == Fate::Kept
     }
 
     /// The commit of the remote that lacks only purged parts of ours.

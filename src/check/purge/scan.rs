@@ -20,6 +20,8 @@ pub(super) struct Scan {
     pub(super) authors: usize,
     pub(super) lines: Lines,
     pub(super) commits: Vec<Oid>,
+    /// Annotated tags, each with its target.
+    pub(super) tags: HashMap<Oid, Oid>,
     /// The objects of tombstones, which a purge does not change: others have the same lines.
     pub(super) tombstones: HashSet<Oid>,
     /// Earlier purges with a hit in their reason.
@@ -56,7 +58,13 @@ impl Scan {
                     in_message
                 }
                 ObjectKind::Tree => is_in_names(repo, target, bytes),
-                ObjectKind::Tag => target.needle.is_in(bytes),
+                ObjectKind::Tag => {
+                    let tagged =
+                        bytes.strip_prefix(b"object ").and_then(|rest| rest.split(|byte| *byte == b'\n').next());
+                    let tagged = tagged.and_then(|oid| repo.find_oid(std::str::from_utf8(oid).ok()?));
+                    scan.tags.extend(tagged.map(|tagged| (oid, tagged)));
+                    target.needle.is_in(bytes)
+                }
             };
             if scan.tombstones.contains(&oid) {
                 if is_hit {

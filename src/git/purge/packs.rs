@@ -90,7 +90,7 @@ impl Repo {
     }
 
     /// Removes the commit graph, which names commits that were removed. Git writes it again.
-    pub(crate) fn drop_commit_graph(&self) -> Result<(), GitError> {
+    pub(super) fn drop_commit_graph(&self) -> Result<(), GitError> {
         let info = self.objects.join("info");
         ["commit-graph", "commit-graphs"].iter().try_for_each(|name| remove_derived(&info.join(name)))
     }

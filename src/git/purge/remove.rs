@@ -61,6 +61,10 @@ impl Repo {
         let in_order: Vec<Oid> = in_order.into_iter().map(|(oid, _)| oid).collect();
         let mut left: HashSet<Oid> = in_order.iter().copied().collect();
         for _ in 0..TRIES {
+            // Git may have written it again meanwhile.
+            if !oids.is_empty() {
+                self.drop_commit_graph()?;
+            }
             if left.is_empty() {
                 return Ok(left);
             }
@@ -123,6 +127,16 @@ impl Repo {
         }
         if self.config()?.boolean("extensions.preciousObjects")? == Some(true) {
             return Ok(Some("`extensions.preciousObjects` forbids to remove objects".to_owned()));
+        }
+        for folder in fs::read_dir(self.common_dir().join("worktrees")).into_iter().flatten().flatten() {
+            let folder = folder.path();
+            let is_worktree = ["commondir", "gitdir"].iter().all(|file| folder.join(file).is_file());
+            // Its index and its own refs may lead to objects.
+            if is_worktree && text_of(self.git("rev-parse").env("GIT_DIR", &folder).arg("--git-dir")).is_err() {
+                let rest = "belongs to a worktree, and git cannot read it: write a branch (`ref: refs/heads/<name>`) or a \
+                            commit to its `HEAD`, or remove the folder";
+                return Ok(Some(format!("`{}` {rest}", folder.display())));
+            }
         }
         // A commit of all or of some files has its index in a lock.
         for git_dir in self.worktree_git_dirs()? {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::append::Committed;
 use super::commit::validate_subject;
+use crate::git::Oid;
 use crate::trace::model::json::set_field;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::preview;
@@ -22,6 +23,8 @@ pub struct Patch {
     pub subject: Option<String>,
     /// Why, for the history.
     pub reason: Option<String>,
+    /// The item's file from which the new content was made, if it was.
+    pub(crate) made_of: Option<Oid>,
 }
 
 impl Trace<'_> {
@@ -31,8 +34,9 @@ impl Trace<'_> {
     ///
     /// # Errors
     ///
-    /// [`TraceError::NotLive`] if the item is not in this trace, [`TraceError::Schema`] or [`TraceError::Field`] if the result
-    /// lacks what its type requires, [`TraceError::Secret`], [`TraceError::OverBudget`]. The trace is unchanged then.
+    /// [`TraceError::NotLive`] if the item is not in this trace, [`TraceError::Changed`] if it changed meanwhile,
+    /// [`TraceError::Schema`] or [`TraceError::Field`] if the result lacks what its type requires, [`TraceError::Secret`],
+    /// [`TraceError::OverBudget`]. The trace is unchanged then.
     pub fn edit(&self, id: ItemId, mut patch: Patch) -> Result<Committed, TraceError> {
         validate_subject(patch.subject.as_deref())?;
         let mut scanned = Fields::new(ItemType::freeform());
@@ -59,6 +63,9 @@ impl Trace<'_> {
         types.warnings().iter().for_each(|warning| self.warn(warning));
         self.change_item(|change| {
             let (slot, old) = change.live_item(id)?;
+            if patch.made_of.is_some_and(|file| file != slot.blob) {
+                return Err(TraceError::Changed { item: id, trace: self.name().clone() });
+            }
             let mut draft =
                 Draft { fields: old.fields.clone(), body: patch.body.clone().unwrap_or_else(|| old.body.clone()) };
             draft.fields.signature = None;

@@ -43,12 +43,14 @@ use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Item, ItemEntry, ItemId, TraceError};
 
+pub(crate) use content::{LONGEST_REASON, forms_of_text, is_reason, is_same_content};
 use content::{content, copied_content};
-pub(crate) use content::{forms_of_text, is_same_content};
 pub(crate) use incoming::line_of;
 pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 
 const PURGED: &str = "refs/trace-purged";
+
+pub(crate) const DEFAULT_REASON: &str = "secret";
 
 /// Items with a shorter text are no copies of each other: it may be an answer that many give.
 pub(crate) const SHORTEST_COPY: usize = 32;
@@ -223,7 +225,11 @@ impl Tombstones {
             text.lines().filter(|line| counts(line)).filter_map(|line| serde_json::from_str(line).ok()).collect();
         let purge = |line: &Line| if let Line::Purge(purge) = line { Some(purge.clone()) } else { None };
         // Of two, which nobody writes, the first counts. Without a salt, the digests mean nothing.
-        let Some(purge) = lines.iter().find_map(purge) else { return };
+        let Some(mut purge) = lines.iter().find_map(purge) else { return };
+        // The reason of a remote may be anything.
+        if !is_reason(&purge.reason) {
+            DEFAULT_REASON.clone_into(&mut purge.reason);
+        }
         let at = self.purges.len();
         self.salts.insert(purge.salt.clone());
         self.purges.push(purge);
@@ -301,8 +307,7 @@ impl Tombstones {
 
     /// The purge that removed an item, or text from it. `None` for the item as a purge left it.
     pub(crate) fn of_item(&self, item: &Item) -> Option<&Purge> {
-        let is_left = || memchr::memmem::find(&item.body, b"[purged: ").is_some() || self.of_left(item).is_some();
-        self.of_id(item.id).filter(|_| !is_left())
+        self.of_id(item.id).filter(|_| self.of_left(item).is_none())
     }
 
     /// The purge that left this content.
@@ -347,8 +352,7 @@ impl Tombstones {
     /// The purge that refuses an item which is not from this repository: it removed this text, or it left something else of this
     /// item.
     pub(crate) fn of_incoming(&self, item: &Item) -> Option<&Purge> {
-        let of_id = || self.of_id(item.id).filter(|_| self.of_left(item).is_none());
-        self.of_content(item).or_else(of_id)
+        self.of_content(item).or_else(|| self.of_item(item))
     }
 
     /// The purge that removed an item, or text from one of its revisions.

@@ -79,20 +79,22 @@ pub(crate) fn changes_of(repo: &Repo, tip: &Tip) -> Result<Vec<Change>, TraceErr
     Ok(tree::changes(repo, before.map(|commit| commit.tree), tip.commit.tree)?)
 }
 
-/// The files of items that a commit has and none of its parents. A merge takes most of its changes from a parent.
-pub(crate) fn new_files_of(repo: &Repo, tip: &Tip) -> Result<HashSet<Oid>, TraceError> {
-    let mut files: Option<HashSet<Oid>> = None;
+/// The files of items that a commit has and none of its parents, each with the files of its item in the parents. A merge takes most of
+/// its changes from a parent.
+pub(crate) fn new_files_of(repo: &Repo, tip: &Tip) -> Result<HashMap<Oid, Vec<Oid>>, TraceError> {
+    let mut files: Option<HashMap<Oid, Vec<Oid>>> = None;
     let parents = tip.commit.parents.iter().map(|parent| repo.read_commit(*parent).map(|commit| Some(commit.tree)));
     for parent in parents.chain(tip.commit.parents.is_empty().then_some(Ok(None))) {
         let changes = tree::changes(repo, parent?, tip.commit.tree)?;
         let is_new = |(before, after): (Option<&ItemEntry>, Option<&ItemEntry>)| {
-            after.map(|after| after.blob).filter(|blob| before.is_none_or(|before| before.blob != *blob))
+            let (before, after) = (before.map(|before| before.blob), after?.blob);
+            (before != Some(after)).then(|| (after, Vec::from_iter(before)))
         };
-        let new = changes.iter().map(Change::sides).filter_map(is_new).collect();
-        files = Some(match files {
-            Some(files) => &files & &new,
-            None => new,
-        });
+        let mut new: HashMap<Oid, Vec<Oid>> = changes.iter().map(Change::sides).filter_map(is_new).collect();
+        if let Some(files) = files {
+            new.retain(|blob, before| files.get(blob).map(|others| before.extend(others)).is_some());
+        }
+        files = Some(new);
     }
     Ok(files.unwrap_or_default())
 }
@@ -122,7 +124,7 @@ pub(crate) fn subjects(
         let gives_content = matches!(op, Some(Op::Append | Op::Edit | Op::Import | Op::Compress | Op::Pick));
         if let Some(item) = earlier.item().filter(|_| gives_content)
             && let Some(file) = wanted.remove(&item)
-            && new_files_of(repo, &earlier)?.contains(&file)
+            && new_files_of(repo, &earlier)?.contains_key(&file)
         {
             subjects.insert(item, earlier.commit.subject().to_owned());
         }

@@ -19,7 +19,8 @@ mod push;
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
 pub(crate) use private::{fetch_private_refs, fetched_private_refs, forget_private_refs};
 pub(crate) use pull::{
-    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, fetch, fetched_private, pull, pull_priorities, refuse_fetched,
+    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, pull, pull_priorities,
+    refuse_fetched,
 };
 pub(crate) use purged::{
     complete_removal, drop_objects, fetched_tombstones, is_of_code, plan_replacement, receive,
@@ -38,6 +39,13 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 /// The ref of a trace as last fetched; `name` may be a glob.
 pub(crate) fn tracking_ref(remote: &str, name: &str) -> String {
     format!("refs/trace-remotes/{remote}/{name}")
+}
+
+/// The ref of a trace or of the forward crumbs of an agent as last fetched.
+pub(crate) fn tracking_ref_of(remote: &str, name: &TraceName) -> String {
+    let refname = name.refname();
+    let private = || lines::fetched_ref(remote, &refname);
+    refname.strip_prefix(TRACES).map_or_else(private, |name| tracking_ref(remote, name))
 }
 
 /// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.

@@ -9,7 +9,7 @@ use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
-use crate::trace::model::name::{BadTraceName, TRACES};
+use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
 use crate::trace::store::foreign::require_files;
@@ -169,6 +169,22 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
         arrivals.bad.push((name.to_owned(), cause));
     }
     Ok(arrivals)
+}
+
+/// The forward crumbs of a remote as last fetched.
+pub(crate) fn arrived_crumbs(repo: &Repo, remote: &str) -> Result<Vec<Arrival>, TraceError> {
+    let (folder, mut arrived) = (fetched_ref(remote, FORWARD_CRUMBS), Vec::new());
+    for (refname, tip) in repo.list_refs(&folder)? {
+        let agent =
+            refname.strip_prefix(&folder).and_then(|name| AgentName::of_ref(&format!("{FORWARD_CRUMBS}{name}")));
+        let Some(name) = agent.map(|agent| TraceName::of_agent(&agent)) else { continue };
+        let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
+        // What is no trace is refused when it is merged.
+        if repo.read_commit(tip).is_ok() && require_files(repo, tip, known).is_ok() {
+            arrived.push(Arrival { name, tip });
+        }
+    }
+    Ok(arrived)
 }
 
 /// A private ref of a remote as last fetched.

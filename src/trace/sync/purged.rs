@@ -6,7 +6,7 @@ use super::address::forget_other_address;
 use super::lines::{fetched_lines, fetched_ref, push_lines, shared_ref};
 use super::{is_private, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::line_history::LineFormat;
 use crate::trace::store::priority;
@@ -49,7 +49,7 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
         let (name, local, lines) = if shared == priority::HISTORY.shared {
             ("priorities".to_owned(), priority::RECORD.to_owned(), Some(priority::HISTORY.format))
         } else if is_private(&private) {
-            let lines = (!shared.starts_with("crumbs/")).then_some(ARCHIVED);
+            let lines = is_archive(&private).then_some(ARCHIVED);
             (private.clone(), private, lines)
         } else {
             continue;
@@ -119,11 +119,11 @@ fn refuse(
 pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
     objects.extend(repo.noted_removal()?);
-    let held = repo.held_by_code(&|_| false, &objects)?;
-    objects.retain(|oid| !held.contains_key(oid));
     if repo.find_obstacle_to_removal()?.is_some() {
         repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
     } else {
+        let held = repo.held_by_code(&|_| false, &objects)?;
+        objects.retain(|oid| !held.contains_key(oid));
         repo.remove_objects(&objects)?;
         repo.forget_noted_removal()?;
     }
@@ -162,6 +162,9 @@ const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git tr
 
 /// The answer for a ref that somebody moved.
 const MOVED: &str = "moved since it was fetched, so it may still contain what was purged: have it purged where it was pushed from, with the same reason";
+
+/// The answer for an archive of a crumb file to which somebody added lines.
+const PURGED_LINES: &str = "contains lines that were purged, below later ones: purge the text again with `--push`";
 
 /// The answer for a branch or a tag that points to a commit of a trace.
 const NOT_OURS: &str = "contains what was purged, and stays: only you can decide what becomes of a branch or a tag";
@@ -213,6 +216,10 @@ fn purged_there(
             }
             Fate::Kept if is_ahead(repo, remote, &refname, oid)? => {
                 answers.push(answer(PushFate::Behind, MOVED));
+                continue;
+            }
+            Fate::Kept if is_archive(&refname) && is_here(oid) && !tombstones.in_lines(repo, oid, None)?.is_empty() => {
+                answers.push(answer(PushFate::Refused, PURGED_LINES));
                 continue;
             }
             Fate::Kept => continue,
@@ -274,6 +281,10 @@ pub(crate) fn plan_replacement(
 fn is_ours(refname: &str) -> bool {
     let is_ours = refname.starts_with(TRACES) || refname.starts_with("refs/trace-") || is_private(refname);
     is_ours && !refname.ends_with("^{}")
+}
+
+fn is_archive(refname: &str) -> bool {
+    is_private(refname) && !refname.starts_with(FORWARD_CRUMBS)
 }
 
 /// Whether somebody moved a trace or a private history of a remote that this repository knows to a commit that is not here.

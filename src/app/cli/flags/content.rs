@@ -129,12 +129,19 @@ pub(crate) enum Editor {
     Sequence,
 }
 
+/// Stores a text where an editor finds it, and the next purge. Returns the path.
+pub(crate) fn keep(repo: &Repo, editor: Editor, text: &[u8]) -> Result<PathBuf> {
+    let is_sequence = editor == Editor::Sequence;
+    let path = repo.git_dir().join(if is_sequence { "TRACE_CLEAN_LIST" } else { "TRACE_EDITMSG" });
+    fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    Ok(path)
+}
+
 /// Lets the user change a text in their editor, as git finds it.
 pub(crate) fn edit(repo: &Repo, editor: Editor, before: &[u8]) -> Result<Vec<u8>> {
     let (config, env) = (repo.config()?, repo.env());
     let is_sequence = editor == Editor::Sequence;
-    let path = repo.git_dir().join(if is_sequence { "TRACE_CLEAN_LIST" } else { "TRACE_EDITMSG" });
-    fs::write(&path, before).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let path = keep(repo, editor, before)?;
     let of_sequence = || match env.text("GIT_SEQUENCE_EDITOR") {
         Some(editor) => Ok(Some(editor.to_owned())),
         None => config.text("sequence.editor"),

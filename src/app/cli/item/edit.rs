@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::app::cli::flags::content::{BudgetArgs, ContentArgs, field_name, field_value, key_value, meta_value};
+use crate::app::cli::flags::content::{
+    BudgetArgs, ContentArgs, Editor, field_name, field_value, keep, key_value, meta_value,
+};
 use crate::app::cli::{Context, Error, ErrorContext as _, Result, Values, escaped};
 use crate::trace::change::append::Committed;
 use crate::trace::change::edit::{self, Patch};
@@ -70,12 +72,15 @@ impl EditArgs {
             meta.extend(self.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
             fields.push(("meta".to_owned(), Value::Object(meta)));
         }
-        let body = match self.content.read()? {
-            Some(body) => Some(body),
-            None if !fields.is_empty() => None,
-            None => Some(self.content.read_or_edit(context, &read_item(repo, &slot)?.body)?),
+        let given = self.content.read()?;
+        let is_shown = given.is_none() && fields.is_empty();
+        let body = match given {
+            None if is_shown => Some(self.content.read_or_edit(context, &read_item(repo, &slot)?.body)?),
+            given => given,
         };
-        let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone() };
+        let edited = body.clone().filter(|_| is_shown);
+        let made_of = (is_shown || !self.meta.is_empty()).then_some(slot.blob);
+        let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone(), made_of };
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&name)?.with_budget(self.budget.policy(context)?).with_warnings(&warn);
         let edited = trace.edit(slot.id, patch).map_err(|error| match error {
@@ -83,6 +88,10 @@ impl EditArgs {
                 let hint = format!("`--unset {field}` drops it");
                 Error::with_hint(error.to_string(), hint)
             }
+            TraceError::Changed { .. } => match edited.and_then(|text| keep(repo, Editor::Message, &text).ok()) {
+                Some(path) => Error::with_hint(error.to_string(), format!("your text is in `{}`", path.display())),
+                None => error.into(),
+            },
             error => error.into(),
         })?;
         if self.json {

@@ -17,6 +17,7 @@ use crate::check::purge::{
 };
 use crate::git::{PushFate, PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
+use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
 use crate::trace::sync::{
     EVERYTHING, fetch, fetch_private_refs, fetched_private_refs, forget_archived, forget_private_refs,
     plan_replacement, replace_purged,
@@ -142,9 +143,7 @@ impl PurgeArgs {
             Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
             fetched => fetched?,
         };
-        if !self.is_alone() {
-            skipped.extend(fetch_private_refs(repo, remote)?);
-        }
+        skipped.extend(fetch_private_refs(repo, remote)?);
         for (name, cause) in &skipped {
             context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
         }
@@ -175,8 +174,10 @@ impl PurgeArgs {
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
         let needle = Needle::new(text.as_deref(), pattern);
         let reason = self.reason.get(context)?;
-        let Some(target) = Target::new(self.ids(context)?, needle, reason.as_deref().unwrap_or("secret")) else {
-            bail!("the reason must be one line without quotes, backslashes, and control characters");
+        let Some(target) = Target::new(self.ids(context)?, needle, reason.as_deref().unwrap_or(DEFAULT_REASON)) else {
+            bail!(
+                "the reason must be one line of at most {LONGEST_REASON} bytes, without quotes, backslashes, brackets, and `…`"
+            );
         };
         let marker = &target.marker;
         if target.needle.is_in(marker.as_bytes()) {

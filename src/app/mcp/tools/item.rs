@@ -67,7 +67,7 @@ fn trace_edit(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     if body.is_none() && fields.is_empty() {
         bail!("arguments `text` and `fields` are both missing: nothing to change");
     }
-    let patch = Patch { body, fields, subject: None, reason: arguments.reason(context)? };
+    let patch = Patch { body, fields, reason: arguments.reason(context)?, ..Patch::default() };
     let (budget, warnings) = (context.budget(None, None)?, RefCell::new(Vec::new()));
     let warn = |warning: &str| warnings.borrow_mut().push(warning.to_owned());
     let edited = context.open(&name)?.with_budget(budget).with_warnings(&warn).edit(id, patch)?;

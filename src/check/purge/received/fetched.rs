@@ -1,4 +1,4 @@
-//! Rewrites the traces of a remote without the content that was purged here, so that a pull neither brings it back nor leaves out
+//! Rewrites the traces and forward crumbs of a remote without the content that was purged here, so that a pull neither brings it back nor leaves out
 //! later work of others.
 //!
 //! - Commits of others on top of purged ones are written again, as those of ours are.
@@ -13,18 +13,20 @@ use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
+use crate::trace::TraceError;
 use crate::trace::store::commit::{is_signing, require_signed};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, HISTORY, Removed, Tombstones};
 use crate::trace::sync::lines::{fetched_lines, fetched_ref};
-use crate::trace::sync::{Arrival, arrivals, drop_objects, fetched_tombstones, is_of_code, tracking_ref};
-use crate::trace::{TraceError, TraceName};
+use crate::trace::sync::{
+    Arrival, arrivals, arrived_crumbs, drop_objects, fetched_tombstones, is_of_code, tracking_ref_of,
+};
 
 /// How often a trace is rewritten: joining two forms of an item adds tombstones, and other revisions may have the same content.
 const PASSES: usize = 8;
 
-/// Rewrites the traces and priorities of a remote as last fetched that contain what was purged. Returns their names. `missing` says
+/// Rewrites the traces, forward crumbs, and priorities of a remote as last fetched that contain what was purged. Returns their names. `missing` says
 /// what becomes of a trace whose replacement is not here.
 pub(crate) fn rewrite_fetched(
     repo: &Repo,
@@ -38,8 +40,8 @@ pub(crate) fn rewrite_fetched(
     }
     let theirs = fetched_tombstones(repo, remote)?;
     let (mut rewritten, mut others) = (Vec::new(), Others::default());
-    for Arrival { name, mut tip } in arrivals(repo, remote, &[])?.traces {
-        let mut is_rewritten = false;
+    for Arrival { name, mut tip } in histories(repo, remote)? {
+        let (refname, mut is_rewritten) = (tracking_ref_of(remote, &name), false);
         for _ in 0..PASSES {
             // Each rewritten trace adds tombstones.
             let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
@@ -54,14 +56,13 @@ pub(crate) fn rewrite_fetched(
             let mut survey = Survey::new(repo, &tombstones);
             survey.messages.clone_from(&pairs.messages);
             (survey.pairs, survey.missing) = (pairs, missing);
-            let Some((new, replaced)) =
-                rewrite(signature, survey, remote, (&name, tip))?.filter(|(new, _)| *new != tip)
+            let Some((new, replaced)) = rewrite(signature, survey, (&refname, tip))?.filter(|(new, _)| *new != tip)
             else {
                 break;
             };
             objects.extend(replaced);
             // A reftable has reflogs of remote-tracking refs, too.
-            repo.expire_reflogs(&|refname| refname == tracking_ref(remote, name.as_str()))?;
+            repo.expire_reflogs(&|name| name == refname)?;
             objects.retain(|oid| !is_of_code(repo, *oid));
             drop_objects(repo, objects)?;
             (tip, is_rewritten) = (new, true);
@@ -80,7 +81,12 @@ pub(crate) fn rewrite_fetched(
     Ok(rewritten)
 }
 
-/// Removes fetched traces in which a purge that did not know of ours left what was purged here. Their commits and files have no tombstone.
+/// The traces and forward crumbs of a remote as last fetched.
+fn histories(repo: &Repo, remote: &str) -> Result<Vec<Arrival>, TraceError> {
+    Ok([arrivals(repo, remote, &[])?.traces, arrived_crumbs(repo, remote)?].concat())
+}
+
+/// Removes fetched traces and forward crumbs in which a purge that did not know of ours left what was purged here. Their commits and files have no tombstone.
 /// Returns their names and the reasons.
 pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
     let (mut refused, mut others) = (Vec::new(), Others::default());
@@ -91,7 +97,7 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
         return Ok(refused);
     };
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
-    for Arrival { name, tip } in arrivals(repo, remote, &[])?.traces {
+    for Arrival { name, tip } in histories(repo, remote)? {
         let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
         let pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
         if pairs.is_empty() {
@@ -99,8 +105,10 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
         }
         let purge = pairs.purge.as_ref().map_or_else(|| HISTORY.noun.to_owned(), ToString::to_string);
         refused.push((name.to_string(), format!("{purge}; `git trace pull` takes it out")));
-        refnames.push(tracking_ref(remote, name.as_str()));
-        objects.extend(repo.commits_beyond(tip, known)?.into_iter().filter(|oid| !is_of_code(repo, *oid)));
+        refnames.push(tracking_ref_of(remote, &name));
+        let purged = tombstones.in_history(repo, tip, known)?.into_iter().map(|(oid, _)| oid);
+        objects
+            .extend(repo.commits_beyond(tip, known)?.into_iter().chain(purged).filter(|oid| !is_of_code(repo, *oid)));
         objects.extend(pairs.files.into_keys());
     }
     let history = &priority::HISTORY;
@@ -121,8 +129,7 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
 fn rewrite(
     signature: &Signature,
     mut survey: Survey<'_>,
-    remote: &str,
-    (name, tip): (&TraceName, Oid),
+    (refname, tip): (&str, Oid),
 ) -> Result<Option<(Oid, HashSet<Oid>)>, TraceError> {
     let (repo, tombstones) = (survey.repo, survey.tombstones);
     if survey.history(tip, None)?.is_none() {
@@ -153,8 +160,7 @@ fn rewrite(
     objects.retain(|(old, new)| *new != Some(*old) && !is_replaced(*old) && !is_of_code(repo, *old));
     objects.sort_unstable();
     objects.dedup();
-    let refname = tracking_ref(remote, name.as_str());
-    let mut refs = vec![RefChange { refname, old: Some(tip), new }];
+    let mut refs = vec![RefChange { refname: refname.to_owned(), old: Some(tip), new }];
     if !objects.is_empty() {
         let removed = Removed { objects, items, contents, left, ..Removed::default() };
         let (old, to) = tombstone::write(repo, signature, &target.reason, &removed)?;

@@ -13,7 +13,7 @@ use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
 use crate::trace::model::item_file;
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones, is_same_content};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
@@ -26,7 +26,7 @@ pub(super) struct Pairs {
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     /// The files that both purges changed, in either form, with the joined content.
     pub(super) files: HashMap<Oid, Vec<u8>>,
-    /// The files that both purges left alone.
+    /// The files that stay: those that both purges left alone, and revisions that were made of what stays.
     pub(super) kept: HashSet<Oid>,
     /// The forms that contain what the other purge removed, with the joined item.
     forms: Vec<(Item, Item)>,
@@ -165,9 +165,15 @@ impl Pairs {
         if here.len() != there.len() || !there.iter().all(is_same) {
             return Ok(true);
         }
-        self.commits.insert(theirs.commit.oid, ours.commit.oid);
-        let is_replaced = |oid| tombstones.of_object(oid).is_some();
-        if is_replaced(ours.commit.oid) || is_replaced(theirs.commit.oid) {
+        let [one, other] = [ours.commit.oid, theirs.commit.oid].map(|oid| {
+            let fate = tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok());
+            (fate == Fate::Kept, if let Fate::Replaced(new) = fate { new } else { oid })
+        });
+        // The next pass compares another replacement, and joins the files.
+        if other.0 || one.1 == other.1 {
+            self.commits.insert(theirs.commit.oid, ours.commit.oid);
+        }
+        if !(one.0 && other.0) {
             return Ok(true);
         }
         for (id, there) in &there {
@@ -228,8 +234,8 @@ fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<b
     Ok(false)
 }
 
-/// The purged traces of this repository, whatever their names, then earlier states of them: somebody may have given a purged trace
-/// another name. They are read once, if they are needed.
+/// The purged traces and forward crumbs of this repository, whatever their names, then earlier states of them: somebody may have given
+/// a purged trace another name. They are read once, if they are needed.
 #[derive(Default)]
 pub(super) struct Others(Option<[Known; 2]>);
 
@@ -258,10 +264,12 @@ impl Others {
     fn read(&mut self, repo: &Repo, tombstones: &Tombstones) -> Result<&[Known; 2], TraceError> {
         if self.0.is_none() {
             let mut found = [Known::default(), Known::default()];
-            for (prefix, found) in [TRACES, BACKUP_REFS].into_iter().zip(&mut found) {
+            let listed =
+                [[repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat(), repo.list_refs(BACKUP_REFS)?];
+            for (refs, found) in listed.into_iter().zip(&mut found) {
                 let mut purged = Vec::new();
                 // `fsck` reports damaged tips.
-                for (_, tip) in repo.list_refs(prefix)?.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
+                for (_, tip) in refs.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
                     let tips = read(repo, tip, None)?;
                     purged.extend(is_any_purged(repo, tombstones, &tips)?.then_some(tips).into_iter().flatten());
                 }

@@ -24,7 +24,7 @@ use crate::secrets::Policy;
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::priority::ChangedPriority;
 use crate::trace::store::secrets::{Found, SecretScanner};
-use crate::trace::store::tombstone::Tombstones;
+use crate::trace::store::tombstone::{HISTORY, Tombstones};
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Item, ItemId, Op, Tip, Trace, TraceError, TraceName};
 use writer::Writer;
@@ -187,6 +187,7 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     let mut writer = Writer::new(trace, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
+    let purges = repo.find_ref(HISTORY.refname)?;
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
     let mut refused = HashSet::new();
     // Rewinds that come before a change.
@@ -228,6 +229,13 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     while first.len() < PACK_FROM && first.back().is_none_or(|(_, incoming): &(_, Option<Incoming>)| incoming.is_some())
     {
         first.push_back(next_new(&mut writer)?);
+    }
+    if first.iter().any(|(_, incoming)| incoming.is_some()) {
+        // From now on, no purge runs.
+        writer.lock_objects()?;
+        if repo.find_ref(HISTORY.refname)? != purges {
+            return Err(TraceError::PurgedMeanwhile);
+        }
     }
     if first.back().is_some_and(|(_, incoming)| incoming.is_some()) {
         writer.begin_pack()?;

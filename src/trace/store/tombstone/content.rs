@@ -6,6 +6,15 @@ use serde_json::Value;
 
 use crate::trace::{Fields, Item};
 
+/// In bytes. A marker is recognized up to 1,000.
+pub(crate) const LONGEST_REASON: usize = 500;
+
+/// Whether a reason can be part of what replaces a text: JSON, headers, and messages stay valid, and the marker ends at its only `]`.
+pub(crate) fn is_reason(reason: &str) -> bool {
+    let is_plain = |c: char| !c.is_control() && !matches!(c, '"' | '\\' | '…' | '[' | ']');
+    (1..=LONGEST_REASON).contains(&reason.len()) && reason.chars().all(is_plain)
+}
+
 /// A text, and the forms in which exports may write it again: without spaces around it, and JSON without spaces, its members in order.
 pub(crate) fn forms_of_text(text: &[u8]) -> impl Iterator<Item = Cow<'_, [u8]>> {
     let trimmed = text.trim_ascii();
