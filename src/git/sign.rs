@@ -10,7 +10,7 @@ use super::open::Repo;
 use super::process::Answer;
 
 impl Repo {
-    /// Whether the signature is good, and the key is one that git's settings trust, as for `git merge --verify-signatures`: by default, GnuPG
+    /// Whether the signature is good, and the key is one that git's settings trust, as for `git merge --verify-signatures`: by default, gpg
     /// must trust it at least marginally, which `git verify-commit` does not ask for.
     pub(crate) fn has_valid_signature(&self, oid: Oid) -> Result<bool, GitError> {
         let is_set = self.config()?.text("gpg.minTrustLevel")?.is_some();

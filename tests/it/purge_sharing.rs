@@ -1228,7 +1228,7 @@ fn a_purge_after_a_fetch_of_another_purge_is_joined_by_the_next_pull() {
     let joined = "a [purged: x] b [purged: y] c";
     assert_eq!(repo.bodies("main")[2], joined);
     has_neither(&repo);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     repo.say("ours");
     repo.text(&["push"]);
     let ours = tip(&repo);
@@ -1280,7 +1280,7 @@ fn independent_purges_of_forward_crumbs_are_joined() {
         assert!(!is_anywhere(&repo, OTHER), "also after a fetch");
         repo.text(&pull);
         check(&repo);
-        repo.text(&["purge", "--push", "origin"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
         leave(&repo, "ours");
         repo.text(&push);
         repo.within(&clone, |repo| {
@@ -1303,7 +1303,7 @@ fn a_purge_of_a_remote_alone_covers_newer_forward_crumbs_and_names_archives_with
         leave(repo, "theirs");
     });
     purge(&repo, &["--yes"]);
-    repo.text(&["purge", "--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
     let origin = repo.home().join("origin.git");
     repo.within(&origin, |repo| {
         let published = repo.git(&["log", "-p", "refs/crumbs/ada"]);
@@ -1318,7 +1318,7 @@ fn a_purge_of_a_remote_alone_covers_newer_forward_crumbs_and_names_archives_with
         repo.git(&["update-ref", archive, later.trim()]);
     });
     purge(&repo, &["--yes"]);
-    let said = repo.trace(&["purge", "--push", "origin"]);
+    let said = repo.trace(&["purge", "--push", "origin", "--yes"]);
     assert!(said.contains("contains lines that were purged, below later ones") && said.ends_with("[exit 1]"), "{said}");
 }
 

@@ -78,11 +78,9 @@ impl Inspection<'_> {
             let problem = Problem::error("item-damaged", &line.label, format!("its file cannot be read: {damage}"));
             let remedy = "replace it with `git trace edit`, or with `git trace restore <item> <revision>`";
             reported(problem.remedy(remedy));
-        } else {
-            if line.holds_crumbs && facts.item_type != ItemType::freeform() {
-                let message = format!("a forward crumb is freeform, not {}", facts.item_type);
-                reported(Problem::error("forward", &line.label, message).remedy("delete it, and leave it again"));
-            }
+        } else if line.holds_crumbs && facts.item_type != ItemType::freeform() {
+            let message = format!("a forward crumb is freeform, not {}", facts.item_type);
+            reported(Problem::error("forward", &line.label, message).remedy("delete it, and leave it again"));
         }
         let TipFacts { tokens, fields, crumb } = facts.at_tip.as_deref()?;
         if let Some((kept, true_count)) = tokens {

@@ -274,6 +274,11 @@ pub(crate) fn plan_replacement(
         let summary = if new.is_some() { "would be replaced" } else { "would be deleted" };
         PushedRef { refname, fate: PushFate::Moved, summary: summary.to_owned() }
     });
+    // The purge fetches first.
+    let answers = answers.into_iter().map(|answer| match answer.fate {
+        PushFate::Behind => PushedRef { summary: NOT_FETCHED.to_owned(), ..answer },
+        _ => answer,
+    });
     Ok(planned.chain(answers).collect())
 }
 

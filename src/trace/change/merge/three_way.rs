@@ -225,7 +225,7 @@ pub(crate) fn three_way(
 /// An item with another file, whose type may differ.
 fn with_file(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<ItemEntry, TraceError> {
     let item_type = Reading::of_any_name(slot, &repo.read_blob(blob)?).item.fields.item_type;
-    Ok(ItemEntry { blob, item_type, ..slot.clone() })
+    Ok(ItemEntry { item_type, blob, ..slot.clone() })
 }
 
 /// Whether two versions have the same text, at any position.
