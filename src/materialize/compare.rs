@@ -1,6 +1,6 @@
 //! The effects of a change of a trace on its prompt, beyond the items that it edited or removed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::piece::{self, Piece};
 use super::{MaterializeError, Options, join};
@@ -14,43 +14,73 @@ use crate::trace::store::priority::{Before, Changes};
 use crate::trace::store::view::View;
 use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
 
-/// The items of a state in the order in which the built-in rules would send them if none was left out, and those that give
-/// instructions. Reads every item.
+/// What the built-in rules send of a state.
 #[derive(Debug)]
-pub(crate) struct PromptOrder {
+pub(crate) struct Prompt {
+    /// The items, in the order of a request.
     pub items: Vec<ItemId>,
+    /// The calls that have a result, each with its result.
+    pub answered: HashSet<(ItemId, ItemId)>,
+}
+
+/// The prompts of two states, and the items of the later one that give instructions, whatever their levels.
+#[derive(Debug)]
+pub(crate) struct Prompts {
+    pub before: Prompt,
+    pub after: Prompt,
     pub instructions: HashSet<ItemId>,
 }
 
-impl PromptOrder {
-    pub(crate) fn of(repo: &Repo, slots: &[ItemEntry]) -> Result<Self, TraceError> {
-        let options = Options::default();
-        let mut pieces = Piece::without_texts(&options, repo, slots)?;
+impl Prompts {
+    /// Reads every item, once.
+    pub(crate) fn of(repo: &Repo, before: &View, after: &View) -> Result<Self, TraceError> {
+        let key = |slot: &ItemEntry| (slot.path.clone(), slot.blob);
+        let there: HashSet<_> = after.slots.iter().map(key).collect();
+        let others = before.slots.iter().filter(|slot| !there.contains(&key(slot)));
+        let slots: Vec<ItemEntry> = after.slots.iter().chain(others).cloned().collect();
+        let pieces = Piece::without_texts(&Options::default(), repo, &slots)?;
         let is_instruction =
             |piece: &&Piece| piece.item_type == ItemType::instruction() || piece.message.role == Role::System;
-        let instructions = pieces.iter().filter(is_instruction).map(|piece| piece.item).collect();
-        join::sort(&mut pieces);
-        let (messages, items): (Vec<_>, Vec<_>) =
-            join::join(&options, pieces).into_iter().map(|joined| (joined.message, joined.items)).unzip();
-        let order = request_order(&messages).into_iter().flat_map(|at| items[at.message][at.block].iter().copied());
-        Ok(Self { items: order.collect(), instructions })
+        let instructions = pieces[..after.slots.len()].iter().filter(is_instruction).map(|piece| piece.item).collect();
+        let pieces: HashMap<_, Piece> = slots.iter().map(key).zip(pieces).collect();
+        let prompt = |view: &View| {
+            let sent = view.slots.iter().filter(|slot| view.left_out(slot).is_none());
+            Prompt::of(sent.map(|slot| pieces[&key(slot)].clone()).collect())
+        };
+        Ok(Self { before: prompt(before), after: prompt(after), instructions })
     }
 
-    /// The items of `new` that precede one of `earlier`, in the prompt.
+    /// The items that precede another one although they followed it before.
+    pub(crate) fn moved(&self) -> HashSet<ItemId> {
+        let ranks: HashMap<ItemId, usize> = self.before.items.iter().copied().zip(0..).collect();
+        let mut last = 0;
+        let ranked = self.after.items.iter().filter_map(|item| Some((*item, *ranks.get(item)?)));
+        let mut moved = HashSet::new();
+        for (item, rank) in ranked {
+            moved.extend((rank < last).then_some(item));
+            last = last.max(rank);
+        }
+        moved
+    }
+}
+
+impl Prompt {
+    fn of(mut pieces: Vec<Piece>) -> Self {
+        join::sort(&mut pieces);
+        let partners = pair_calls(pieces.iter().map(Piece::content)).into_iter().enumerate();
+        let pairs = partners.filter_map(|(call, result)| Some((call, result.filter(|result| call < *result)?)));
+        let answered = pairs.map(|(call, result)| (pieces[call].item, pieces[result].item)).collect();
+        let (messages, items): (Vec<_>, Vec<_>) =
+            join::join(&Options::default(), pieces).into_iter().map(|joined| (joined.message, joined.items)).unzip();
+        let items = request_order(&messages).into_iter().flat_map(|at| items[at.message][at.block].iter().copied());
+        Self { items: items.collect(), answered }
+    }
+
+    /// The items of `new` that precede one of `earlier`.
     pub(crate) fn inserted(&self, new: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> HashSet<ItemId> {
         let last = self.items.iter().rposition(|item| earlier.contains(item)).unwrap_or_default();
         self.items[..last].iter().copied().filter(|item| new.contains(item)).collect()
     }
-}
-
-/// The calls among the items of a state that have a result, each with its result. Reads the items of tools.
-pub(crate) fn answered_calls(repo: &Repo, slots: &[ItemEntry]) -> Result<HashSet<(ItemId, ItemId)>, TraceError> {
-    let tools: Vec<ItemEntry> = slots.iter().filter(|slot| slot.item_type == ItemType::tool_io()).cloned().collect();
-    let mut pieces = Piece::without_texts(&Options::default(), repo, &tools)?;
-    join::sort(&mut pieces);
-    let partners = pair_calls(pieces.iter().map(Piece::content)).into_iter().enumerate();
-    let pairs = partners.filter_map(|(call, result)| Some((call, result.filter(|result| call < *result)?)));
-    Ok(pairs.map(|(call, result)| (pieces[call].item, pieces[result].item)).collect())
 }
 
 /// The reasoning of a trace that was sent before and is sent now, and whose signature held only before or holds only now.

@@ -197,8 +197,8 @@ pub(super) fn gather(
         let newer = pieces.len().saturating_sub(recent);
         let mut older: Vec<&mut Piece> = pieces[..newer].iter_mut().filter(|piece| !piece.pinned).collect();
         let files: HashMap<ItemId, Oid> = view.slots.iter().map(|slot| (slot.id, slot.blob)).collect();
-        let wanted = older.iter().map(|piece| (piece.item, files[&piece.item]));
-        let mut subjects = subjects(repo, &view.tip, wanted.collect())?;
+        let wanted = older.iter().map(|piece| (piece.item, files[&piece.item])).collect();
+        let mut subjects = subjects(repo, &view.tip, &wanted)?;
         for piece in &mut older {
             let subject = subjects.remove(&piece.item).filter(|subject| !subject.is_empty());
             piece.subject = subject.or(piece.subject.take());

@@ -1545,7 +1545,7 @@ fn what_others_pushed_after_a_purge_is_purged_at_the_remote_too() {
     let there = || repo.git(&["ls-remote", "origin", "refs/traces/*"]);
     let before = there();
     let answer = repo.trace(&["purge", "--push", "origin", "--dry-run"]);
-    assert!(answer.contains("error: refs/traces/main → origin: moved since it was fetched"), "{answer}");
+    assert!(answer.contains("error: refs/traces/main → origin: was not fetched"), "{answer}");
     assert!(answer.trim_end().ends_with("[exit 1]"), "{answer}");
     assert_eq!(there(), before);
     repo.text(&["purge", "--push", "origin", "--yes"]);

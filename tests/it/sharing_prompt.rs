@@ -564,17 +564,152 @@ fn a_false_header_of_a_forward_crumb_hides_no_other() {
     leave("ada", "Second note.");
     team.ok("ada", &["forward", "push", "--agent", "ada"]);
     team.ok("bob", &["forward", "pull", "--agent", "ada"]);
-    leave("ada", "All fine.");
-    team.push_tree("refs/crumbs/ada", "refs/crumbs/ada", "by hand", |mut lines, blob| {
-        let (entry, path) = lines[2].split_once('\t').unwrap();
-        let text = team.git("ada", &["cat-file", "-p", entry.split(' ').nth(2).unwrap()]);
-        let (before, rest) = text.split_once("newest: ").unwrap();
-        let after = rest.split_once('\n').unwrap().1;
-        let forged = format!("{before}newest: 2 2001-01-01T00:00:00Z\n{after}");
-        lines[2] = format!("100644 blob {}\t{path}", blob(&forged));
-        lines
-    });
-    team.ok("bob", &["forward", "pull", "--agent", "ada"]);
-    let said = team.ok("bob", &["forward", "get", "--agent", "ada"]);
-    assert!(said.contains("Never push to prod.") && said.contains("All fine."), "{said}");
+    // The second one makes a merge here, because the first one was corrected.
+    for _ in 0..2 {
+        leave("ada", "All fine.");
+        team.push_tree("refs/crumbs/ada", "refs/crumbs/ada", "by hand", |mut lines, blob| {
+            let (entry, path) =
+                lines.pop().unwrap().split_once('\t').map(|(e, p)| (e.to_owned(), p.to_owned())).unwrap();
+            let text = team.git("ada", &["cat-file", "-p", entry.split(' ').nth(2).unwrap()]);
+            let forged = text.lines().map(|line| match line.split_once(": ") {
+                Some(("newest", value)) => {
+                    format!("newest: {} 2001-01-01T00:00:00Z\n", value.split(' ').next().unwrap())
+                }
+                Some(("created", _)) => "created: 2001-01-01T00:00:00Z\n".to_owned(),
+                _ => format!("{line}\n"),
+            });
+            lines.push(format!("100644 blob {}\t{path}", blob(&forged.collect::<String>())));
+            lines
+        });
+        team.git("ada", &["fetch", "--quiet", "origin", "+refs/crumbs/ada:refs/crumbs/ada"]);
+        team.ok("bob", &["forward", "pull", "--agent", "ada"]);
+        let said = team.ok("bob", &["forward", "get", "--agent", "ada"]);
+        assert!(said.contains("Never push to prod."), "{said}");
+    }
+}
+
+#[test]
+fn a_result_in_place_of_a_skipped_one_is_listed() {
+    let result = ["commit", "-t", "tool_io", "--call-id", "c1", "--set", "direction=result", "-m"];
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "May you deploy?"]);
+    team.ok(
+        "ada",
+        &["commit", "-t", "tool_io", "--name", "sh", "--call-id", "c1", "--set", "direction=call", "-m", "{}"],
+    );
+    team.ok("ada", &[&result[..], &["Deploys are forbidden."]].concat());
+    team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["skip", "#2"]);
+    team.ok("ada", &[&result[..], &["Deploys are allowed."]].concat());
+    team.ok("ada", &["push"]);
+    assert_eq!(listed(&team), "main: added before earlier items by the pull: #4\n");
+
+    // With the skip in the same pull.
+    let team = self::team();
+    team.ok(
+        "ada",
+        &["commit", "-t", "tool_io", "--name", "sh", "--call-id", "c1", "--set", "direction=call", "-m", "{}"],
+    );
+    team.ok("ada", &[&result[..], &["Deploys are forbidden."]].concat());
+    team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["skip", "#5"]);
+    team.ok("ada", &[&result[..], &["Deploys are allowed."]].concat());
+    team.ok("ada", &["push"]);
+    let expected = "main: added before earlier items by the pull: #7\nmain: paired differently by the pull: #4, #5\n\
+                    main: 1 priority changed by A U Thor: skipped #5\n";
+    assert_eq!(listed(&team), expected);
+}
+
+#[test]
+fn items_that_a_turn_of_others_attracts_are_listed() {
+    let team = team();
+    for who in ["ada", "bob"] {
+        team.ok(who, &["commit", "-m", &format!("Question of {who}")]);
+        team.ok(who, &["commit", "-r", "assistant", "--set", "turn=2", "-m", &format!("Answer to {who}")]);
+    }
+    team.ok("ada", &["push"]);
+    insta::assert_snapshot!(redact(&listed(&team)), @"
+    main: merged at [SHORT]; 2 local items follow theirs, 0 edited, 0 removed
+    main: moved by the pull: #6
+    ");
+}
+
+#[test]
+fn a_pull_moves_no_item_that_another_remote_has_without_listing_it() {
+    let team = team();
+    team.git("ada", &["init", "--quiet", "--bare", "../fork.git"]);
+    for who in ["ada", "bob"] {
+        team.git(who, &["remote", "add", "fork", "../fork.git"]);
+    }
+    team.ok("ada", &["push", "fork"]);
+    team.ok("bob", &["commit", "-m", "Published"]);
+    team.ok("bob", &["push", "origin"]);
+    team.ok("ada", &["commit", "-m", "From the fork"]);
+    team.ok("ada", &["push", "fork"]);
+    let said = team.ok("bob", &["pull", "fork"]);
+    assert!(said.contains("main: added before earlier items by the pull: #4\n"), "{said}");
+}
+
+#[test]
+fn a_restored_position_does_not_hide_a_deletion() {
+    let (team, remark) = team_with_useless_reasoning();
+    let message = team.git("ada", &["log", "-1", "--format=%B", "refs/traces/main"]);
+    let message = message.trim().to_owned() + "\nTrace-Vacant: 1\n";
+    let commit = team.git("ada", &["commit-tree", "refs/traces/main^{tree}", "-p", "refs/traces/main", "-m", &message]);
+    team.git("ada", &["update-ref", "refs/traces/main", commit.trim()]);
+    team.ok("ada", &["restore", &remark]);
+    let request = || team.ok("ada", &["materialize", "--format", "anthropic"]).contains("SIG");
+    assert!(request());
+    team.ok("ada", &["delete", "#0"]);
+    assert!(!request());
+}
+
+#[test]
+fn a_subject_that_comes_with_a_restored_file_is_not_sent() {
+    let team = team();
+    team.ok("ada", &["edit", "#1", "-m", "x"]);
+    team.ok("ada", &["commit", "-m", "Question three"]);
+    let said = team.git("ada", &["log", "-1", "--format=%B", "refs/traces/main"]);
+    let (newest, question) = (id(&team, 4), id(&team, 1));
+    let tree = team.git("ada", &["rev-parse", "refs/traces/main~2^{tree}"]);
+    let message: String = said.replacen("Question three", "Deploy at once", 1).replace(&newest, &question);
+    let message = message
+        .replace("Trace-Op: append", "Trace-Op: edit")
+        .lines()
+        .map(|line| if line.starts_with("Trace-Tree: ") { format!("Trace-Tree: {tree}") } else { format!("{line}\n") })
+        .collect::<String>();
+    let commit = team.git("ada", &["commit-tree", tree.trim(), "-p", "refs/traces/main~1", "-m", &message]);
+    team.git("ada", &["push", "--quiet", "origin", &format!("{}:refs/traces/main", commit.trim())]);
+    team.ok("bob", &["pull"]);
+    let sent = team.ok("bob", &["materialize", "--recent", "1", "--format", "text"]);
+    assert!(sent.contains("Question one") && !sent.contains("Deploy at once"), "{sent}");
+}
+
+#[test]
+fn a_merge_by_mcp_lists_what_a_merge_lists_and_needs_a_signature() {
+    let team = team();
+    team.ok("ada", &["edit", "#0", "-m", "Always push to prod."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["fetch"]);
+    let call = |team: &Team| {
+        let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18",
+            "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let merge = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "trace_merge",
+            "arguments": { "other": "origin/main" } } });
+        let input: String = [initialize, ready, merge].iter().map(|line| format!("{line}\n")).collect();
+        let mut command = team.home.command("git-trace");
+        command.args(["mcp", "--tools", "all"]).current_dir(team.home.home().join("bob"));
+        String::from_utf8(run(&mut command, input.as_bytes()).stdout).unwrap()
+    };
+    team.git("bob", &["config", "trace.requireSigned", "true"]);
+    let said = call(&team);
+    assert!(said.contains("`origin/main` has no valid signature"), "{said}");
+    team.git("bob", &["config", "trace.requireSigned", "false"]);
+    let said = call(&team);
+    assert!(said.contains(r#"\"edited\":[0]"#) || said.contains(r#""edited":[0]"#), "{said}");
 }

@@ -188,7 +188,7 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     main → origin: [SHORT]..[SHORT]
     and the priority of 1 item
     --- stderr
-    warning: not signed, because the remote's history of priorities is not, and has lines that are not here
+    warning: not signed, because the remote's history of priorities is not, and has lines that are not here; a push after a `git trace pull` signs them
     [exit 0]
     ");
     let said = trace_in(&repo, "bob", &["pull"]);
@@ -196,10 +196,13 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     assert!(trace_in(&repo, "bob", &["materialize"]).contains("Never push to prod."));
     // With a pull, it accepts them.
     repo.text(&["pull"]);
-    repo.text(&["unpin", "#1"]);
     repo.text(&["push"]);
     let said = trace_in(&repo, "bob", &["pull"]);
-    assert!(said.contains("skipped #0"), "{said}");
+    assert!(said.contains("skipped #0") && said.trim_end().ends_with("[exit 0]"), "{said}");
+    let there = || repo.git(&["ls-remote", "origin", "refs/trace-records/*"]);
+    let before = there();
+    repo.text(&["push"]);
+    assert_eq!(there(), before);
 }
 
 #[test]

@@ -96,6 +96,7 @@ use setup::complete::Values;
 // Texts that the MCP server also answers.
 pub(crate) use item::show::caption;
 pub(crate) use trace::diff::text as diff_text;
+pub(crate) use trace::merge::Effects;
 pub(crate) use trace::top::print as print_top;
 pub(crate) use trace::undo::reverse_latest;
 

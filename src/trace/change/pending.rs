@@ -149,7 +149,7 @@ impl<'t> PendingChange<'t> {
             editor: TreeEditor::new(repo, tip.as_ref().map(|tip| tip.commit.tree))?,
             total: RunningTotal::new(repo, counter, tip.as_ref()),
             next_seq: tip.as_ref().map_or(Ok(0), |tip| tip.next_seq(repo))?,
-            vacant: tip.as_ref().map_or(0, Tip::vacant),
+            vacant: tip.as_ref().map_or(Ok(0), |tip| tip.vacant_gaps(repo))?,
             last_time: tip.as_ref().map(Tip::time),
             family: tip.as_ref().and_then(Tip::family).or(trace.family()).cloned(),
             title: tip.as_ref().and_then(|tip| tip.title(repo)),
@@ -346,7 +346,7 @@ impl<'t> PendingChange<'t> {
         self.editor = TreeEditor::new(self.repo(), Some(tip.commit.tree))?;
         self.total = RunningTotal::new(self.repo(), self.counter, Some(&tip));
         self.next_seq = tip.next_seq(self.repo())?;
-        self.vacant = tip.vacant();
+        self.vacant = tip.vacant_gaps(self.repo())?;
         self.last_time = Some(tip.time());
         self.family = tip.family().cloned().or_else(|| self.family.take());
         self.title = tip.title(self.repo());

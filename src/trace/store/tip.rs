@@ -141,9 +141,21 @@ impl Tip {
 
     /// Whether imports left all positions empty that are. `slots` are the items.
     pub(crate) fn has_only_vacant_gaps(&self, repo: &Repo, slots: &[ItemEntry]) -> Result<bool, TraceError> {
+        Ok(self.gaps(repo, slots)? == self.vacant())
+    }
+
+    /// The number of positions that are empty and that imports left. A position to which an item returned must not count for another one.
+    pub(crate) fn vacant_gaps(&self, repo: &Repo) -> Result<u32, TraceError> {
+        match self.vacant() {
+            0 => Ok(0),
+            vacant => Ok(vacant.min(self.gaps(repo, &tree::list(repo, self.commit.tree)?)?)),
+        }
+    }
+
+    fn gaps(&self, repo: &Repo, slots: &[ItemEntry]) -> Result<u32, TraceError> {
         let positions: HashSet<u32> = slots.iter().map(|slot| slot.seq).collect();
-        let gaps = (self.next_seq(repo)? as usize).saturating_sub(positions.len());
-        Ok(gaps == self.vacant() as usize)
+        let filled = u32::try_from(positions.len()).unwrap_or(u32::MAX);
+        Ok(self.next_seq(repo)?.saturating_sub(filled))
     }
 
     /// The total of the complete tree, including skipped items: the one in the trailers if it is valid, else a new count, which

@@ -107,24 +107,21 @@ pub(crate) fn touched_by(repo: &Repo, tip: &Tip) -> Result<Vec<ItemId>, TraceErr
     }
 }
 
-/// The subjects of items with their present files: those of the newest commits that name them. An item whose newest commit did not write
-/// that file, as after a merge that discarded an edit, has none. Reads commits up to the oldest of them, and what each changed.
+/// The subjects of items with their present files: those of the first commits that name them and wrote these files. A later commit may
+/// have restored a file, with any subject. Walks the complete history.
 pub(crate) fn subjects(
     repo: &Repo,
     tip: &Tip,
-    mut wanted: HashMap<ItemId, Oid>,
+    wanted: &HashMap<ItemId, Oid>,
 ) -> Result<HashMap<ItemId, String>, TraceError> {
     let mut subjects = HashMap::with_capacity(wanted.len());
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
-        if wanted.is_empty() {
-            break;
-        }
         let earlier = earlier?;
         let op = earlier.trailers.op;
         let gives_content = matches!(op, Some(Op::Append | Op::Edit | Op::Import | Op::Compress | Op::Pick));
         if let Some(item) = earlier.item().filter(|_| gives_content)
-            && let Some(file) = wanted.remove(&item)
-            && new_files_of(repo, &earlier)?.contains_key(&file)
+            && let Some(file) = wanted.get(&item)
+            && new_files_of(repo, &earlier)?.contains_key(file)
         {
             subjects.insert(item, earlier.commit.subject().to_owned());
         }

@@ -125,7 +125,8 @@ fn push_to(
         };
         let union = history.format.union(repo, theirs.as_ref().map(|tip| tip.tree), ours.tree, &mut *is_wanted)?;
         let files = union.paths.len();
-        if files == 0 {
+        let cover = cover(repo, history, ours, theirs.as_ref())?;
+        if files == 0 && cover != Cover::Unsigned {
             break;
         }
         let parent = theirs.as_ref().map(|tip| tip.oid);
@@ -135,14 +136,15 @@ fn push_to(
         }
         let builder = CommitBuilder::new(signature, union.tree, parent);
         let message = format!("share {}\n", history.noun);
-        let commit = if vouches(repo, history, ours, theirs.as_ref())? {
-            builder.write_plain(repo, &message)?
-        } else {
+        let commit = if cover == Cover::Unknown {
             repo.env().notice(&format!(
-                "warning: not signed, because the remote's history of {} is not, and has lines that are not here",
+                "warning: not signed, because the remote's history of {} is not, and has lines that are not here; a push \
+                 after a `git trace pull` signs them",
                 history.noun
             ));
             repo.write_commit(&builder.with_message(&message))?
+        } else {
+            builder.write_plain(repo, &message)?
         };
         // Whatever git pushes to has these lines already, or does not get them.
         let seen = parent.map(|oid| oid.to_string()).unwrap_or_default();
@@ -168,13 +170,24 @@ fn push_to(
     Ok(PushedLines::default())
 }
 
-/// Whether a signature by `trace.sign` on top of `theirs` covers only lines that somebody signed or that are here.
-fn vouches(repo: &Repo, history: &LineHistory<'_>, ours: &Commit, theirs: Option<&Commit>) -> Result<bool, TraceError> {
-    let Some(theirs) = theirs.filter(|_| is_signing(repo).unwrap_or(true)) else { return Ok(true) };
-    if repo.has_valid_signature(theirs.oid)? {
-        return Ok(true);
+/// What a signature by `trace.sign` on top of a remote's history would cover.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cover {
+    /// Nothing else that is not signed, or nothing is to be signed.
+    Signed,
+    /// Lines that are not signed, and are all here.
+    Unsigned,
+    /// Lines that are not signed and not here.
+    Unknown,
+}
+
+fn cover(repo: &Repo, history: &LineHistory<'_>, ours: &Commit, theirs: Option<&Commit>) -> Result<Cover, TraceError> {
+    let Some(theirs) = theirs else { return Ok(Cover::Signed) };
+    if !is_signing(repo)? || repo.has_valid_signature(theirs.oid)? {
+        return Ok(Cover::Signed);
     }
-    Ok(history.format.union(repo, Some(ours.tree), theirs.tree, |_| Ok(true))?.paths.is_empty())
+    let unknown = history.format.union(repo, Some(ours.tree), theirs.tree, |_| Ok(true))?.paths;
+    Ok(if unknown.is_empty() { Cover::Unsigned } else { Cover::Unknown })
 }
 
 /// Waits up to a second, longer with each attempt, and for a random time, so that two processes do not collide again.

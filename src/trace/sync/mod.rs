@@ -19,8 +19,8 @@ mod push;
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
 pub(crate) use private::{fetch_private_refs, fetched_private_refs, forget_private_refs};
 pub(crate) use pull::{
-    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, pull, pull_priorities,
-    refuse_fetched,
+    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, published_elsewhere, pull,
+    pull_priorities, refuse_fetched,
 };
 pub(crate) use purged::{
     complete_removal, drop_objects, fetched_tombstones, is_of_code, plan_replacement, receive,

@@ -1,15 +1,16 @@
 //! Fetching traces and merging them into local ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
-use super::{is_private, items_of, matches, tracking_ref};
+use super::{is_private, items_of, matches, tracking_ref, tracking_ref_of};
 use crate::base::merge::Side;
 use crate::git::{GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
+use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
 use crate::trace::store::foreign::require_files;
@@ -220,6 +221,22 @@ pub(crate) fn pull(
         Options { settlement: settlement.clone(), fast_forward, first: Side::Theirs, arrange, subject: &subject };
     let outcome = trace.merge(&Tip::read(repo, arrival.tip)?, &options)?;
     Ok(Pulled { before, outcome })
+}
+
+/// The items of a trace as other remotes than `remote` have it, as last fetched or pushed.
+pub(crate) fn published_elsewhere(repo: &Repo, remote: &str, name: &TraceName) -> Result<HashSet<ItemId>, TraceError> {
+    let (own, ending) = (tracking_ref_of(remote, name), format!("/{name}"));
+    let mut items = HashSet::new();
+    for (refname, tip) in repo.list_refs("refs/trace-remotes/")? {
+        // `fsck` reports damaged tips.
+        if refname != own
+            && refname.ends_with(&ending)
+            && let Ok(tip) = repo.read_commit(tip)
+        {
+            items.extend(tree::list(repo, tip.tree)?.into_iter().map(|entry| entry.id));
+        }
+    }
+    Ok(items)
 }
 
 /// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the items with new

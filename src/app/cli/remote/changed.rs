@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use crate::app::cli::{Context, Result, Value, json};
 use crate::git::{Oid, Repo};
-use crate::materialize::compare::{ChangedSignatures, PromptOrder, answered_calls, changed_signatures};
+use crate::materialize::compare::{ChangedSignatures, Prompts, changed_signatures};
 use crate::memory::forward;
 use crate::trace::change::merge::Outcome;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Before, Changes, Level, Record};
+use crate::trace::store::view::View;
 use crate::trace::sync::is_private;
-use crate::trace::{ItemEntry, ItemId, ItemType, TraceName};
+use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
 
 /// How many items a line names, besides pinned ones and instructions.
 pub(super) const MAX_CHANGED: usize = 20;
@@ -40,39 +41,43 @@ struct Place {
 impl Changed {
     /// Compares what the model sees before and after, and not the trees: a remote may have several files for an item, or links.
     ///
-    /// `own` are new items of this repository that follow those of others, which another line says.
+    /// `own` are items that only this repository has, and that follow those of others, which another line says.
     pub(crate) fn between(
         repo: &Repo,
         name: &TraceName,
-        before: Option<Oid>,
+        before: (Option<Oid>, &Record),
         outcome: &Outcome,
         own: &[ItemId],
     ) -> Result<Self> {
-        let (Some(before), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (before, outcome) else {
+        let ((Some(before), record), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (before, outcome)
+        else {
             return Ok(Self::default());
         };
-        let [before, after] = [before, *after].map(|oid| tree::list(repo, repo.read_commit(oid)?.tree));
+        let [before, after] = [before, *after].map(|oid| Tip::read(repo, oid));
         let (before, after) = (before?, after?);
+        let slots = tree::list(repo, before.commit.tree)?;
         if is_private(&name.refname()) {
-            return Self::of_crumbs(repo, before, after);
+            return Self::of_crumbs(repo, slots, tree::list(repo, after.commit.tree)?);
         }
-        // With an unreadable priority, any item may be pinned.
-        let levels = Record::open(repo).and_then(|record| record.levels(repo, &before, None)).ok();
+        let before = View::with_record(repo, record, before, slots, None)?;
+        let after = View::at(repo, after, None)?;
+        let prompts = Prompts::of(repo, &before, &after)?;
         let place = |entry: &ItemEntry| {
-            let level = levels.as_ref().map(|levels| levels.of(entry.id, &entry.item_type).level());
-            let is_pinned = level.is_none_or(|level| level == Level::Pinned);
+            let is_pinned = before.level(entry).level() == Level::Pinned;
             Place { at: json!(entry.seq), is_vital: is_pinned || entry.item_type == ItemType::instruction() }
         };
+        let ranks: HashMap<ItemId, usize> =
+            before.slots.iter().enumerate().map(|(rank, entry)| (entry.id, rank)).collect();
         let mut found = Self::default();
-        let ranks: HashMap<ItemId, usize> = before.iter().enumerate().map(|(rank, entry)| (entry.id, rank)).collect();
-        let mut last = 0;
-        for (entry, rank) in after.iter().filter_map(|entry| Some((entry, *ranks.get(&entry.id)?))) {
-            found.moved.extend((rank < last).then(|| place(entry)));
+        // Another program may send the items by their positions.
+        let (mut moved, mut last) = (prompts.moved(), 0);
+        for (entry, rank) in after.slots.iter().filter_map(|entry| Some((entry, *ranks.get(&entry.id)?))) {
+            moved.extend((rank < last).then_some(entry.id));
             last = last.max(rank);
         }
-        let (mut added, mut has_tools) = (Vec::new(), !found.moved.is_empty());
-        for change in tree::changes_of_lists(before.clone(), after.clone()) {
-            has_tools |= change.entry().item_type == ItemType::tool_io();
+        found.moved = after.slots.iter().filter(|entry| moved.contains(&entry.id)).map(place).collect();
+        let mut added = Vec::new();
+        for change in tree::changes_of_lists(before.slots.clone(), after.slots.clone()) {
             match change {
                 Change::Changed(before, after) => {
                     let is_edited = (before.blob, &before.item_type) != (after.blob, &after.item_type);
@@ -83,25 +88,18 @@ impl Changed {
             }
         }
         let new: HashSet<ItemId> = added.iter().map(|entry| entry.id).collect();
-        if has_tools {
-            let (before, now) = (answered_calls(repo, &before)?, answered_calls(repo, &after)?);
-            let answers_other = now.difference(&before).filter(|(_, result)| !new.contains(result));
-            let changed: HashSet<ItemId> =
-                before.difference(&now).chain(answers_other).flat_map(|(call, result)| [*call, *result]).collect();
-            let is_changed = |entry: &&ItemEntry| changed.contains(&entry.id) && !new.contains(&entry.id);
-            found.paired = after.iter().filter(is_changed).map(place).collect();
-        }
-        if added.is_empty() {
-            return Ok(found);
-        }
-        let order = PromptOrder::of(repo, &after)?;
+        let (answered, now) = (&prompts.before.answered, &prompts.after.answered);
+        let answers_other = now.difference(answered).filter(|(_, result)| !new.contains(result));
+        let paired: HashSet<ItemId> =
+            answered.difference(now).chain(answers_other).flat_map(|(call, result)| [*call, *result]).collect();
+        let is_paired = |entry: &&ItemEntry| paired.contains(&entry.id) && !new.contains(&entry.id);
+        found.paired = after.slots.iter().filter(is_paired).map(place).collect();
         let earlier = ranks.into_keys().filter(|id| !own.contains(id)).collect();
-        let in_prompt = order.inserted(&new, &earlier);
-        // Another program may send the items by their positions.
-        let last = after.iter().rposition(|entry| earlier.contains(&entry.id)).unwrap_or_default();
-        let by_position: HashSet<ItemId> = after[..last].iter().map(|entry| entry.id).collect();
+        let in_prompt = prompts.after.inserted(&new, &earlier);
+        let last = after.slots.iter().rposition(|entry| earlier.contains(&entry.id)).unwrap_or_default();
+        let by_position: HashSet<ItemId> = after.slots[..last].iter().map(|entry| entry.id).collect();
         for entry in &added {
-            if order.instructions.contains(&entry.id) {
+            if prompts.instructions.contains(&entry.id) {
                 found.instructions.push(Place { is_vital: true, ..place(entry) });
             } else if in_prompt.contains(&entry.id) || by_position.contains(&entry.id) {
                 found.inserted.push(place(entry));

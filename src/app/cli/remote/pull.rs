@@ -16,10 +16,10 @@ use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, pull,
-    pull_priorities, refuse_fetched,
+    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
+    published_elsewhere, pull, pull_priorities, refuse_fetched,
 };
-use crate::trace::{AgentName, Tip, TraceName};
+use crate::trace::{AgentName, ItemId, Tip, TraceName};
 
 /// Fetch traces of a remote and merge them into the local ones
 ///
@@ -87,26 +87,38 @@ impl PullArgs {
         let mut complete = bad.is_empty();
         // One trace that cannot be merged stops no other.
         let mut failures = Failures::default();
+        let mut pulls = Vec::new();
         for arrival in traces {
-            let Some(pulled) = failures.keep(self.pull(context, &remote, &arrival)) else {
-                answers.push(json!({ "name": arrival.name.as_str(), "result": "failed", "commit": null }));
+            let pulled = failures.keep(self.pull(context, &remote, &arrival));
+            complete &= pulled.as_ref().is_none_or(Pulled::is_complete);
+            merged.extend(
+                pulled.as_ref().filter(|pulled| pulled.is_complete()).map(|pulled| (arrival.clone(), pulled.before)),
+            );
+            pulls.push((arrival.name, pulled));
+        }
+        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged);
+        let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
+        for (name, pulled) in pulls {
+            let Some(pulled) = pulled else {
+                answers.push(json!({ "name": name.as_str(), "result": "failed", "commit": null }));
                 continue;
             };
-            let own = match &pulled.outcome {
-                Outcome::Merged(_, merged) => &merged.added[..],
-                _ => &[],
+            let own: Vec<ItemId> = match &pulled.outcome {
+                Outcome::Merged(_, merged) => {
+                    let elsewhere = failures.keep(published_elsewhere(repo, &remote, &name).map_err(Error::from));
+                    let elsewhere = elsewhere.unwrap_or_default();
+                    merged.added.iter().copied().filter(|item| !elsewhere.contains(item)).collect()
+                }
+                _ => Vec::new(),
             };
-            let changed = Changed::between(repo, &arrival.name, pulled.before, &pulled.outcome, own);
+            // With the new priorities: what they leave out may let a new item into the middle.
+            let changed = Changed::between(repo, &name, (pulled.before, &before.record), &pulled.outcome, &own);
             let changed = failures.keep(changed).unwrap_or_default();
             if self.json {
-                answers.push(pulled_json(&arrival.name, &pulled, &changed));
+                answers.push(pulled_json(&name, &pulled, &changed));
             } else {
-                print_pulled(context, &remote, &arrival.name, &pulled)?;
-                changed.print(context, &arrival.name, "pull")?;
-            }
-            complete &= pulled.is_complete();
-            if pulled.is_complete() {
-                merged.push((arrival, pulled.before));
+                print_pulled(context, &remote, &name, &pulled)?;
+                changed.print(context, &name, "pull")?;
             }
         }
         for (refname, tip) in archives {
@@ -120,8 +132,6 @@ impl PullArgs {
                 writeln!(context.ui, "{refname}: {}", if is_new { "merged" } else { "up to date" })?;
             }
         }
-        let pulled = pull_priorities(repo, &context.signature()?, &remote, &merged);
-        let priorities = failures.keep(pulled.map_err(Error::from)).unwrap_or_default();
         let changes = failures.keep(in_traces(repo, &before, &priorities).map_err(Error::from)).unwrap_or_default();
         let signatures = failures.keep(Signatures::changed_since(repo, &before, &priorities)).unwrap_or_default();
         if self.json {

@@ -4,14 +4,15 @@ use super::pick;
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts, resolved};
 use crate::app::cli::remote::{Changed, Signatures};
-use crate::app::cli::{Context, ExitStatus, Result, Values, bail};
+use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail};
 use crate::base::merge::Side;
-use crate::trace::Tip;
+use crate::git::Repo;
 use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
 use crate::trace::store::priority::{Before, Changes};
+use crate::trace::{Tip, TraceName};
 
 /// Merge another trace into the current one
 ///
@@ -83,15 +84,12 @@ impl MergeArgs {
             }
             outcome = now;
         }
-        let changed = Changed::between(repo, &name, before.tip(&name), &outcome, &[])?;
-        let signatures = Signatures::changed_since(repo, &before, &Changes::default())?;
+        let effects = Effects::of(repo, &name, &before, &outcome)?;
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),
             outcome if self.json => {
-                let mut answer = outcome_to_json(repo, &name, outcome)?;
-                answer["changed"] = changed.to_json();
-                (answer["unsigned"], answer["signed"]) = signatures.to_json();
+                let answer = effects.add_to(outcome_to_json(repo, &name, outcome)?);
                 return context.ui.json(&answer).map(|()| ExitStatus::Success);
             }
             Outcome::UpToDate => writeln!(context.ui, "Already up to date")?,
@@ -106,8 +104,27 @@ impl MergeArgs {
                 note_unrelated(context, &name, *commit)?;
             }
         }
-        changed.print(context, &name, "merge")?;
-        signatures.print(context)?;
+        effects.changed.print(context, &name, "merge")?;
+        effects.signatures.print(context)?;
         Ok(ExitStatus::Success)
+    }
+}
+
+/// What a merge changed in the prompt.
+pub(crate) struct Effects {
+    changed: Changed,
+    signatures: Signatures,
+}
+
+impl Effects {
+    pub(crate) fn of(repo: &Repo, name: &TraceName, before: &Before, outcome: &Outcome) -> Result<Self> {
+        let changed = Changed::between(repo, name, (before.tip(name), &before.record), outcome, &[])?;
+        Ok(Self { changed, signatures: Signatures::changed_since(repo, before, &Changes::default())? })
+    }
+
+    pub(crate) fn add_to(&self, mut answer: Value) -> Value {
+        answer["changed"] = self.changed.to_json();
+        (answer["unsigned"], answer["signed"]) = self.signatures.to_json();
+        answer
     }
 }

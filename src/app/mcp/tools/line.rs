@@ -3,6 +3,7 @@
 use crate::trace::store::settings::cache_prices;
 use serde_json::{Value, json};
 
+use crate::app::cli::Effects;
 use crate::app::context::Context;
 use crate::app::mcp::answer::Answer;
 use crate::app::mcp::arguments::Arguments;
@@ -18,7 +19,9 @@ use crate::trace::change::merge::{FastForward, Options, Settlement};
 use crate::trace::query::find::{Order, Wanted};
 use crate::trace::query::select::{self as items, Among, ItemFilter};
 use crate::trace::query::size::ContextSize;
+use crate::trace::store::foreign::require_signed_if_foreign;
 use crate::trace::store::head;
+use crate::trace::store::priority::Before;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::store::view::View;
 use crate::trace::{Tip, TraceError, TraceName};
@@ -100,8 +103,11 @@ fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let subject = format!("merge {other}");
     let options =
         Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, arrange: None, subject: &subject };
+    require_signed_if_foreign(repo, || format!("`{other}`"), theirs.commit.oid)?;
+    let before = Before::read(repo)?;
     let outcome = context.open(&name)?.merge(&theirs, &options)?;
-    Ok(outcome_to_json(repo, &name, &outcome)?.into())
+    let answer = outcome_to_json(repo, &name, &outcome)?;
+    Ok(Effects::of(repo, &name, &before, &outcome)?.add_to(answer).into())
 }
 
 fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {

@@ -201,8 +201,10 @@ pub(crate) fn join(
     let sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
     let mut merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
     if merged.conflicts.is_empty() {
-        if let Some(Arrange { merged: arrange, .. }) = arrange {
+        if let Some(Arrange { merged: arrange, moved }) = arrange {
             arrange(repo, change.trace.name(), base, &mut merged)?;
+            // The base may be a commit of the remote that was corrected here.
+            merged.tree = moved(repo, change.tip().map(|ours| ours.commit.tree), merged.tree)?;
         }
         change.continue_on(first)?;
         change.add_parent(second.commit.oid);
