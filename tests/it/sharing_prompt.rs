@@ -599,12 +599,13 @@ fn a_result_in_place_of_a_skipped_one_is_listed() {
     );
     team.ok("ada", &[&result[..], &["Deploys are forbidden."]].concat());
     team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
+    team.ok("ada", &["commit", "-m", "Right."]);
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
     team.ok("bob", &["skip", "#2"]);
     team.ok("ada", &[&result[..], &["Deploys are allowed."]].concat());
     team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: added before earlier items by the pull: #4\n");
+    assert_eq!(listed(&team), "main: added before earlier items by the pull: #5\n");
 
     // With the skip in the same pull.
     let team = self::team();
@@ -614,12 +615,13 @@ fn a_result_in_place_of_a_skipped_one_is_listed() {
     );
     team.ok("ada", &[&result[..], &["Deploys are forbidden."]].concat());
     team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
+    team.ok("ada", &["commit", "-m", "Right."]);
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
     team.ok("ada", &["skip", "#5"]);
     team.ok("ada", &[&result[..], &["Deploys are allowed."]].concat());
     team.ok("ada", &["push"]);
-    let expected = "main: added before earlier items by the pull: #7\nmain: paired differently by the pull: #4, #5\n\
+    let expected = "main: added before earlier items by the pull: #8\nmain: paired differently by the pull: #4, #5\n\
                     main: 1 priority changed by A U Thor: skipped #5\n";
     assert_eq!(listed(&team), expected);
 }
