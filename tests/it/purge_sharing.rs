@@ -1190,7 +1190,7 @@ fn an_edit_of_what_an_earlier_purge_left_does_not_bring_another_text_back() {
         repo.text(&["compress", "#2", "-m", "a summary"]);
         repo.text(&["expand", "#2"]);
     });
-    // Another purge writes these edits again, and they stay: they were made of what was left.
+    // Another purge writes these edits again, and they stay, because they were made of texts that stayed.
     purge_text(&repo, SECRET, "z", &["--push", "origin"]);
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);

@@ -170,14 +170,14 @@ fn push_to(
     Ok(PushedLines::default())
 }
 
-/// What a signature by `trace.sign` on top of a remote's history would cover.
+/// The lines that a signature by `trace.sign` on top of a remote's history would cover.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cover {
-    /// Nothing else that is not signed, or nothing is to be signed.
+    /// Signed ones, or nothing is to be signed.
     Signed,
-    /// Lines that are not signed, and are all here.
+    /// Unsigned ones that are all here.
     Unsigned,
-    /// Lines that are not signed and not here.
+    /// Unsigned ones that are not all here.
     Unknown,
 }
 

@@ -180,7 +180,7 @@ pub(crate) fn arrived_crumbs(repo: &Repo, remote: &str) -> Result<Vec<Arrival>, 
             refname.strip_prefix(&folder).and_then(|name| AgentName::of_ref(&format!("{FORWARD_CRUMBS}{name}")));
         let Some(name) = agent.map(|agent| TraceName::of_agent(&agent)) else { continue };
         let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
-        // What is no trace is refused when it is merged.
+        // A merge refuses others, and says why.
         if repo.read_commit(tip).is_ok() && require_files(repo, tip, known).is_ok() {
             arrived.push(Arrival { name, tip });
         }

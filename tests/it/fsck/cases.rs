@@ -48,7 +48,7 @@ fn items_and_the_shape_of_the_tree() {
             false,
         ),
         (
-            "a field that is none of its type's",
+            "a field that its type does not have",
             |repo| change(repo, 1, "role: user", "role: tool"),
             "warning fields",
             false,
@@ -335,12 +335,7 @@ fn forward_crumbs_and_archives() {
             "warning archive-name",
             false,
         ),
-        (
-            "a file that is none of an archive's",
-            |repo| archive(repo, "azoth", "README", "x\n"),
-            "warning archive-stray",
-            false,
-        ),
+        ("a file that no archive has", |repo| archive(repo, "azoth", "README", "x\n"), "warning archive-stray", false),
         (
             "originals that are none",
             |repo| archive(repo, "azoth", "lines/00/000000000000aa", "\n"),
