@@ -70,8 +70,8 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
     Ok(at)
 }
 
-/// Fails if a link in the work tree at `root` leads out of it, or into a git directory, on the way to `path`, which the user configured: he
-/// may choose any place, and any way to it, but such a link comes from the repository.
+/// Fails if a link in the work tree at `root` leads out of it, or into a git directory, on the way to `path`. The user, who
+/// configured the path, may choose any place and any way to it, but such a link comes from the repository.
 pub(crate) fn check_configured(root: &Path, path: &Path) -> io::Result<()> {
     let real_root = root.canonicalize()?;
     let mut path = std::path::absolute(path)?;

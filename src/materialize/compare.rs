@@ -49,19 +49,6 @@ impl Prompts {
         };
         Ok(Self { before: prompt(before), after: prompt(after), instructions })
     }
-
-    /// The items that precede another one although they followed it before.
-    pub(crate) fn moved(&self) -> HashSet<ItemId> {
-        let ranks: HashMap<ItemId, usize> = self.before.items.iter().copied().zip(0..).collect();
-        let mut last = 0;
-        let ranked = self.after.items.iter().filter_map(|item| Some((*item, *ranks.get(item)?)));
-        let mut moved = HashSet::new();
-        for (item, rank) in ranked {
-            moved.extend((rank < last).then_some(item));
-            last = last.max(rank);
-        }
-        moved
-    }
 }
 
 impl Prompt {
@@ -75,12 +62,24 @@ impl Prompt {
         let items = request_order(&messages).into_iter().flat_map(|at| items[at.message][at.block].iter().copied());
         Self { items: items.collect(), answered }
     }
+}
 
-    /// The items of `new` that precede one of `earlier`.
-    pub(crate) fn inserted(&self, new: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> HashSet<ItemId> {
-        let last = self.items.iter().rposition(|item| earlier.contains(item)).unwrap_or_default();
-        self.items[..last].iter().copied().filter(|item| new.contains(item)).collect()
-    }
+/// The items that follow another one in `after` although they preceded it in `before`.
+pub(crate) fn moved(before: &[ItemId], after: &[ItemId]) -> HashSet<ItemId> {
+    let ranks: HashMap<ItemId, usize> = before.iter().copied().zip(0..).collect();
+    let mut last = 0;
+    let mut is_behind = |item: &ItemId| {
+        let Some(rank) = ranks.get(item).copied() else { return false };
+        last = last.max(rank);
+        rank < last
+    };
+    after.iter().copied().filter(|item| is_behind(item)).collect()
+}
+
+/// The items of `new` that precede one of `earlier`.
+pub(crate) fn inserted(items: &[ItemId], new: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> HashSet<ItemId> {
+    let last = items.iter().rposition(|item| earlier.contains(item)).unwrap_or_default();
+    items[..last].iter().copied().filter(|item| new.contains(item)).collect()
 }
 
 /// The reasoning of a trace that was sent before and is sent now, and whose signature held only before or holds only now.

@@ -167,7 +167,7 @@ pub(super) fn gather(
     let cut = materializer.cut();
     let (mut left_out, mut damaged) = (Vec::new(), Vec::new());
     let mut pieces = Vec::with_capacity(view.slots.len());
-    let mut prefix = SignedPrefix::new(repo, view)?;
+    let mut prefix = SignedPrefix::new(repo, view);
     let types = view.types();
     view.for_each_item(repo, |slot, Reading { item, damage }| {
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));

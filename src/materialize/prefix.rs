@@ -33,19 +33,19 @@ pub(super) struct SignedPrefix<'v> {
 }
 
 impl<'v> SignedPrefix<'v> {
-    pub(super) fn new(repo: &'v Repo, view: &'v View) -> Result<Self, TraceError> {
+    pub(super) fn new(repo: &'v Repo, view: &'v View) -> Self {
         let reasoning = view.slots.iter().filter(|slot| slot.item_type == ItemType::reasoning());
-        Ok(Self {
+        Self {
             repo,
             view,
             record: None,
             last_reasoning: reasoning.map(|slot| slot.seq).max(),
             next_seq: 0,
-            by_imports: view.tip.has_only_vacant_gaps(repo, &view.slots)?,
+            by_imports: view.tip.has_only_vacant_gaps(&view.slots),
             broken: false,
             last_set: None,
             last_created: None,
-        })
+        }
     }
 
     /// Adds the next item, and whether it has a new role. Returns whether everything before it is unchanged.

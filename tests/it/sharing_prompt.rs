@@ -590,40 +590,31 @@ fn a_false_header_of_a_forward_crumb_hides_no_other() {
 
 #[test]
 fn a_result_in_place_of_a_skipped_one_is_listed() {
-    let result = ["commit", "-t", "tool_io", "--call-id", "c1", "--set", "direction=result", "-m"];
-    let team = Team::new();
-    team.ok("ada", &["commit", "-m", "May you deploy?"]);
-    team.ok(
-        "ada",
-        &["commit", "-t", "tool_io", "--name", "sh", "--call-id", "c1", "--set", "direction=call", "-m", "{}"],
-    );
-    team.ok("ada", &[&result[..], &["Deploys are forbidden."]].concat());
-    team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
-    team.ok("ada", &["commit", "-m", "Right."]);
-    team.ok("ada", &["push"]);
-    team.ok("bob", &["pull"]);
-    team.ok("bob", &["skip", "#2"]);
-    team.ok("ada", &[&result[..], &["Deploys are allowed."]].concat());
-    team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: added before earlier items by the pull: #5\n");
-
-    // With the skip in the same pull.
-    let team = self::team();
-    team.ok(
-        "ada",
-        &["commit", "-t", "tool_io", "--name", "sh", "--call-id", "c1", "--set", "direction=call", "-m", "{}"],
-    );
-    team.ok("ada", &[&result[..], &["Deploys are forbidden."]].concat());
-    team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
-    team.ok("ada", &["commit", "-m", "Right."]);
-    team.ok("ada", &["push"]);
-    team.ok("bob", &["pull"]);
-    team.ok("ada", &["skip", "#5"]);
-    team.ok("ada", &[&result[..], &["Deploys are allowed."]].concat());
-    team.ok("ada", &["push"]);
-    let expected = "main: added before earlier items by the pull: #8\nmain: paired differently by the pull: #4, #5\n\
-                    main: 1 priority changed by A U Thor: skipped #5\n";
-    assert_eq!(listed(&team), expected);
+    let tool = |team: &Team, direction: &str, text: &str| {
+        let direction = format!("direction={direction}");
+        team.ok(
+            "ada",
+            &["commit", "-t", "tool_io", "--name", "sh", "--call-id", "c1", "--set", &direction, "-m", text],
+        );
+    };
+    // The skip before the pull, and in it.
+    for (who, listed_skip) in [
+        ("bob", ""),
+        ("ada", "main: paired differently by the pull: #4, #5\nmain: 1 priority changed by A U Thor: skipped #5\n"),
+    ] {
+        let team = team();
+        tool(&team, "call", "{}");
+        tool(&team, "result", "Deploys are forbidden.");
+        team.ok("ada", &["commit", "-r", "assistant", "-m", "I must not."]);
+        team.ok("ada", &["commit", "-m", "Right."]);
+        team.ok("ada", &["push"]);
+        team.ok("bob", &["pull"]);
+        team.ok(who, &["skip", "#5"]);
+        tool(&team, "result", "Deploys are allowed.");
+        team.ok("ada", &["push"]);
+        let expected = format!("main: added before earlier items by the pull: #8\n{listed_skip}");
+        assert_eq!(listed(&team), expected, "{who}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ impl Inspection<'_> {
             let problem = Problem::error("next", &line.label, message).commit(tip.commit.oid);
             self.problems.push(problem.repair(repair.clone()));
         }
-        if let Ok(Some((next, items))) = wastes_positions(self.repo, tip, &entries) {
+        if let Some((next, items)) = wastes_positions(tip, &entries) {
             let message = format!("the next position is #{next}, but there are only {items} items");
             let problem = Problem::warning("positions", &line.label, message).commit(tip.commit.oid);
             self.problems.push(problem.remedy("`git trace gc --renumber` closes the gaps"));

@@ -10,13 +10,13 @@ use crate::trace::model::tree::{self, item_path};
 use crate::trace::{ItemEntry, ItemType, Trace, TraceError};
 
 impl Trace<'_> {
-    /// Gives the items consecutive positions from 0, except for one gap before reasoning that something was deleted before. Returns the number of files that moved, including second files of an item that
-    /// plain git left. Rewrites the complete tree.
+    /// Gives the items consecutive positions from 0, except for the gap that stays. Returns the number of files that moved, including
+    /// second files of an item that plain git left. Rewrites the complete tree.
     pub(crate) fn renumber(&self) -> Result<usize, TraceError> {
         let (_, moved) = self.change(|change| {
             let tip = change.require_tip()?;
             let slots = tree::list_files(change.repo(), tip.commit.tree)?;
-            let has_gaps = !tip.has_only_vacant_gaps(change.repo(), &slots)?;
+            let has_gaps = !tip.has_only_vacant_gaps(&slots);
             let first_gap = (0..).zip(&slots).position(|(seq, slot)| slot.seq > seq).filter(|_| has_gaps);
             let is_reasoning = |slot: &ItemEntry| slot.item_type == ItemType::reasoning();
             let kept_gap = first_gap.filter(|gap| slots[*gap..].iter().any(is_reasoning));

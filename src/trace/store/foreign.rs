@@ -42,13 +42,9 @@ fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceEr
 
 /// The next position and the number of `slots`, the items of a commit, if it leaves few positions to later items although it has few.
 /// A trace would soon be full.
-pub(crate) fn wastes_positions(
-    repo: &Repo,
-    tip: &Tip,
-    slots: &[ItemEntry],
-) -> Result<Option<(u32, usize)>, TraceError> {
-    let next = tip.next_seq(repo)?;
-    Ok((next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len())))
+pub(crate) fn wastes_positions(tip: &Tip, slots: &[ItemEntry]) -> Option<(u32, usize)> {
+    let next = tip.next_after(slots.last());
+    (next > CAPACITY / 2 && slots.len() < CAPACITY as usize / 4).then_some((next, slots.len()))
 }
 
 /// Refuses a commit that leaves few positions to later items although it has few items, one that has one file for many items:
@@ -58,7 +54,7 @@ pub(crate) fn require_sound(repo: &Repo, tip: &Tip, known: Option<Oid>) -> Resul
     let oid = tip.commit.oid;
     require_files(repo, oid, known)?;
     let slots = tree::list(repo, tip.commit.tree)?;
-    if let Some((next, items)) = wastes_positions(repo, tip, &slots)? {
+    if let Some((next, items)) = wastes_positions(tip, &slots) {
         return Err(TraceError::FewPositions { oid, next, items });
     }
     // Of two files of an item, a commit may hide one.

@@ -124,8 +124,13 @@ impl Tip {
 
     /// The position of the next item: the one in the trailers if they are the commit's own, but always after the last file of the tree.
     pub(crate) fn next_seq(&self, repo: &Repo) -> Result<u32, TraceError> {
-        let after_last = tree::last(repo, self.commit.tree)?.map_or(0, |slot| slot.seq + 1);
-        Ok(self.trailers.next.filter(|_| self.is_ours()).unwrap_or_default().max(after_last))
+        Ok(self.next_after(tree::last(repo, self.commit.tree)?.as_ref()))
+    }
+
+    /// As [`Self::next_seq`], with the last item of the tree.
+    pub(crate) fn next_after(&self, last: Option<&ItemEntry>) -> u32 {
+        let next = self.trailers.next.filter(|_| self.is_ours()).unwrap_or_default();
+        next.max(last.map_or(0, |slot| slot.seq + 1))
     }
 
     /// The item that is the title of the recorded session, and its blob. It need not be in the tree.
@@ -140,22 +145,21 @@ impl Tip {
     }
 
     /// Whether imports left all positions empty that are. `slots` are the items.
-    pub(crate) fn has_only_vacant_gaps(&self, repo: &Repo, slots: &[ItemEntry]) -> Result<bool, TraceError> {
-        Ok(self.gaps(repo, slots)? == self.vacant())
+    pub(crate) fn has_only_vacant_gaps(&self, slots: &[ItemEntry]) -> bool {
+        self.gaps(slots) == self.vacant()
     }
 
-    /// The number of positions that are empty and that imports left. A position to which an item returned must not count for another one.
+    /// How many of the empty positions imports left. One to which an item returned is not empty, and must not hide another one.
     pub(crate) fn vacant_gaps(&self, repo: &Repo) -> Result<u32, TraceError> {
         match self.vacant() {
             0 => Ok(0),
-            vacant => Ok(vacant.min(self.gaps(repo, &tree::list(repo, self.commit.tree)?)?)),
+            vacant => Ok(vacant.min(self.gaps(&tree::list(repo, self.commit.tree)?))),
         }
     }
 
-    fn gaps(&self, repo: &Repo, slots: &[ItemEntry]) -> Result<u32, TraceError> {
+    fn gaps(&self, slots: &[ItemEntry]) -> u32 {
         let positions: HashSet<u32> = slots.iter().map(|slot| slot.seq).collect();
-        let filled = u32::try_from(positions.len()).unwrap_or(u32::MAX);
-        Ok(self.next_seq(repo)?.saturating_sub(filled))
+        self.next_after(slots.last()).saturating_sub(u32::try_from(positions.len()).unwrap_or(u32::MAX))
     }
 
     /// The total of the complete tree, including skipped items: the one in the trailers if it is valid, else a new count, which

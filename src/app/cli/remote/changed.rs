@@ -1,10 +1,10 @@
 //! The changes that a pull or a merge made in the prompt of a trace, as lines and as JSON.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::app::cli::{Context, Result, Value, json};
 use crate::git::{Oid, Repo};
-use crate::materialize::compare::{ChangedSignatures, Prompts, changed_signatures};
+use crate::materialize::compare::{ChangedSignatures, Prompts, changed_signatures, inserted, moved};
 use crate::memory::forward;
 use crate::trace::change::merge::Outcome;
 use crate::trace::model::tree::{self, Change};
@@ -66,16 +66,14 @@ impl Changed {
             let is_pinned = before.level(entry).level() == Level::Pinned;
             Place { at: json!(entry.seq), is_vital: is_pinned || entry.item_type == ItemType::instruction() }
         };
-        let ranks: HashMap<ItemId, usize> =
-            before.slots.iter().enumerate().map(|(rank, entry)| (entry.id, rank)).collect();
-        let mut found = Self::default();
         // Another program may send the items by their positions.
-        let (mut moved, mut last) = (prompts.moved(), 0);
-        for (entry, rank) in after.slots.iter().filter_map(|entry| Some((entry, *ranks.get(&entry.id)?))) {
-            moved.extend((rank < last).then_some(entry.id));
-            last = last.max(rank);
-        }
-        found.moved = after.slots.iter().filter(|entry| moved.contains(&entry.id)).map(place).collect();
+        let [old, now] = [&before, &after].map(|view| view.slots.iter().map(|entry| entry.id).collect::<Vec<ItemId>>());
+        let orders = [(&prompts.before.items, &prompts.after.items), (&old, &now)];
+        let moved: HashSet<ItemId> = orders.iter().flat_map(|(before, after)| moved(before, after)).collect();
+        let mut found = Self {
+            moved: after.slots.iter().filter(|entry| moved.contains(&entry.id)).map(place).collect(),
+            ..Self::default()
+        };
         let mut added = Vec::new();
         for change in tree::changes_of_lists(before.slots.clone(), after.slots.clone()) {
             match change {
@@ -88,20 +86,21 @@ impl Changed {
             }
         }
         let new: HashSet<ItemId> = added.iter().map(|entry| entry.id).collect();
-        let (answered, now) = (&prompts.before.answered, &prompts.after.answered);
-        let answers_other = now.difference(answered).filter(|(_, result)| !new.contains(result));
-        let paired: HashSet<ItemId> =
-            answered.difference(now).chain(answers_other).flat_map(|(call, result)| [*call, *result]).collect();
+        let (answered, answered_now) = (&prompts.before.answered, &prompts.after.answered);
+        let answers_other = answered_now.difference(answered).filter(|(_, result)| !new.contains(result));
+        let paired: HashSet<ItemId> = answered
+            .difference(answered_now)
+            .chain(answers_other)
+            .flat_map(|(call, result)| [*call, *result])
+            .collect();
         let is_paired = |entry: &&ItemEntry| paired.contains(&entry.id) && !new.contains(&entry.id);
         found.paired = after.slots.iter().filter(is_paired).map(place).collect();
-        let earlier = ranks.into_keys().filter(|id| !own.contains(id)).collect();
-        let in_prompt = prompts.after.inserted(&new, &earlier);
-        let last = after.slots.iter().rposition(|entry| earlier.contains(&entry.id)).unwrap_or_default();
-        let by_position: HashSet<ItemId> = after.slots[..last].iter().map(|entry| entry.id).collect();
+        let earlier = old.iter().copied().filter(|id| !own.contains(id)).collect();
+        let inserted: HashSet<ItemId> = orders.iter().flat_map(|(_, after)| inserted(after, &new, &earlier)).collect();
         for entry in &added {
             if prompts.instructions.contains(&entry.id) {
                 found.instructions.push(Place { is_vital: true, ..place(entry) });
-            } else if in_prompt.contains(&entry.id) || by_position.contains(&entry.id) {
+            } else if inserted.contains(&entry.id) {
                 found.inserted.push(place(entry));
             }
         }

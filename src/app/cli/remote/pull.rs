@@ -83,22 +83,21 @@ impl PullArgs {
         }
         let before = Before::read(repo)?;
         let mut answers: Vec<Value> = Vec::new();
-        let mut merged = Vec::new();
-        let mut complete = bad.is_empty();
         // One trace that cannot be merged stops no other.
         let mut failures = Failures::default();
-        let mut pulls = Vec::new();
+        let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
             let pulled = failures.keep(self.pull(context, &remote, &arrival));
-            complete &= pulled.as_ref().is_none_or(Pulled::is_complete);
-            merged.extend(
-                pulled.as_ref().filter(|pulled| pulled.is_complete()).map(|pulled| (arrival.clone(), pulled.before)),
-            );
-            pulls.push((arrival.name, pulled));
+            pulls.push((arrival, pulled));
         }
+        let done = |(arrival, pulled): &(Arrival, Option<Pulled>)| {
+            Some((arrival.clone(), pulled.as_ref().filter(|pulled| pulled.is_complete())?.before))
+        };
+        let merged: Vec<_> = pulls.iter().filter_map(done).collect();
+        let mut complete = bad.is_empty() && merged.len() == pulls.len();
         let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
-        for (name, pulled) in pulls {
+        for (Arrival { name, .. }, pulled) in pulls {
             let Some(pulled) = pulled else {
                 answers.push(json!({ "name": name.as_str(), "result": "failed", "commit": null }));
                 continue;

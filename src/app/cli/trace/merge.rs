@@ -110,7 +110,7 @@ impl MergeArgs {
     }
 }
 
-/// What a merge changed in the prompt.
+/// The changes that a merge made in a prompt.
 pub(crate) struct Effects {
     changed: Changed,
     signatures: Signatures,
