@@ -1,71 +1,113 @@
-//! The effects of a change of a trace on its prompt, beyond the items that it edited or removed.
+//! The effects of a change of a trace on its requests, beyond the items that it edited, removed, or added at the end.
 
 use std::collections::{HashMap, HashSet};
 
 use super::piece::{self, Piece};
 use super::{MaterializeError, Options, join};
 use crate::git::Repo;
-use crate::message::{Role, pair_calls, request_order};
+use crate::message::{Content, Message, Role, SentBlock, hash, pair_calls, sent_blocks};
 use crate::tokens::Counter;
-use crate::trace::model::item::ItemType;
-use crate::trace::model::name::TRACES;
-use crate::trace::model::tree;
-use crate::trace::store::priority::{Before, Changes};
+use crate::trace::ItemId;
 use crate::trace::store::view::View;
-use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
 
 /// What the built-in rules send of a state.
 #[derive(Debug)]
 pub(crate) struct Prompt {
-    /// The items, in the order of a request.
-    pub items: Vec<ItemId>,
-    /// The calls that have a result, each with its result.
-    pub answered: HashSet<(ItemId, ItemId)>,
+    /// For each form of messages.
+    requests: Vec<Request>,
+    /// The items of system messages.
+    pub system: HashSet<ItemId>,
+    /// Reasoning and calls without a result at the end, which are sent in another way as soon as something follows.
+    unfinished: HashSet<ItemId>,
 }
 
-/// The prompts of two states, and the items of the later one that give instructions, whatever their levels.
 #[derive(Debug)]
-pub(crate) struct Prompts {
-    pub before: Prompt,
-    pub after: Prompt,
-    pub instructions: HashSet<ItemId>,
+struct Request {
+    /// The items in the order of the request.
+    order: Vec<ItemId>,
+    /// A hash of how each item is sent: as what, by whom, and with which call or result.
+    forms: HashMap<ItemId, u64>,
 }
 
-impl Prompts {
-    /// Reads every item, once.
-    pub(crate) fn of(repo: &Repo, before: &View, after: &View) -> Result<Self, TraceError> {
-        let key = |slot: &ItemEntry| (slot.path.clone(), slot.blob);
-        let there: HashSet<_> = after.slots.iter().map(key).collect();
-        let others = before.slots.iter().filter(|slot| !there.contains(&key(slot)));
-        let slots: Vec<ItemEntry> = after.slots.iter().chain(others).cloned().collect();
-        let pieces = Piece::without_texts(&Options::default(), repo, &slots)?;
-        let is_instruction =
-            |piece: &&Piece| piece.item_type == ItemType::instruction() || piece.message.role == Role::System;
-        let instructions = pieces[..after.slots.len()].iter().filter(is_instruction).map(|piece| piece.item).collect();
-        let pieces: HashMap<_, Piece> = slots.iter().map(key).zip(pieces).collect();
-        let prompt = |view: &View| {
-            let sent = view.slots.iter().filter(|slot| view.left_out(slot).is_none());
-            Prompt::of(sent.map(|slot| pieces[&key(slot)].clone()).collect())
-        };
-        Ok(Self { before: prompt(before), after: prompt(after), instructions })
-    }
+/// Items that a change of others affected.
+#[derive(Debug, Default)]
+pub(crate) struct Affected {
+    /// Those that follow another one although they preceded it.
+    pub moved: HashSet<ItemId>,
+    /// New ones that precede one that was there.
+    pub inserted: HashSet<ItemId>,
+    /// Those that a request no longer contains, and those that it contains again.
+    pub dropped: HashSet<ItemId>,
+    pub returned: HashSet<ItemId>,
+    /// Those that are sent as something else, by another speaker, or with another call or result.
+    pub reshaped: HashSet<ItemId>,
 }
 
 impl Prompt {
-    fn of(mut pieces: Vec<Piece>) -> Self {
+    /// Reads every item, once.
+    pub(crate) fn of(repo: &Repo, view: &View) -> Result<Self, MaterializeError> {
+        let mut pieces = piece::gather(&Options::default(), repo, view, Counter::default())?.pieces;
         join::sort(&mut pieces);
-        let partners = pair_calls(pieces.iter().map(Piece::content)).into_iter().enumerate();
-        let pairs = partners.filter_map(|(call, result)| Some((call, result.filter(|result| call < *result)?)));
-        let answered = pairs.map(|(call, result)| (pieces[call].item, pieces[result].item)).collect();
-        let (messages, items): (Vec<_>, Vec<_>) =
+        let system = pieces.iter().filter(|piece| piece.message.role == Role::System).map(|piece| piece.item).collect();
+        let partners = pair_calls(pieces.iter().map(Piece::content));
+        let last = pieces.iter().zip(&partners).rev().map(|(piece, partner)| (piece.item, piece.content(), partner));
+        let last = last.take_while(|(_, content, _)| {
+            matches!(content, Content::Reasoning { .. } | Content::ToolCall { .. } | Content::ToolResult { .. })
+        });
+        let is_open = |content: &Content, partner: &Option<usize>| {
+            partner.is_none() && !matches!(content, Content::ToolResult { .. })
+        };
+        let unfinished =
+            last.filter(|(_, content, partner)| is_open(content, partner)).map(|(item, ..)| item).collect();
+        let partners: HashMap<ItemId, ItemId> =
+            pieces.iter().zip(&partners).filter_map(|(piece, at)| Some((piece.item, pieces[(*at)?].item))).collect();
+        let (messages, items): (Vec<Message>, Vec<Vec<Vec<ItemId>>>) =
             join::join(&Options::default(), pieces).into_iter().map(|joined| (joined.message, joined.items)).unzip();
-        let items = request_order(&messages).into_iter().flat_map(|at| items[at.message][at.block].iter().copied());
-        Self { items: items.collect(), answered }
+        let request = |blocks: Vec<SentBlock>| {
+            let mut request = Request { order: Vec::new(), forms: HashMap::new() };
+            for (at, how) in blocks {
+                for item in &items[at.message][at.block] {
+                    let form = request.forms.entry(*item).or_default();
+                    *form = hash((*form, how, partners.get(item)));
+                    request.order.push(*item);
+                }
+            }
+            request
+        };
+        Ok(Self { requests: sent_blocks(&messages).into_iter().map(request).collect(), system, unfinished })
+    }
+
+    /// What became of the items in a later state. The positions are for other programs, which may send the items in their order.
+    ///
+    /// `own` are items that only this repository has, and that others may precede.
+    pub(crate) fn compare(&self, [before, after]: [&View; 2], later: &Self, own: &HashSet<ItemId>) -> Affected {
+        let [old, now] = [before, after].map(|view| view.slots.iter().map(|slot| slot.id).collect::<Vec<ItemId>>());
+        let [known, kept] = [&old, &now].map(|items| items.iter().copied().collect::<HashSet<ItemId>>());
+        let earlier = known.difference(own).copied().collect();
+        let mut affected = Affected::default();
+        let pairs = self.requests.iter().zip(&later.requests);
+        let orders = pairs.clone().map(|(before, after)| (&before.order, &after.order));
+        for (before, after) in orders.chain([(&old, &now)]) {
+            affected.moved.extend(moved(before, after));
+            affected.inserted.extend(inserted(after, &known, &earlier));
+        }
+        for (before, after) in pairs {
+            for (item, form) in &before.forms {
+                match after.forms.get(item) {
+                    Some(now) if now == form || self.unfinished.contains(item) => {}
+                    Some(_) => _ = affected.reshaped.insert(*item),
+                    None => affected.dropped.extend(kept.get(item)),
+                }
+            }
+            let returned = after.forms.keys().filter(|item| known.contains(item) && !before.forms.contains_key(item));
+            affected.returned.extend(returned.filter(|item| !self.unfinished.contains(item)));
+        }
+        affected
     }
 }
 
 /// The items that follow another one in `after` although they preceded it in `before`.
-pub(crate) fn moved(before: &[ItemId], after: &[ItemId]) -> HashSet<ItemId> {
+fn moved(before: &[ItemId], after: &[ItemId]) -> Vec<ItemId> {
     let ranks: HashMap<ItemId, usize> = before.iter().copied().zip(0..).collect();
     let mut last = 0;
     let mut is_behind = |item: &ItemId| {
@@ -76,59 +118,8 @@ pub(crate) fn moved(before: &[ItemId], after: &[ItemId]) -> HashSet<ItemId> {
     after.iter().copied().filter(|item| is_behind(item)).collect()
 }
 
-/// The items of `new` that precede one of `earlier`.
-pub(crate) fn inserted(items: &[ItemId], new: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> HashSet<ItemId> {
+/// The items that are not `known` and precede one of `earlier`.
+fn inserted(items: &[ItemId], known: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> Vec<ItemId> {
     let last = items.iter().rposition(|item| earlier.contains(item)).unwrap_or_default();
-    items[..last].iter().copied().filter(|item| new.contains(item)).collect()
-}
-
-/// The reasoning of a trace that was sent before and is sent now, and whose signature held only before or holds only now.
-#[derive(Debug)]
-pub(crate) struct ChangedSignatures {
-    pub trace: TraceName,
-    pub lost: Vec<ItemEntry>,
-    pub regained: Vec<ItemEntry>,
-}
-
-/// Compares the traces that moved, or that have an item with new priorities, if they have reasoning; reads their items twice.
-pub(crate) fn changed_signatures(
-    repo: &Repo,
-    before: &Before,
-    changes: &Changes,
-) -> Result<Vec<ChangedSignatures>, MaterializeError> {
-    let mut changed = Vec::new();
-    for (refname, oid) in repo.list_refs(TRACES).map_err(TraceError::from)? {
-        let Some(trace) = TraceName::of_ref(&refname) else { continue };
-        let Some(earlier) = before.tip(&trace).filter(|earlier| *earlier != oid || !changes.is_empty()) else {
-            continue;
-        };
-        // `fsck` reports damaged tips.
-        let (Ok(earlier), Ok(tip)) = (Tip::read(repo, earlier), Tip::read(repo, oid)) else { continue };
-        let slots = tree::list(repo, earlier.commit.tree).map_err(TraceError::from)?;
-        let is_touched = earlier.commit.oid != oid || slots.iter().any(|slot| changes.contains_key(&slot.id));
-        if !is_touched || !slots.iter().any(|slot| slot.item_type == ItemType::reasoning()) {
-            continue;
-        }
-        let (held, was_sent) = signed(repo, &View::with_record(repo, &before.record, earlier, slots, None)?)?;
-        let view = View::at(repo, tip, None)?;
-        let (holds, is_sent) = signed(repo, &view)?;
-        let both = |slot: &&ItemEntry| was_sent.contains(&slot.id) && is_sent.contains(&slot.id);
-        let of = |one: &HashSet<ItemId>, other: &HashSet<ItemId>| -> Vec<ItemEntry> {
-            let sent = view.slots.iter().filter(both);
-            sent.filter(|slot| one.contains(&slot.id) && !other.contains(&slot.id)).cloned().collect()
-        };
-        let (lost, regained) = (of(&held, &holds), of(&holds, &held));
-        if !lost.is_empty() || !regained.is_empty() {
-            changed.push(ChangedSignatures { trace, lost, regained });
-        }
-    }
-    Ok(changed)
-}
-
-/// The items with a valid signature, and all that are sent.
-fn signed(repo: &Repo, view: &View) -> Result<(HashSet<ItemId>, HashSet<ItemId>), MaterializeError> {
-    let mut pieces = piece::gather(&Options::default(), repo, view, Counter::default())?.pieces;
-    join::sort(&mut pieces);
-    let signed = pieces.iter().filter(|piece| piece.is_signed()).map(|piece| piece.item).collect();
-    Ok((signed, pieces.iter().map(|piece| piece.item).collect()))
+    items[..last].iter().copied().filter(|item| !known.contains(item)).collect()
 }

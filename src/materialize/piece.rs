@@ -17,7 +17,7 @@ use crate::trace::model::types::{Types, own_role};
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 use crate::trace::store::walk::subjects;
-use crate::trace::{Fields, ItemEntry, ItemId, TraceError};
+use crate::trace::{Fields, ItemEntry, ItemId};
 
 #[derive(Clone)]
 pub(super) struct Piece {
@@ -69,29 +69,6 @@ impl Piece {
             shortened: false,
             partner: None,
         }
-    }
-
-    /// The items of a state as pieces with a short text in place of theirs, whatever their levels: for their order. A blank text would
-    /// not be sent.
-    pub(super) fn without_texts(
-        materializer: &dyn Materializer,
-        repo: &Repo,
-        slots: &[ItemEntry],
-    ) -> Result<Vec<Self>, TraceError> {
-        let (types, mut pieces) = (Types::read(repo)?, Vec::with_capacity(slots.len()));
-        repo.for_each_blob(slots.iter().map(|slot| (slot, slot.blob)), |slot, _, bytes| {
-            let mut item = Reading::of(slot, bytes).item;
-            item.body = b"{}".to_vec();
-            let roles = Roles::of(materializer, &types, &item);
-            pieces.push(Self::new(slot, item, &roles, (materializer, &types), Counter::default()));
-            Ok::<_, TraceError>(())
-        })?;
-        Ok(pieces)
-    }
-
-    /// Whether it has a signature that is still valid.
-    pub(super) fn is_signed(&self) -> bool {
-        matches!(self.content(), Content::Reasoning { signature: Some(signature), .. } if signature.holds)
     }
 
     pub(super) fn content(&self) -> &Content {

@@ -6,6 +6,7 @@
 //! | `openai`, `responses`, `anthropic`, `gemini` | one provider API each: its reader, its writer, and its `PROVIDER` |
 //! | `normalize` | the rules that all providers have in common, applied before any of them writes |
 //! | `adjustment` | what normalizing changed, and why |
+//! | `sent` | what a request contains, and how, to compare requests |
 //! | `read`, `media` | shared parts of the readers, and of images and documents |
 //!
 //! Adding a provider means one module, one variant of [`Api`], and one line in `Api::provider`.
@@ -20,14 +21,15 @@ mod openai;
 mod pair;
 pub(crate) mod read;
 mod responses;
+mod sent;
 pub(crate) mod text;
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-pub(crate) use normalize::request_order;
 pub(crate) use pair::pair_calls;
+pub(crate) use sent::{SentBlock, hash, sent_blocks};
 
 use self::adjustment::Adjustment;
 use self::anthropic::CacheMarks;

@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::mem::{Discriminant, discriminant};
 
 use serde_json::value::RawValue;
 
@@ -21,7 +22,7 @@ use super::{Api, Content, Message, Role, Signature, Status, pair_calls};
 /// The user message that is added if the model would come first, because it spoke first or because a cut left it first.
 const OPENING: &str = "(the assistant speaks first)";
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum TurnRole {
     System,
     User,
@@ -71,6 +72,17 @@ pub(super) enum PartContent<'m> {
     },
 }
 
+impl PartContent<'_> {
+    /// What it is, apart from its text.
+    pub(super) fn kind(&self) -> (Discriminant<Self>, Option<(&str, &str)>) {
+        let call = match self {
+            Self::Call { id, name, .. } | Self::Result { id, name, .. } => Some((id.as_ref(), name.as_ref())),
+            Self::Text(_) | Self::Media { .. } | Self::Reasoning { .. } => None,
+        };
+        (discriminant(self), call)
+    }
+}
+
 pub(super) struct Normalized<'m> {
     pub(super) turns: Vec<Turn<'m>>,
     pub(super) adjustments: Vec<Adjustment>,
@@ -103,12 +115,6 @@ pub(super) fn normalize(messages: &[Message], api: Api) -> Normalized<'_> {
         normalizer.add(index);
     }
     normalizer.finish()
-}
-
-/// The blocks in the order in which a request has them: a result follows its call.
-pub(crate) fn request_order(messages: &[Message]) -> Vec<BlockPosition> {
-    let turns = normalize(messages, Api::Anthropic).turns;
-    turns.iter().flat_map(|turn| turn.parts.iter().map(|part| part.position)).collect()
 }
 
 fn is_tool(content: &Content) -> bool {

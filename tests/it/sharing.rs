@@ -816,7 +816,7 @@ fn a_pull_names_the_items_that_others_edited_and_took_out() {
     });
     let pulled = repo.json(&["pull", "--json"]);
     assert_eq!(
-        (&pulled["traces"][0]["edited"], &pulled["traces"][0]["removed"]),
+        (&pulled["changed"][0]["edited"], &pulled["changed"][0]["removed"]),
         (&serde_json::json!([0]), &serde_json::json!([1]))
     );
     repo.text(&["undo"]);

@@ -66,7 +66,7 @@ fn a_pull_lists_an_item_that_was_restored_between_others() {
     team.ok("ada", &["restore", &question]);
     team.ok("ada", &["push"]);
     let pulled: Value = serde_json::from_str(&team.ok("bob", &["pull", "--json"])).unwrap();
-    assert_eq!(pulled["traces"][0]["inserted"], json!([1]));
+    assert_eq!(pulled["changed"][0]["inserted"], json!([1]));
     team.ok("bob", &["undo"]);
     assert_eq!(listed(&team), "main: added before earlier items by the pull: #1\n");
 }
@@ -343,8 +343,13 @@ fn the_skip_of_an_old_import_is_listed_when_it_takes_effect() {
     let message = format!("hi\n\nTrace-Op: import\nTrace-Item: {rule}\nTrace-Tree: {tree}");
     team.push_tree("refs/traces/main", "refs/traces/main", &message, |lines, _| lines);
     push_priorities(&team, &[(rule, line("n", "skip", Some("left by a rewind"), true))]);
-    assert_eq!(listed(&team), "main: 1 priority changed by n: skipped #0 (\"left by a rewind\")\n");
+    let skipped = "main: 1 priority changed by n: skipped #0 (\"left by a rewind\")\n";
+    assert_eq!(listed(&team), skipped);
     assert!(!team.messages("bob").contains("Never push to prod."));
+    team.ok("bob", &["reset", "TRACE_HEAD~1"]);
+    assert!(team.messages("bob").contains("Never push to prod."));
+    let said = team.ok("bob", &["merge", "origin/main"]);
+    assert!(said.ends_with(skipped), "{said}");
 }
 
 #[test]
@@ -359,7 +364,8 @@ fn a_merge_lists_what_a_pull_lists() {
     assert!(said.ends_with(listed), "{said}");
     team.ok("bob", &["undo"]);
     let said: Value = serde_json::from_str(&team.ok("bob", &["merge", "origin/main", "--json"])).unwrap();
-    assert_eq!((&said["changed"]["edited"], &said["changed"]["instructions"]), (&json!([0]), &json!([4])));
+    let changed = &said["changed"][0];
+    assert_eq!((&changed["edited"], &changed["instructions"]), (&json!([0]), &json!([4])));
 }
 
 #[test]
@@ -371,11 +377,7 @@ fn a_pull_lists_reasoning_whose_signature_it_makes_useless() {
             "meta": { "provider": "anthropic" } }),
         json!({ "type": "dialogue", "role": "assistant", "text": "A", "created_at": "2026-01-01T00:00:02Z" }),
     ];
-    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let mut command = team.home.command("git-trace");
-    let output =
-        run(command.args(["import", "jsonl", "-"]).current_dir(team.home.home().join("ada")), lines.as_bytes());
-    assert!(output.status.success(), "{output:?}");
+    import(&team, &lines);
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
     let request = || team.ok("bob", &["materialize", "--format", "anthropic"]);
@@ -383,7 +385,7 @@ fn a_pull_lists_reasoning_whose_signature_it_makes_useless() {
     team.ok("ada", &["skip", "#0"]);
     team.ok("ada", &["unpin", "#0"]);
     team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: signed reasoning is no longer sent, because its context changed: #1\n");
+    assert_eq!(listed(&team), "main: no longer sent after the pull: #1\n");
     assert!(!request().contains("SIG"));
     assert_eq!(listed(&team), "");
 }
@@ -414,9 +416,9 @@ fn a_pull_lists_reasoning_whose_signature_holds_again() {
     team.ok("ada", &["restore", &remark]);
     team.ok("ada", &["push"]);
     let pulled: Value = serde_json::from_str(&team.ok("bob", &["pull", "--json"])).unwrap();
-    assert_eq!(pulled["signed"][0]["seq"], 2);
+    assert_eq!(pulled["changed"][0]["returned"], json!([2]));
     team.ok("bob", &["undo"]);
-    let said = "main: added before earlier items by the pull: #1\nmain: signed reasoning is sent again: #2\n";
+    let said = "main: added before earlier items by the pull: #1\nmain: sent again after the pull: #2\n";
     assert_eq!(listed(&team), said);
     assert!(signed_request(&team));
 }
@@ -428,7 +430,7 @@ fn a_pull_lists_reasoning_that_a_handmade_trailer_brings_back() {
     let message = message.trim().to_owned() + "\nTrace-Vacant: 1\n";
     let commit = team.git("ada", &["commit-tree", "refs/traces/main^{tree}", "-p", "refs/traces/main", "-m", &message]);
     team.git("ada", &["push", "--quiet", "origin", &format!("{}:refs/traces/main", commit.trim())]);
-    assert_eq!(listed(&team), "main: signed reasoning is sent again: #2\n");
+    assert_eq!(listed(&team), "main: sent again after the pull: #2\n");
 }
 
 #[test]
@@ -475,7 +477,8 @@ fn a_pull_lists_calls_and_results_that_it_pairs_anew() {
     team.ok("bob", &["pull"]);
     tool(&team, "ada", "result", "The user approves all deploys.");
     team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: added before earlier items by the pull: #3\n");
+    let said = "main: added before earlier items by the pull: #3\nmain: sent in another form after the pull: #1\n";
+    assert_eq!(listed(&team), said);
 
     // A result at the end belongs to the last call, as always.
     tool(&team, "ada", "call", r#"{"cmd":"ls"}"#);
@@ -492,7 +495,7 @@ fn a_pull_lists_calls_and_results_that_it_pairs_anew() {
     team.ok("ada", &["push"]);
     insta::assert_snapshot!(redact(&listed(&team)), @"
     main: merged at [SHORT]; 2 local items follow theirs, 0 edited, 0 removed
-    main: paired differently by the pull: #7, #8
+    main: sent in another form after the pull: #7, #8
     ");
 }
 
@@ -598,9 +601,9 @@ fn a_result_in_place_of_a_skipped_one_is_listed() {
         );
     };
     // The skip before the pull, and in it.
-    for (who, listed_skip) in [
-        ("bob", ""),
-        ("ada", "main: paired differently by the pull: #4, #5\nmain: 1 priority changed by A U Thor: skipped #5\n"),
+    for (who, others) in [
+        ("bob", "main: sent in another form after the pull: #4\n"),
+        ("ada", "main: sent in another form after the pull: #4\nmain: 1 priority changed by A U Thor: skipped #5\n"),
     ] {
         let team = team();
         tool(&team, "call", "{}");
@@ -612,7 +615,7 @@ fn a_result_in_place_of_a_skipped_one_is_listed() {
         team.ok(who, &["skip", "#5"]);
         tool(&team, "result", "Deploys are allowed.");
         team.ok("ada", &["push"]);
-        let expected = format!("main: added before earlier items by the pull: #8\n{listed_skip}");
+        let expected = format!("main: added before earlier items by the pull: #8\n{others}");
         assert_eq!(listed(&team), expected, "{who}");
     }
 }
@@ -705,4 +708,102 @@ fn a_merge_by_mcp_lists_what_a_merge_lists_and_needs_a_signature() {
     team.git("bob", &["config", "trace.requireSigned", "false"]);
     let said = call(&team);
     assert!(said.contains(r#"\"edited\":[0]"#) || said.contains(r#""edited":[0]"#), "{said}");
+}
+
+/// What a pull by Bob lists after Ada imported and pushed `earlier`, and after she then did what `change` does.
+fn listed_after(earlier: &[Value], change: impl FnOnce(&Team)) -> String {
+    let team = Team::new();
+    import(&team, earlier);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    change(&team);
+    team.ok("ada", &["push"]);
+    listed(&team)
+}
+
+fn import(team: &Team, items: &[Value]) {
+    let lines: String = items.iter().map(|item| format!("{item}\n")).collect();
+    let mut command = team.home.command("git-trace");
+    command.args(["import", "jsonl", "-"]).current_dir(team.home.home().join("ada"));
+    let output = run(&mut command, lines.as_bytes());
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn said(role: &str, text: &str) -> Value {
+    json!({ "type": "dialogue", "role": role, "text": text })
+}
+
+fn tool(direction: &str, text: &str) -> Value {
+    json!({ "type": "tool_io", "direction": direction, "name": "sh", "call_id": "c1", "text": text })
+}
+
+fn with(mut item: Value, key: &str, value: &str) -> Value {
+    item[key] = value.into();
+    item
+}
+
+#[test]
+fn what_a_priority_alone_changes_is_listed_in_each_trace() {
+    let earlier = [
+        said("user", "May you deploy?"),
+        tool("call", "{}"),
+        tool("result", "Deploys are forbidden."),
+        said("assistant", "I must not."),
+        said("user", "Right."),
+        tool("result", "Deploys are allowed."),
+    ];
+    let listed = listed_after(&earlier, |team| {
+        team.ok("bob", &["branch", "copy"]);
+        team.ok("ada", &["skip", "#2"]);
+    });
+    insta::assert_snapshot!(listed, @"
+    copy: moved by the pull: #4
+    copy: sent in another form after the pull: #1, #5
+    main: moved by the pull: #4
+    main: sent in another form after the pull: #1, #5
+    main: 1 priority changed by A U Thor: skipped #2
+    copy: 1 priority changed by A U Thor: skipped #2
+    ");
+}
+
+#[test]
+fn an_item_that_others_bring_back_or_take_out_is_listed() {
+    let instruction = |text| json!({ "type": "instruction", "name": "style", "text": text });
+    let earlier = [instruction("Never push."), said("user", "Hi"), instruction("Push often.")];
+    let listed = listed_after(&earlier, |team| _ = team.ok("ada", &["skip", "#2"]));
+    insta::assert_snapshot!(listed, @"
+    main: sent again after the pull: #0
+    main: 1 priority changed by A U Thor: skipped #2
+    ");
+    let reasoning = with(json!({ "type": "reasoning", "text": "think" }), "signature", "SIG");
+    let earlier = [said("user", "Hi"), reasoning, said("assistant", "A"), said("user", "Q"), said("assistant", "B")];
+    let listed = listed_after(&earlier, |team| _ = team.ok("ada", &["delete", "#2"]));
+    insta::assert_snapshot!(listed, @"
+    main: removed by the pull: #2
+    main: no longer sent after the pull: #1
+    ");
+}
+
+#[test]
+fn what_only_one_format_sends_in_another_way_is_listed() {
+    // Only the first bytes show that this is an image, which ends the turn of the model.
+    let image = json!({ "type": "artifact", "base64": "iVBORw0KGgo=" });
+    let audio = json!({ "type": "artifact", "media_type": "audio/wav", "text": "RIFF" });
+    for file in [image, audio] {
+        let earlier = [said("user", "Hi"), tool("call", "{}"), file, said("assistant", "I may not deploy.")];
+        let listed = listed_after(&earlier, |team| import(team, &[tool("result", "Yes.")]));
+        let expected =
+            "main: added before earlier items by the pull: #4\nmain: sent in another form after the pull: #1\n";
+        assert_eq!(listed, expected);
+    }
+    // Reasoning at the end of a turn is in the neutral form only.
+    let reasoning = with(with(json!({ "type": "reasoning", "text": "think" }), "signature", "SIG"), "turn", "t1");
+    let earlier =
+        [said("user", "Hi"), with(said("assistant", "A"), "turn", "t1"), said("user", "Q"), said("assistant", "B")];
+    let listed = listed_after(&earlier, |team| import(team, &[reasoning]));
+    insta::assert_snapshot!(listed, @"main: added before earlier items by the pull: #4");
+    // A message of two speakers names neither.
+    let speaker = |name| with(with(said("user", "I am here"), "name", name), "turn", "t1");
+    let listed = listed_after(&[said("assistant", "Hi"), speaker("ada")], |team| import(team, &[speaker("eve")]));
+    insta::assert_snapshot!(listed, @"main: sent in another form after the pull: #1");
 }

@@ -4,28 +4,28 @@ use std::collections::HashSet;
 
 use crate::app::cli::{Context, Result, Value, json};
 use crate::git::{Oid, Repo};
-use crate::materialize::compare::{ChangedSignatures, Prompts, changed_signatures, inserted, moved};
+use crate::materialize::compare::Prompt;
 use crate::memory::forward;
-use crate::trace::change::merge::Outcome;
+use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::priority::{Before, Changes, Level, Record};
+use crate::trace::store::priority::{Before, ChangedPriority, Changes, Level};
 use crate::trace::store::view::View;
-use crate::trace::sync::is_private;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
 
 /// How many items a line names, besides pinned ones and instructions.
 pub(super) const MAX_CHANGED: usize = 20;
 
-/// The items that a pull or a merge edited, removed, or moved behind a later one, and those that it added where the model sees them before
-/// others that were here.
+/// The changes by a pull or a merge in the requests of a trace, apart from items at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     edited: Vec<Place>,
     removed: Vec<Place>,
     moved: Vec<Place>,
     inserted: Vec<Place>,
-    /// Calls and results that were here, and now belong to others or to none.
-    paired: Vec<Place>,
+    /// Not edited, but no longer sent, sent again, or sent in another form, because of other items.
+    dropped: Vec<Place>,
+    returned: Vec<Place>,
+    reshaped: Vec<Place>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Place>,
 }
@@ -38,80 +38,82 @@ struct Place {
     is_vital: bool,
 }
 
+/// The traces that moved, or that have an item with a new priority: their names, and their commits before and after.
+pub(crate) fn touched(repo: &Repo, before: &Before, changes: &Changes) -> Result<Vec<(TraceName, [Tip; 2])>> {
+    let mut touched = Vec::new();
+    for (refname, oid) in repo.list_refs(TRACES)? {
+        let Some(name) = TraceName::of_ref(&refname) else { continue };
+        let Some(earlier) = before.tip(&name).filter(|earlier| *earlier != oid || !changes.is_empty()) else {
+            continue;
+        };
+        // `fsck` reports damaged tips.
+        let (Ok(earlier), Ok(tip)) = (Tip::read(repo, earlier), Tip::read(repo, oid)) else { continue };
+        let is_moved = earlier.commit.oid != oid;
+        if is_moved || tree::list(repo, tip.commit.tree)?.iter().any(|slot| changes.contains_key(&slot.id)) {
+            touched.push((name, [earlier, tip]));
+        }
+    }
+    Ok(touched)
+}
+
 impl Changed {
-    /// Compares what the model sees before and after, and not the trees: a remote may have several files for an item, or links.
+    /// Compares what requests contain, and not the trees: a remote may have several files for an item, or links.
     ///
-    /// `own` are items that only this repository has, and that follow those of others, which another line says.
+    /// Other lines say that `own`, the items that only this repository has, follow those of others, and name the changed priorities.
     pub(crate) fn between(
         repo: &Repo,
         name: &TraceName,
-        before: (Option<Oid>, &Record),
-        outcome: &Outcome,
-        own: &[ItemId],
+        [earlier, tip]: [Tip; 2],
+        before: &Before,
+        priorities: &[ChangedPriority],
+        own: &HashSet<ItemId>,
     ) -> Result<Self> {
-        let ((Some(before), record), Outcome::FastForward(after) | Outcome::Merged(after, _)) = (before, outcome)
-        else {
-            return Ok(Self::default());
-        };
-        let [before, after] = [before, *after].map(|oid| Tip::read(repo, oid));
-        let (before, after) = (before?, after?);
-        let slots = tree::list(repo, before.commit.tree)?;
-        if is_private(&name.refname()) {
-            return Self::of_crumbs(repo, slots, tree::list(repo, after.commit.tree)?);
-        }
-        let before = View::with_record(repo, record, before, slots, None)?;
-        let after = View::at(repo, after, None)?;
-        let prompts = Prompts::of(repo, &before, &after)?;
+        let slots = tree::list(repo, earlier.commit.tree)?;
+        let before = View::with_record(repo, &before.record, earlier, slots, None)?;
+        let after = View::at(repo, tip, None)?;
+        let prompt = Prompt::of(repo, &after)?;
+        let affected = Prompt::of(repo, &before)?.compare([&before, &after], &prompt, own);
         let place = |entry: &ItemEntry| {
             let is_pinned = before.level(entry).level() == Level::Pinned;
             Place { at: json!(entry.seq), is_vital: is_pinned || entry.item_type == ItemType::instruction() }
         };
-        // Another program may send the items by their positions.
-        let [old, now] = [&before, &after].map(|view| view.slots.iter().map(|entry| entry.id).collect::<Vec<ItemId>>());
-        let orders = [(&prompts.before.items, &prompts.after.items), (&old, &now)];
-        let moved: HashSet<ItemId> = orders.iter().flat_map(|(before, after)| moved(before, after)).collect();
-        let mut found = Self {
-            moved: after.slots.iter().filter(|entry| moved.contains(&entry.id)).map(place).collect(),
-            ..Self::default()
-        };
-        let mut added = Vec::new();
+        let is_here = |change: &&ChangedPriority| change.place.as_ref().is_some_and(|(trace, _)| trace == name);
+        let mut listed: HashSet<ItemId> = priorities.iter().filter(is_here).map(|change| change.item).collect();
+        let mut found = Self::default();
         for change in tree::changes_of_lists(before.slots.clone(), after.slots.clone()) {
             match change {
-                Change::Changed(before, after) => {
-                    let is_edited = (before.blob, &before.item_type) != (after.blob, &after.item_type);
-                    found.edited.extend(is_edited.then(|| place(&before)));
+                Change::Changed(old, new) => {
+                    if (old.blob, &old.item_type) != (new.blob, &new.item_type) {
+                        listed.insert(old.id);
+                        found.edited.push(place(&old));
+                    }
                 }
-                Change::Removed(before) => found.removed.push(place(&before)),
-                Change::Added(after) => added.push(after),
+                Change::Removed(old) => found.removed.push(place(&old)),
+                Change::Added(new) => {
+                    if new.item_type == ItemType::instruction() || prompt.system.contains(&new.id) {
+                        found.instructions.push(Place { is_vital: true, ..place(&new) });
+                    } else if affected.inserted.contains(&new.id) {
+                        found.inserted.push(place(&new));
+                    }
+                }
             }
         }
-        let new: HashSet<ItemId> = added.iter().map(|entry| entry.id).collect();
-        let (answered, answered_now) = (&prompts.before.answered, &prompts.after.answered);
-        let answers_other = answered_now.difference(answered).filter(|(_, result)| !new.contains(result));
-        let paired: HashSet<ItemId> = answered
-            .difference(answered_now)
-            .chain(answers_other)
-            .flat_map(|(call, result)| [*call, *result])
-            .collect();
-        let is_paired = |entry: &&ItemEntry| paired.contains(&entry.id) && !new.contains(&entry.id);
-        found.paired = after.slots.iter().filter(is_paired).map(place).collect();
-        let earlier = old.iter().copied().filter(|id| !own.contains(id)).collect();
-        let inserted: HashSet<ItemId> = orders.iter().flat_map(|(_, after)| inserted(after, &new, &earlier)).collect();
-        for entry in &added {
-            if prompts.instructions.contains(&entry.id) {
-                found.instructions.push(Place { is_vital: true, ..place(entry) });
-            } else if inserted.contains(&entry.id) {
-                found.inserted.push(place(entry));
-            }
-        }
+        let places =
+            |items: &HashSet<ItemId>| after.slots.iter().filter(|slot| items.contains(&slot.id)).map(place).collect();
+        let [dropped, returned, reshaped] =
+            [affected.dropped, affected.returned, affected.reshaped].map(|items| places(&(&items - &listed)));
+        let moved = places(&affected.moved);
+        found = Self { moved, dropped, returned, reshaped, ..found };
         Ok(found)
     }
 
     /// Of forward crumbs, which are sorted by time.
-    fn of_crumbs(repo: &Repo, before: Vec<ItemEntry>, after: Vec<ItemEntry>) -> Result<Self> {
+    pub(crate) fn of_crumbs(repo: &Repo, commits: [Oid; 2]) -> Result<Self> {
         let place = |entry: &ItemEntry| Place { at: json!(entry.id.to_string()), is_vital: false };
+        let [before, after] = commits.map(|commit| Tip::read(repo, commit));
+        let [before, after] = [before?, after?].map(|tip| tree::list(repo, tip.commit.tree));
         let mut found = Self::default();
-        for change in tree::changes_of_lists(before, after) {
+        for change in tree::changes_of_lists(before?, after?) {
             match change {
                 Change::Changed(before, after) => {
                     let is_edited = forward::merge::is_edited(repo, &before, &after)?;
@@ -124,28 +126,37 @@ impl Changed {
         Ok(found)
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 6] {
+    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 8] {
         [
-            ("edited", "edited", &self.edited),
-            ("removed", "removed", &self.removed),
-            ("moved", "moved", &self.moved),
-            ("inserted", "added before earlier items", &self.inserted),
-            ("paired", "paired differently", &self.paired),
-            ("instructions", "instructions added", &self.instructions),
+            ("edited", "edited by", &self.edited),
+            ("removed", "removed by", &self.removed),
+            ("moved", "moved by", &self.moved),
+            ("inserted", "added before earlier items by", &self.inserted),
+            ("dropped", "no longer sent after", &self.dropped),
+            ("returned", "sent again after", &self.returned),
+            ("reshaped", "sent in another form after", &self.reshaped),
+            ("instructions", "instructions added by", &self.instructions),
         ]
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kinds().iter().all(|(.., places)| places.is_empty())
+    }
+
     /// The positions, by the key of the kind.
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self, name: &TraceName) -> Value {
         let places = |places: &[Place]| places.iter().map(|place| place.at.clone()).collect::<Vec<Value>>();
-        self.kinds().into_iter().map(|(key, _, found)| (key.to_owned(), json!(places(found)))).collect()
+        let mut answer: Value =
+            self.kinds().into_iter().map(|(key, _, found)| (key.to_owned(), json!(places(found)))).collect();
+        answer["trace"] = name.as_str().into();
+        answer
     }
 
     /// Prints a line for each kind. `act` is what changed them: `pull` or `merge`.
     pub(crate) fn print(&self, context: &Context, name: &TraceName, act: &str) -> Result<()> {
         for (_, what, places) in self.kinds() {
             if !places.is_empty() {
-                writeln!(context.ui, "{name}: {what} by the {act}: {}", shown(places))?;
+                writeln!(context.ui, "{name}: {what} the {act}: {}", shown(places))?;
             }
         }
         Ok(())
@@ -161,39 +172,4 @@ fn shown(places: &[Place]) -> String {
     let named = named.map(|place| place.at.as_str().map_or(format!("#{}", place.at), str::to_owned));
     let more = (more > 0).then(|| format!("and {more} more"));
     named.chain(more).collect::<Vec<_>>().join(", ")
-}
-
-/// Signed reasoning that a request no longer contains because something before it changed, also if the items are the same again: a
-/// provider may have answered meanwhile. And signed reasoning that a request contains again.
-#[derive(Debug, Default)]
-pub(crate) struct Signatures(Vec<ChangedSignatures>);
-
-impl Signatures {
-    pub(crate) fn changed_since(repo: &Repo, before: &Before, changes: &Changes) -> Result<Self> {
-        Ok(Self(changed_signatures(repo, before, changes)?))
-    }
-
-    /// Those that were lost, and those that hold again.
-    pub(crate) fn to_json(&self) -> (Value, Value) {
-        let listed = |of: fn(&ChangedSignatures) -> &[ItemEntry]| {
-            let listed = self.0.iter().flat_map(|changed| of(changed).iter().map(|entry| (&changed.trace, entry)));
-            let to_json = |(trace, entry): (&TraceName, &ItemEntry)| json!({ "trace": trace.as_str(), "seq": entry.seq, "id": entry.id.to_string() });
-            listed.map(to_json).collect()
-        };
-        (listed(|changed| &changed.lost), listed(|changed| &changed.regained))
-    }
-
-    pub(crate) fn print(&self, context: &Context) -> Result<()> {
-        for ChangedSignatures { trace, lost, regained } in &self.0 {
-            let kinds = [
-                (lost, "signed reasoning is no longer sent, because its context changed"),
-                (regained, "signed reasoning is sent again"),
-            ];
-            for (entries, what) in kinds.into_iter().filter(|(entries, _)| !entries.is_empty()) {
-                let places = entries.iter().map(|entry| Place { at: json!(entry.seq), is_vital: false });
-                writeln!(context.ui, "{trace}: {what}: {}", shown(&places.collect::<Vec<Place>>()))?;
-            }
-        }
-        Ok(())
-    }
 }

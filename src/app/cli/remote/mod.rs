@@ -6,7 +6,7 @@ mod priorities;
 mod pull;
 
 pub(crate) use archive::ArchiveArgs;
-pub(crate) use changed::{Changed, Signatures};
+pub(crate) use changed::{Changed, touched};
 pub(crate) use priorities::{print_priorities, priority_json};
 pub(crate) use pull::{PullArgs, print_received, received_json};
 

@@ -1,6 +1,8 @@
 //! `git trace pull`: merging what others pushed, and saying what it changed.
 
-use super::changed::{Changed, Signatures};
+use std::collections::{HashMap, HashSet};
+
+use super::changed::{Changed, touched};
 use super::priorities::{print_priorities, priority_json};
 use super::{bad_json, remote_of, removes_purged, report_bad};
 use crate::app::cli::flags::QuietArgs;
@@ -76,12 +78,12 @@ impl PullArgs {
             context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
         }
         let archives = self.add_private(repo, &remote, &mut traces)?;
+        let before = Before::read(repo)?;
         // Otherwise a merge would refuse the local traces.
         let received = apply_received(repo, &context.signature()?, &remote)?;
         if !self.json {
             print_received(context, &received)?;
         }
-        let before = Before::read(repo)?;
         let mut answers: Vec<Value> = Vec::new();
         // One trace that cannot be merged stops no other.
         let mut failures = Failures::default();
@@ -97,28 +99,37 @@ impl PullArgs {
         let mut complete = bad.is_empty() && merged.len() == pulls.len();
         let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
+        let (mut own, mut changed) = (HashMap::new(), Vec::new());
         for (Arrival { name, .. }, pulled) in pulls {
             let Some(pulled) = pulled else {
                 answers.push(json!({ "name": name.as_str(), "result": "failed", "commit": null }));
                 continue;
             };
-            let own: Vec<ItemId> = match &pulled.outcome {
-                Outcome::Merged(_, merged) => {
-                    let elsewhere = failures.keep(published_elsewhere(repo, &remote, &name).map_err(Error::from));
-                    let elsewhere = elsewhere.unwrap_or_default();
-                    merged.added.iter().copied().filter(|item| !elsewhere.contains(item)).collect()
-                }
-                _ => Vec::new(),
-            };
-            // With the new priorities: what they leave out may let a new item into the middle.
-            let changed = Changed::between(repo, &name, (pulled.before, &before.record), &pulled.outcome, &own);
-            let changed = failures.keep(changed).unwrap_or_default();
             if self.json {
-                answers.push(pulled_json(&name, &pulled, &changed));
+                answers.push(pulled_json(&name, &pulled));
             } else {
                 print_pulled(context, &remote, &name, &pulled)?;
-                changed.print(context, &name, "pull")?;
             }
+            let (Outcome::FastForward(now) | Outcome::Merged(now, _)) = &pulled.outcome else { continue };
+            if is_private(&name.refname()) {
+                let crumbs = pulled.before.map(|before| Changed::of_crumbs(repo, [before, *now])).transpose();
+                changed.extend(failures.keep(crumbs).flatten().map(|crumbs| (name, crumbs)));
+            } else if let Outcome::Merged(_, merged) = pulled.outcome {
+                let elsewhere = failures.keep(published_elsewhere(repo, &remote, &name).map_err(Error::from));
+                let elsewhere = elsewhere.unwrap_or_default();
+                own.insert(name, merged.added.into_iter().filter(|item| !elsewhere.contains(item)).collect());
+            }
+        }
+        let changes = failures.keep(in_traces(repo, &before, &priorities).map_err(Error::from)).unwrap_or_default();
+        // With the new priorities: what they leave out may let a new item into the middle.
+        for (name, tips) in failures.keep(touched(repo, &before, &priorities)).unwrap_or_default() {
+            let own: HashSet<ItemId> = own.remove(&name).unwrap_or_default();
+            let found = failures.keep(Changed::between(repo, &name, tips, &before, &changes, &own));
+            changed.extend(found.map(|found| (name, found)));
+        }
+        changed.retain(|(_, changed)| !changed.is_empty());
+        if !self.json {
+            changed.iter().try_for_each(|(name, changed)| changed.print(context, name, "pull"))?;
         }
         for (refname, tip) in archives {
             let signature = context.signature()?;
@@ -131,18 +142,15 @@ impl PullArgs {
                 writeln!(context.ui, "{refname}: {}", if is_new { "merged" } else { "up to date" })?;
             }
         }
-        let changes = failures.keep(in_traces(repo, &before, &priorities).map_err(Error::from)).unwrap_or_default();
-        let signatures = failures.keep(Signatures::changed_since(repo, &before, &priorities)).unwrap_or_default();
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
-            let (unsigned, signed) = signatures.to_json();
+            let changed: Vec<Value> = changed.iter().map(|(name, changed)| changed.to_json(name)).collect();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad),
-                "priorities": priorities.len(), "changed_priorities": changes, "unsigned": unsigned, "signed": signed,
+                "priorities": priorities.len(), "changed_priorities": changes, "changed": changed,
                 "rewritten": rewritten, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
-            signatures.print(context)?;
             let is_empty = merged.is_empty() && complete && failures.0.is_none();
             if self.traces.is_empty() && is_empty && !self.quiet.quiet {
                 context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
@@ -236,7 +244,7 @@ pub(crate) fn received_json(received: &Received) -> Value {
     json!({ "ref": refname, "old": old.to_string(), "new": new.to_string(), "own": own, "items": items, "cause": purge })
 }
 
-fn pulled_json(name: &TraceName, pulled: &Pulled, changed: &Changed) -> Value {
+fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
     let (result, commit) = match &pulled.outcome {
         Outcome::UpToDate => ("up_to_date", None),
         Outcome::FastForward(oid) => (if pulled.before.is_none() { "new" } else { "fast_forward" }, Some(*oid)),
@@ -244,11 +252,7 @@ fn pulled_json(name: &TraceName, pulled: &Pulled, changed: &Changed) -> Value {
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    let mut answer = changed.to_json();
-    answer["name"] = name.as_str().into();
-    answer["result"] = result.into();
-    answer["commit"] = commit.map(|oid| oid.to_string()).into();
-    answer
+    json!({ "name": name.as_str(), "result": result, "commit": commit.map(|oid| oid.to_string()) })
 }
 
 fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {

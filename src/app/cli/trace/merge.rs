@@ -1,9 +1,11 @@
 //! `git trace merge`: merges another trace.
 
+use std::collections::HashSet;
+
 use super::pick;
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts, resolved};
-use crate::app::cli::remote::{Changed, Signatures};
+use crate::app::cli::remote::{Changed, print_priorities, priority_json, touched};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail};
 use crate::base::merge::Side;
 use crate::git::Repo;
@@ -11,7 +13,7 @@ use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
-use crate::trace::store::priority::{Before, Changes};
+use crate::trace::store::priority::{Before, ChangedPriority, Changes, in_traces};
 use crate::trace::{Tip, TraceName};
 
 /// Merge another trace into the current one
@@ -84,7 +86,7 @@ impl MergeArgs {
             }
             outcome = now;
         }
-        let effects = Effects::of(repo, &name, &before, &outcome)?;
+        let effects = Effects::of(repo, name.clone(), &before)?;
         match &outcome {
             Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),
@@ -104,27 +106,40 @@ impl MergeArgs {
                 note_unrelated(context, &name, *commit)?;
             }
         }
-        effects.changed.print(context, &name, "merge")?;
-        effects.signatures.print(context)?;
+        effects.print(context)?;
         Ok(ExitStatus::Success)
     }
 }
 
-/// The changes that a merge made in a prompt.
+/// The changes that a merge made in requests.
 pub(crate) struct Effects {
+    name: TraceName,
     changed: Changed,
-    signatures: Signatures,
+    /// A skip of an old import applies where that import is in the history.
+    priorities: Vec<ChangedPriority>,
 }
 
 impl Effects {
-    pub(crate) fn of(repo: &Repo, name: &TraceName, before: &Before, outcome: &Outcome) -> Result<Self> {
-        let changed = Changed::between(repo, name, (before.tip(name), &before.record), outcome, &[])?;
-        Ok(Self { changed, signatures: Signatures::changed_since(repo, before, &Changes::default())? })
+    pub(crate) fn of(repo: &Repo, name: TraceName, before: &Before) -> Result<Self> {
+        let none = Changes::default();
+        let mut priorities = in_traces(repo, before, &none)?;
+        priorities.retain(|change| change.place.as_ref().is_some_and(|(trace, _)| *trace == name));
+        let changed = match touched(repo, before, &none)?.into_iter().find(|(trace, _)| *trace == name) {
+            Some((_, tips)) => Changed::between(repo, &name, tips, before, &priorities, &HashSet::new())?,
+            None => Changed::default(),
+        };
+        Ok(Self { name, changed, priorities })
+    }
+
+    fn print(&self, context: &Context) -> Result<()> {
+        self.changed.print(context, &self.name, "merge")?;
+        print_priorities(context, &self.priorities)
     }
 
     pub(crate) fn add_to(&self, mut answer: Value) -> Value {
-        answer["changed"] = self.changed.to_json();
-        (answer["unsigned"], answer["signed"]) = self.signatures.to_json();
+        let changed = (!self.changed.is_empty()).then(|| self.changed.to_json(&self.name));
+        answer["changed"] = changed.into_iter().collect();
+        answer["changed_priorities"] = self.priorities.iter().map(priority_json).collect();
         answer
     }
 }

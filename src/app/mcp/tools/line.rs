@@ -107,7 +107,7 @@ fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let before = Before::read(repo)?;
     let outcome = context.open(&name)?.merge(&theirs, &options)?;
     let answer = outcome_to_json(repo, &name, &outcome)?;
-    Ok(Effects::of(repo, &name, &before, &outcome)?.add_to(answer).into())
+    Ok(Effects::of(repo, name, &before)?.add_to(answer).into())
 }
 
 fn trace_compress(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
