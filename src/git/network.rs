@@ -71,9 +71,9 @@ impl<'a> Destination<'a> {
     fn settings(self, config: &Config) -> Result<Vec<(String, String)>, GitError> {
         let Some(url) = self.address else { return Ok(Vec::new()) };
         let name = self.name();
-        let mut settings = vec![(format!("remote.{name}.url"), url.to_owned())];
-        // Git does not replace the address once more: of the beginnings that it replaces, the longest one counts.
-        settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), url.to_owned())));
+        // The user's rules match the address, but never this name. Git replaces it once.
+        let mut settings = vec![(format!("remote.{name}.url"), name.to_string())];
+        settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), name.to_string())));
         for key in CONNECTION {
             let values = config.texts(&format!("remote.{}.{key}", self.remote))?;
             settings.extend(values.into_iter().map(|value| (format!("remote.{name}.{key}"), value)));

@@ -1091,6 +1091,42 @@ fn a_push_to_an_address_that_a_setting_replaces_contains_no_other_reasons() {
 }
 
 #[test]
+fn priorities_go_only_where_git_pushes() {
+    for (push, rules, hubs) in [
+        // A rule for pushes does not count for a `pushurl`.
+        (vec!["b.git", "shared.git"], vec![("c.git", "pushInsteadOf", "b.git")], ["b.git", "shared.git"]),
+        // Git replaces an address once.
+        (
+            vec!["b.git", "c.git"],
+            vec![("b.git", "insteadOf", "c.git"), ("c.git", "insteadOf", "b.git")],
+            ["b.git", "c.git"],
+        ),
+        (vec!["a.git"], vec![("b.git", "insteadOf", "a.git"), ("c.git", "insteadOf", "b.git")], ["b.git", "b.git"]),
+    ] {
+        let team = Team::new();
+        for hub in ["a.git", "b.git", "c.git"] {
+            team.git("ada", &["init", "--quiet", "--bare", &format!("../{hub}")]);
+        }
+        for address in &push {
+            team.git("ada", &["config", "--add", "remote.origin.pushurl", &team.path(address)]);
+        }
+        for (base, key, address) in rules {
+            team.git("ada", &["config", &format!("url.{}.{key}", team.path(base)), &team.path(address)]);
+        }
+        team.ok("ada", &["commit", "-m", "a"]);
+        for reason in ["a rule", "another rule"] {
+            team.ok("ada", &["pin", "#0", "--reason", reason]);
+            team.ok("ada", &["push", "origin"]);
+        }
+        for hub in ["a.git", "b.git", "c.git", "shared.git"] {
+            let listed = team.git("ada", &["ls-remote", &format!("file://{}", team.path(hub)), "refs/trace*"]);
+            assert_eq!(listed.lines().count(), if hubs.contains(&hub) { 2 } else { 0 }, "{push:?}: {hub}: {listed}");
+            assert!(listed.is_empty() || team.reasons_at("ada", hub).contains("another rule"), "{push:?}: {hub}");
+        }
+    }
+}
+
+#[test]
 fn a_push_to_a_second_address_contains_no_other_reasons() {
     let team = Team::with_a_secret_reason();
     team.ok("ada", &["push", "origin", "secret"]);
