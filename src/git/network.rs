@@ -273,13 +273,19 @@ impl Repo {
 
     /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
-        if let Some(chosen) = self.config()?.text(CONTEXT_REMOTE)? {
+        let config = self.config()?;
+        if let Some(chosen) = config.text(CONTEXT_REMOTE)? {
             return Ok(chosen);
         }
         let head = self.find_symbolic_ref("HEAD")?;
         let branch = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
-        let remote = branch.map(|branch| self.config()?.text(&format!("branch.{branch}.remote"))).transpose()?;
-        Ok(remote.flatten().unwrap_or_else(|| "origin".to_owned()))
+        let remote = branch.map(|branch| config.text(&format!("branch.{branch}.remote"))).transpose()?.flatten();
+        // A branch may track a local one, whose remote is `.`, or an address.
+        let has_url = |remote: &str| Ok::<_, GitError>(config.text(&format!("remote.{remote}.url"))?.is_some());
+        match remote {
+            Some(remote) if has_url(&remote)? => Ok(remote),
+            _ => Ok("origin".to_owned()),
+        }
     }
 }
 

@@ -1127,6 +1127,21 @@ fn priorities_go_only_where_git_pushes() {
 }
 
 #[test]
+fn a_branch_that_tracks_no_named_remote_does_not_change_the_default() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "a"]);
+    for remote in [".", "https://example.com/fork.git"] {
+        team.git("ada", &["config", "branch.main.remote", remote]);
+        team.ok("ada", &["push"]);
+        team.ok("ada", &["fetch"]);
+        assert_eq!(team.ok("ada", &["pull"]), "main: up to date\n", "{remote}");
+    }
+    team.git("ada", &["remote", "rename", "origin", "hub"]);
+    team.git("ada", &["config", "branch.main.remote", "hub"]);
+    assert_eq!(team.ok("ada", &["push"]), "main: up to date\n");
+}
+
+#[test]
 fn a_push_to_a_second_address_contains_no_other_reasons() {
     let team = Team::with_a_secret_reason();
     team.ok("ada", &["push", "origin", "secret"]);
