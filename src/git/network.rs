@@ -171,14 +171,15 @@ impl Repo {
     }
 
     /// A `git push` that moves no ref here: otherwise git moves the refs that the remote's configured refspecs map, such as the traces
-    /// of a mirror, back to the pushed commits.
+    /// of a mirror, back to the pushed commits. It pushes refspecs, which git refuses for mirrors.
     fn git_push(&self, to: Destination<'_>) -> Result<Process, GitError> {
         // The caller says what to do if the remote rejects a ref.
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
         let mut settings = to.settings(self.config()?)?;
         // Git warns of a path in a key, and refuses line breaks.
         if to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n') {
-            settings.push((format!("remote.{}.fetch", to.remote), "^refs/*".to_owned()));
+            let values = [("fetch", "^refs/*"), ("mirror", "false")];
+            settings.extend(values.map(|(key, value)| (format!("remote.{}.{key}", to.remote), value.to_owned())));
         }
         self.configure(&mut command, &settings);
         Ok(command)

@@ -1142,6 +1142,18 @@ fn a_branch_that_tracks_no_named_remote_does_not_change_the_default() {
 }
 
 #[test]
+fn a_remote_that_mirrors_gets_traces_and_priorities() {
+    let team = Team::new();
+    team.git("ada", &["init", "--quiet", "--bare", "../mirror.git"]);
+    team.git("ada", &["remote", "add", "--mirror=push", "backup", "../mirror.git"]);
+    team.ok("ada", &["commit", "-m", "a"]);
+    team.ok("ada", &["pin", "#0", "--reason", "a rule"]);
+    team.ok("ada", &["push", "backup"]);
+    let refs = team.git("ada", &["--git-dir=../mirror.git", "for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs, "refs/trace-records/priority\nrefs/traces/main\n");
+}
+
+#[test]
 fn a_push_to_a_second_address_contains_no_other_reasons() {
     let team = Team::with_a_secret_reason();
     team.ok("ada", &["push", "origin", "secret"]);
