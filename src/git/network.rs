@@ -89,6 +89,9 @@ const CONNECTION: [&str; 6] = ["receivepack", "uploadpack", "proxy", "proxyAuthM
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
 const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
 
+/// What git and its servers answer if another push interferes. A hook's own words, such as "blocked", are final.
+const CONTENDED: [&str; 4] = ["cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value"];
+
 /// Settings such as `push.followTags` must not push anything else.
 const PUSH: [&str; 3] = ["--porcelain", "--no-follow-tags", "--recurse-submodules=no"];
 
@@ -337,11 +340,11 @@ fn pushed_ref(line: &str) -> Option<PushedRef> {
     let mut parts = line.splitn(3, '\t');
     let (flag, names, summary) = (parts.next()?, parts.next()?, parts.next()?);
     let refname = names.rsplit_once(':')?.1.to_owned();
-    let has = |causes: [&str; 3]| causes.iter().any(|cause| summary.contains(cause));
+    let has = |causes: &[&str]| causes.iter().any(|cause| summary.contains(cause));
     let fate = match flag {
         "=" => PushFate::UpToDate,
-        "!" if has(["fetch first", "non-fast-forward", "stale info"]) => PushFate::Behind,
-        "!" if has(["lock", "failed to update ref", "incorrect old value"]) => PushFate::Contended,
+        "!" if has(&["fetch first", "non-fast-forward", "stale info"]) => PushFate::Behind,
+        "!" if has(&CONTENDED) => PushFate::Contended,
         "!" => PushFate::Refused,
         _ => PushFate::Moved,
     };

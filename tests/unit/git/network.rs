@@ -13,7 +13,9 @@ fn porcelain_lines_tell_what_became_of_each_ref() {
             "!\trefs/traces/a:refs/traces/a\t[remote rejected] (cannot lock ref 'refs/traces/a')",
             Some(PushFate::Contended),
         ),
+        ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (failed to lock)", Some(PushFate::Contended)),
         ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (hook declined)", Some(PushFate::Refused)),
+        ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (blocked: unlock it)", Some(PushFate::Refused)),
         ("To ../bare.git", None),
         ("Done", None),
     ] {
