@@ -20,9 +20,15 @@ pub(crate) struct PushedRef {
     pub(crate) refname: String,
     pub(crate) fate: PushFate,
     pub(crate) summary: String,
+    /// The address that answered, as [`shown_address`]; `None` if the name of the remote tells it.
+    pub(crate) address: Option<String>,
 }
 
 impl PushedRef {
+    pub(crate) fn new(refname: impl Into<String>, fate: PushFate, summary: impl Into<String>) -> Self {
+        Self { refname: refname.into(), fate, summary: summary.into(), address: None }
+    }
+
     pub(crate) fn is_accepted(&self) -> bool {
         matches!(self.fate, PushFate::Moved | PushFate::UpToDate)
     }
@@ -54,9 +60,9 @@ pub(crate) struct Destination<'a> {
     pub(crate) address: Option<&'a str>,
 }
 
-impl<'a> From<&'a str> for Destination<'a> {
-    fn from(remote: &'a str) -> Self {
-        Self { remote, address: None }
+impl<'a, S: AsRef<str> + ?Sized> From<&'a S> for Destination<'a> {
+    fn from(remote: &'a S) -> Self {
+        Self { remote: remote.as_ref(), address: None }
     }
 }
 
@@ -111,20 +117,31 @@ pub(crate) const CONTEXT_REMOTE: &str = "trace.contextRemote";
 
 impl Repo {
     /// The refs of a remote that match patterns of `git ls-remote` (none: all), without peeled tags.
-    pub(crate) fn list_remote(&self, remote: &str, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
-        self.ls_remote(&[&["--refs", "--", remote], patterns].concat())
+    pub(crate) fn list_remote<'a>(
+        &self,
+        remote: impl Into<Destination<'a>>,
+        patterns: &[&str],
+    ) -> Result<Vec<(String, Oid)>, GitError> {
+        self.ls_remote(remote.into(), &["--refs"], patterns)
     }
 
     /// All refs of a remote. An annotated tag `NAME` is followed by its target as `NAME^{}`.
-    pub(crate) fn list_remote_with_targets(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
-        let mut listed = self.ls_remote(&["--", remote])?;
+    pub(crate) fn list_remote_with_targets(&self, remote: Destination<'_>) -> Result<Vec<(String, Oid)>, GitError> {
+        let mut listed = self.ls_remote(remote, &[], &[])?;
         listed.retain(|(refname, _)| refname.starts_with("refs/"));
         Ok(listed)
     }
 
-    fn ls_remote(&self, args: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
+    fn ls_remote(
+        &self,
+        from: Destination<'_>,
+        options: &[&str],
+        patterns: &[&str],
+    ) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
-        let listed = text_of(command.args(args).stdin(Stdio::inherit()).show_stderr())?;
+        self.configure(&mut command, &from.settings(self.config()?)?);
+        command.args(options).args(["--", &*from.name()]).args(patterns);
+        let listed = text_of(command.stdin(Stdio::inherit()).show_stderr())?;
         let named =
             |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
         listed.lines().filter_map(named).collect()
@@ -132,21 +149,24 @@ impl Repo {
 
     /// Pushes any number of refspecs, in as many calls of git as their length needs.
     ///
-    /// Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
-    pub(crate) fn push(&self, remote: &str, outgoing: &[Outgoing]) -> Result<Vec<PushedRef>, GitError> {
-        let mut pushed = Vec::new();
+    /// Git's progress and messages go to stderr. Each address of a remote gives an answer. Fails only if git could not talk to one.
+    pub(crate) fn push<'a>(
+        &self,
+        to: impl Into<Destination<'a>>,
+        outgoing: &[Outgoing],
+    ) -> Result<Vec<PushedRef>, GitError> {
+        let (to, mut pushed) = (to.into(), Vec::new());
         for batch in batches(outgoing, MAX_ARGUMENTS) {
-            let mut command = self.git_push(remote.into())?;
+            let mut command = self.git_push(to)?;
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
-            command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
+            command.arg("--").arg(&*to.name()).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
             pushed.extend(pushed_refs(answer, |_| above("push"))?);
         }
         Ok(pushed)
     }
 
-    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself. Each address of a remote gives
-    /// an answer.
+    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
     pub(crate) fn push_quietly(&self, to: Destination<'_>, outgoing: &Outgoing) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git_push(to)?;
         command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
@@ -304,6 +324,19 @@ fn public_host(address: &str) -> Option<&'static str> {
     PUBLIC_HOSTS.into_iter().find(|known| host == *known || host.strip_suffix(known).is_some_and(|www| www == "www."))
 }
 
+/// An address as git shows it after a push: without a user and a password.
+pub(crate) fn shown_address(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, _)| url.split_at(scheme.len() + 3));
+    let host = rest.split('/').next().unwrap_or(rest);
+    match host.split_once('@') {
+        // Without a scheme, this may also be a path.
+        Some((user, host)) if !scheme.is_empty() || host.contains(':') => {
+            format!("{scheme}{}", &rest[user.len() + 1..])
+        }
+        _ => url.to_owned(),
+    }
+}
+
 /// Splits refspecs so that each part has at most `limit` bytes of arguments, or one refspec.
 fn batches(outgoing: &[Outgoing], limit: usize) -> Vec<&[Outgoing]> {
     let (mut batches, mut rest) = (Vec::new(), outgoing);
@@ -327,8 +360,15 @@ fn above(command: &str) -> GitError {
 }
 
 fn pushed_refs(answer: Answer, failed: impl FnOnce(Answer) -> GitError) -> Result<Vec<PushedRef>, GitError> {
-    let pushed: Vec<PushedRef> = String::from_utf8_lossy(&answer.stdout).lines().filter_map(pushed_ref).collect();
-    if pushed.is_empty() && !answer.is_success() {
+    let (mut pushed, mut address) = (Vec::new(), None);
+    for line in String::from_utf8_lossy(&answer.stdout).lines() {
+        match line.strip_prefix("To ") {
+            Some(named) => address = Some(named.to_owned()),
+            None => pushed.extend(pushed_ref(line).map(|one| PushedRef { address: address.clone(), ..one })),
+        }
+    }
+    // An address that cannot be reached gives no answer.
+    if !answer.is_success() && pushed.iter().all(PushedRef::is_accepted) {
         return Err(failed(answer));
     }
     effect::note_change();
@@ -348,7 +388,7 @@ fn pushed_ref(line: &str) -> Option<PushedRef> {
         "!" => PushFate::Refused,
         _ => PushFate::Moved,
     };
-    Some(PushedRef { refname, fate, summary: summary.to_owned() })
+    Some(PushedRef::new(refname, fate, summary))
 }
 
 #[cfg(test)]
