@@ -110,6 +110,20 @@ impl Git {
         }
     }
 
+    /// The filter that each path of the work tree is stored through, such as `lfs`: its blobs are not what the user sees.
+    pub(crate) fn filters(&self, paths: &[&[u8]]) -> Result<Vec<Option<String>>, GitError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let root = Self::in_folder(self.toplevel().unwrap_or_else(|_| self.folder.clone()));
+        let input: Vec<u8> = paths.iter().flat_map(|path| [*path, b"\0"].concat()).collect();
+        let listed = root.ask_with(&["check-attr", "-z", "--stdin", "filter"], input)?.into_stdout()?;
+        // `<path>\0filter\0<value>\0`
+        let values = listed.split(|byte| *byte == 0).skip(2).step_by(3).map(String::from_utf8_lossy);
+        let is_filter = |value: &str| !["unspecified", "unset", "set"].contains(&value);
+        Ok(values.map(|value| Some(value.into_owned()).filter(|value| is_filter(value))).collect())
+    }
+
     /// Passes each blob, named as git names objects (`<commit>:<path>`), to `take` in order; `None` if it is missing.
     pub(crate) fn blobs<E: From<GitError>>(
         &self,

@@ -20,9 +20,15 @@ pub(crate) struct PushedRef {
     pub(crate) refname: String,
     pub(crate) fate: PushFate,
     pub(crate) summary: String,
+    /// The address that answered, as [`shown_address`]; `None` if the name of the remote tells it.
+    pub(crate) address: Option<String>,
 }
 
 impl PushedRef {
+    pub(crate) fn new(refname: impl Into<String>, fate: PushFate, summary: impl Into<String>) -> Self {
+        Self { refname: refname.into(), fate, summary: summary.into(), address: None }
+    }
+
     pub(crate) fn is_accepted(&self) -> bool {
         matches!(self.fate, PushFate::Moved | PushFate::UpToDate)
     }
@@ -54,9 +60,9 @@ pub(crate) struct Destination<'a> {
     pub(crate) address: Option<&'a str>,
 }
 
-impl<'a> From<&'a str> for Destination<'a> {
-    fn from(remote: &'a str) -> Self {
-        Self { remote, address: None }
+impl<'a, S: AsRef<str> + ?Sized> From<&'a S> for Destination<'a> {
+    fn from(remote: &'a S) -> Self {
+        Self { remote: remote.as_ref(), address: None }
     }
 }
 
@@ -71,9 +77,9 @@ impl<'a> Destination<'a> {
     fn settings(self, config: &Config) -> Result<Vec<(String, String)>, GitError> {
         let Some(url) = self.address else { return Ok(Vec::new()) };
         let name = self.name();
-        let mut settings = vec![(format!("remote.{name}.url"), url.to_owned())];
-        // Git does not replace the address once more: of the beginnings that it replaces, the longest one counts.
-        settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), url.to_owned())));
+        // The user's rules match the address, but never this name. Git replaces it once.
+        let mut settings = vec![(format!("remote.{name}.url"), name.to_string())];
+        settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), name.to_string())));
         for key in CONNECTION {
             let values = config.texts(&format!("remote.{}.{key}", self.remote))?;
             settings.extend(values.into_iter().map(|value| (format!("remote.{name}.{key}"), value)));
@@ -88,6 +94,9 @@ const CONNECTION: [&str; 6] = ["receivepack", "uploadpack", "proxy", "proxyAuthM
 /// How many bytes of refspecs one call of `git push` gets, which reads none from its stdin. Systems limit all arguments together with
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
 const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
+
+/// What git and its servers answer if another push interferes. A hook's own words, such as "blocked", are final.
+const CONTENDED: [&str; 4] = ["cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value"];
 
 /// Settings such as `push.followTags` must not push anything else.
 const PUSH: [&str; 3] = ["--porcelain", "--no-follow-tags", "--recurse-submodules=no"];
@@ -108,20 +117,31 @@ pub(crate) const CONTEXT_REMOTE: &str = "trace.contextRemote";
 
 impl Repo {
     /// The refs of a remote that match patterns of `git ls-remote` (none: all), without peeled tags.
-    pub(crate) fn list_remote(&self, remote: &str, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
-        self.ls_remote(&[&["--refs", "--", remote], patterns].concat())
+    pub(crate) fn list_remote<'a>(
+        &self,
+        remote: impl Into<Destination<'a>>,
+        patterns: &[&str],
+    ) -> Result<Vec<(String, Oid)>, GitError> {
+        self.ls_remote(remote.into(), &["--refs"], patterns)
     }
 
     /// All refs of a remote. An annotated tag `NAME` is followed by its target as `NAME^{}`.
-    pub(crate) fn list_remote_with_targets(&self, remote: &str) -> Result<Vec<(String, Oid)>, GitError> {
-        let mut listed = self.ls_remote(&["--", remote])?;
+    pub(crate) fn list_remote_with_targets(&self, remote: Destination<'_>) -> Result<Vec<(String, Oid)>, GitError> {
+        let mut listed = self.ls_remote(remote, &[], &[])?;
         listed.retain(|(refname, _)| refname.starts_with("refs/"));
         Ok(listed)
     }
 
-    fn ls_remote(&self, args: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
+    fn ls_remote(
+        &self,
+        from: Destination<'_>,
+        options: &[&str],
+        patterns: &[&str],
+    ) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
-        let listed = text_of(command.args(args).stdin(Stdio::inherit()).show_stderr())?;
+        self.configure(&mut command, &from.settings(self.config()?)?);
+        command.args(options).args(["--", &*from.name()]).args(patterns);
+        let listed = text_of(command.stdin(Stdio::inherit()).show_stderr())?;
         let named =
             |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
         listed.lines().filter_map(named).collect()
@@ -129,21 +149,24 @@ impl Repo {
 
     /// Pushes any number of refspecs, in as many calls of git as their length needs.
     ///
-    /// Git's progress and messages go to stderr. Fails only if git could not talk to the remote.
-    pub(crate) fn push(&self, remote: &str, outgoing: &[Outgoing]) -> Result<Vec<PushedRef>, GitError> {
-        let mut pushed = Vec::new();
+    /// Git's progress and messages go to stderr. Each address of a remote gives an answer. Fails only if git could not talk to one.
+    pub(crate) fn push<'a>(
+        &self,
+        to: impl Into<Destination<'a>>,
+        outgoing: &[Outgoing],
+    ) -> Result<Vec<PushedRef>, GitError> {
+        let (to, mut pushed) = (to.into(), Vec::new());
         for batch in batches(outgoing, MAX_ARGUMENTS) {
-            let mut command = self.git_push(remote.into())?;
+            let mut command = self.git_push(to)?;
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
-            command.arg("--").arg(remote).args(batch.iter().map(|one| &one.refspec));
+            command.arg("--").arg(&*to.name()).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
             pushed.extend(pushed_refs(answer, |_| above("push"))?);
         }
         Ok(pushed)
     }
 
-    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself. Each address of a remote gives
-    /// an answer.
+    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
     pub(crate) fn push_quietly(&self, to: Destination<'_>, outgoing: &Outgoing) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git_push(to)?;
         command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
@@ -171,14 +194,15 @@ impl Repo {
     }
 
     /// A `git push` that moves no ref here: otherwise git moves the refs that the remote's configured refspecs map, such as the traces
-    /// of a mirror, back to the pushed commits.
+    /// of a mirror, back to the pushed commits. It pushes refspecs, which git refuses for mirrors.
     fn git_push(&self, to: Destination<'_>) -> Result<Process, GitError> {
         // The caller says what to do if the remote rejects a ref.
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
         let mut settings = to.settings(self.config()?)?;
         // Git warns of a path in a key, and refuses line breaks.
         if to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n') {
-            settings.push((format!("remote.{}.fetch", to.remote), "^refs/*".to_owned()));
+            let values = [("fetch", "^refs/*"), ("mirror", "false")];
+            settings.extend(values.map(|(key, value)| (format!("remote.{}.{key}", to.remote), value.to_owned())));
         }
         self.configure(&mut command, &settings);
         Ok(command)
@@ -273,13 +297,19 @@ impl Repo {
 
     /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
-        if let Some(chosen) = self.config()?.text(CONTEXT_REMOTE)? {
+        let config = self.config()?;
+        if let Some(chosen) = config.text(CONTEXT_REMOTE)? {
             return Ok(chosen);
         }
         let head = self.find_symbolic_ref("HEAD")?;
         let branch = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
-        let remote = branch.map(|branch| self.config()?.text(&format!("branch.{branch}.remote"))).transpose()?;
-        Ok(remote.flatten().unwrap_or_else(|| "origin".to_owned()))
+        let remote = branch.map(|branch| config.text(&format!("branch.{branch}.remote"))).transpose()?.flatten();
+        // A branch may track a local one, whose remote is `.`, or an address.
+        let has_url = |remote: &str| Ok::<_, GitError>(config.text(&format!("remote.{remote}.url"))?.is_some());
+        match remote {
+            Some(remote) if has_url(&remote)? => Ok(remote),
+            _ => Ok("origin".to_owned()),
+        }
     }
 }
 
@@ -292,6 +322,19 @@ fn public_host(address: &str) -> Option<&'static str> {
     let host = rest.split(['/', ':']).find(|part| part.rsplit('@').next().is_some_and(|host| host.contains('.')))?;
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
     PUBLIC_HOSTS.into_iter().find(|known| host == *known || host.strip_suffix(known).is_some_and(|www| www == "www."))
+}
+
+/// An address as git shows it after a push: without a user and a password.
+pub(crate) fn shown_address(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, _)| url.split_at(scheme.len() + 3));
+    let host = rest.split('/').next().unwrap_or(rest);
+    match host.split_once('@') {
+        // Without a scheme, this may also be a path.
+        Some((user, host)) if !scheme.is_empty() || host.contains(':') => {
+            format!("{scheme}{}", &rest[user.len() + 1..])
+        }
+        _ => url.to_owned(),
+    }
 }
 
 /// Splits refspecs so that each part has at most `limit` bytes of arguments, or one refspec.
@@ -317,8 +360,15 @@ fn above(command: &str) -> GitError {
 }
 
 fn pushed_refs(answer: Answer, failed: impl FnOnce(Answer) -> GitError) -> Result<Vec<PushedRef>, GitError> {
-    let pushed: Vec<PushedRef> = String::from_utf8_lossy(&answer.stdout).lines().filter_map(pushed_ref).collect();
-    if pushed.is_empty() && !answer.is_success() {
+    let (mut pushed, mut address) = (Vec::new(), None);
+    for line in String::from_utf8_lossy(&answer.stdout).lines() {
+        match line.strip_prefix("To ") {
+            Some(named) => address = Some(named.to_owned()),
+            None => pushed.extend(pushed_ref(line).map(|one| PushedRef { address: address.clone(), ..one })),
+        }
+    }
+    // An address that cannot be reached gives no answer.
+    if !answer.is_success() && pushed.iter().all(PushedRef::is_accepted) {
         return Err(failed(answer));
     }
     effect::note_change();
@@ -330,15 +380,15 @@ fn pushed_ref(line: &str) -> Option<PushedRef> {
     let mut parts = line.splitn(3, '\t');
     let (flag, names, summary) = (parts.next()?, parts.next()?, parts.next()?);
     let refname = names.rsplit_once(':')?.1.to_owned();
-    let has = |causes: [&str; 3]| causes.iter().any(|cause| summary.contains(cause));
+    let has = |causes: &[&str]| causes.iter().any(|cause| summary.contains(cause));
     let fate = match flag {
         "=" => PushFate::UpToDate,
-        "!" if has(["fetch first", "non-fast-forward", "stale info"]) => PushFate::Behind,
-        "!" if has(["lock", "failed to update ref", "incorrect old value"]) => PushFate::Contended,
+        "!" if has(&["fetch first", "non-fast-forward", "stale info"]) => PushFate::Behind,
+        "!" if has(&CONTENDED) => PushFate::Contended,
         "!" => PushFate::Refused,
         _ => PushFate::Moved,
     };
-    Some(PushedRef { refname, fate, summary: summary.to_owned() })
+    Some(PushedRef::new(refname, fate, summary))
 }
 
 #[cfg(test)]

@@ -98,6 +98,48 @@ fn check_reads_the_index_and_nothing_else() {
 }
 
 #[test]
+fn a_file_that_is_stored_through_a_filter_is_not_judged_by_its_blob() {
+    let place = Playground::new();
+    for (key, value) in [("clean", "base64"), ("smudge", "base64 -d"), ("required", "true")] {
+        place.git(&["config", &format!("filter.hidden.{key}"), value]);
+    }
+    place.write(".gitattributes", "*.jsonl filter=hidden merge=binary\n");
+    place.write(STORE, line("api.a", "0", 0) + &line("api.b", "0", 0));
+    place.git(&["add", "-A"]);
+    let warned = "\
+.synapse/breadcrumbs.jsonl:1:1: filtered: git stores the file through the filter `hidden`, so it was not checked; \
+except it from the filter in `.gitattributes`
+--- stderr
+files checked: 1, errors: 0, warnings: 1
+";
+    assert_eq!(place.trace(&["check", "--staged"]), warned);
+    place.commit("base");
+    assert_eq!(place.trace(&["check"]), warned);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "api.a"]), @"
+    --- stderr
+    error: cannot read the history of `.synapse/breadcrumbs.jsonl`: git stores it through the filter `hidden`
+    hint: `git cat-file --filters REV:.synapse/breadcrumbs.jsonl` prints a version of the file
+    [exit 2]
+    ");
+    place.git(&["checkout", "-q", "-b", "side"]);
+    place.write(STORE, line("api.a", "0", 0) + &line("api.b", "theirs", 2));
+    place.commit("theirs");
+    place.git(&["checkout", "-q", "main"]);
+    place.write(STORE, line("api.a", "ours", 1) + &line("api.b", "0", 0));
+    place.commit("ours");
+    // Git leaves our version, without markers.
+    assert!(place.try_git(&["merge", "side"]).contains("CONFLICT"));
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"resolved .synapse/breadcrumbs.jsonl; now `git add` it");
+    assert_eq!(place.read(STORE), line("api.a", "ours", 1) + &line("api.b", "theirs", 2));
+    // What is a secret in the blob is one for everybody.
+    place.write(".gitattributes", "*.jsonl filter=none\n");
+    place.write(STORE, "rubbish ghp_".to_owned() + &"a1B2".repeat(9) + "\n");
+    place.git(&["add", "-A"]);
+    let found = place.trace(&["check", "--staged"]);
+    assert!(found.contains(":1:9: secret: ") && found.contains("errors: 1, warnings: 1"), "{found}");
+}
+
+#[test]
 fn check_works_without_a_working_tree() {
     let mut place = Playground::new();
     place.write(STORE, "rubbish\n");

@@ -1338,3 +1338,67 @@ fn a_pull_removes_no_commit_that_the_commit_graph_still_names() {
         repo.git(&["commit-graph", "verify"]);
     });
 }
+
+/// A remote whose second address has what a colleague pushed only there.
+fn with_two_addresses() -> (TestRepo, std::path::PathBuf) {
+    let (mut repo, clone) = shared();
+    repo.git(&["clone", "-q", "--mirror", "../origin.git", "../other.git"]);
+    repo.within(&clone, |repo| {
+        repo.git(&["remote", "set-url", "origin", "../other.git"]);
+        repo.text(&["pull"]);
+        repo.say(&format!("again {SECRET}"));
+        repo.text(&["branch", "more"]);
+        repo.text(&["push", "origin", "main", "more"]);
+    });
+    (repo, clone)
+}
+
+fn is_at(repo: &TestRepo, hub: &str) -> bool {
+    let log = repo.git(&[&format!("--git-dir=../{hub}"), "log", "-m", "-p", "--all", "--format=%B"]);
+    log.contains("horse")
+}
+
+fn purge_at_origin(repo: &TestRepo, args: &[&str]) -> (Option<i32>, String) {
+    let args = [&["purge", "--text", "-", "--reason", "leaked", "--push", "origin"], args].concat();
+    let output = repo.run(&args, SECRET.as_bytes());
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn each_address_of_a_remote_is_purged() {
+    let (mut repo, clone) = with_two_addresses();
+    for hub in ["../origin.git", "../other.git"] {
+        repo.git(&["config", "--add", "remote.origin.pushurl", hub]);
+    }
+    let (status, said) = purge_at_origin(&repo, &["--yes"]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("refs/traces/more → ../other.git: "), "{said}");
+    assert_eq!(["origin.git", "other.git"].map(|hub| is_at(&repo, hub)), [false; 2], "{said}");
+    check(&repo);
+    // Both have the same items afterwards, except those that only one of them had.
+    repo.text(&["pull"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "again [purged: leaked]"]);
+    });
+}
+
+#[test]
+fn an_address_that_is_only_fetched_from_is_named_and_stays() {
+    let (repo, _) = with_two_addresses();
+    repo.git(&["config", "remote.origin.pushurl", "../other.git"]);
+    for args in ["--dry-run", "--yes", "--yes"] {
+        let before = repo.git(&["ls-remote", "../origin.git"]);
+        let (status, said) = purge_at_origin(&repo, &[args]);
+        assert_eq!(status, Some(1), "{said}");
+        let left =
+            "refs/traces/main → ../origin.git: contains what was purged, and stays: git only fetches from this address";
+        assert!(said.contains(left), "{args}: {said}");
+        assert_eq!(repo.git(&["ls-remote", "../origin.git"]), before);
+        assert_eq!(is_at(&repo, "other.git"), args == "--dry-run", "{said}");
+    }
+    repo.git(&["remote", "add", "hub", "../origin.git"]);
+    repo.text(&["purge", "--push", "hub", "--yes"]);
+    assert!(!is_at(&repo, "origin.git"));
+    repo.text(&["purge", "--push", "origin", "--yes"]);
+}

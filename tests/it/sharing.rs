@@ -1091,6 +1091,105 @@ fn a_push_to_an_address_that_a_setting_replaces_contains_no_other_reasons() {
 }
 
 #[test]
+fn priorities_go_only_where_git_pushes() {
+    for (push, rules, hubs) in [
+        // A rule for pushes does not count for a `pushurl`.
+        (vec!["b.git", "shared.git"], vec![("c.git", "pushInsteadOf", "b.git")], ["b.git", "shared.git"]),
+        // Git replaces an address once.
+        (
+            vec!["b.git", "c.git"],
+            vec![("b.git", "insteadOf", "c.git"), ("c.git", "insteadOf", "b.git")],
+            ["b.git", "c.git"],
+        ),
+        (vec!["a.git"], vec![("b.git", "insteadOf", "a.git"), ("c.git", "insteadOf", "b.git")], ["b.git", "b.git"]),
+    ] {
+        let team = Team::new();
+        for hub in ["a.git", "b.git", "c.git"] {
+            team.git("ada", &["init", "--quiet", "--bare", &format!("../{hub}")]);
+        }
+        for address in &push {
+            team.git("ada", &["config", "--add", "remote.origin.pushurl", &team.path(address)]);
+        }
+        for (base, key, address) in rules {
+            team.git("ada", &["config", &format!("url.{}.{key}", team.path(base)), &team.path(address)]);
+        }
+        team.ok("ada", &["commit", "-m", "a"]);
+        for reason in ["a rule", "another rule"] {
+            team.ok("ada", &["pin", "#0", "--reason", reason]);
+            team.ok("ada", &["push", "origin"]);
+        }
+        for hub in ["a.git", "b.git", "c.git", "shared.git"] {
+            let listed = team.git("ada", &["ls-remote", &format!("file://{}", team.path(hub)), "refs/trace*"]);
+            assert_eq!(listed.lines().count(), if hubs.contains(&hub) { 2 } else { 0 }, "{push:?}: {hub}: {listed}");
+            assert!(listed.is_empty() || team.reasons_at("ada", hub).contains("another rule"), "{push:?}: {hub}");
+        }
+    }
+}
+
+#[test]
+fn the_address_that_rejects_a_trace_is_named_with_a_way_to_merge_it() {
+    for is_fetched_only in [false, true] {
+        let team = Team::new();
+        team.ok("ada", &["commit", "-m", "one"]);
+        team.ok("ada", &["push"]);
+        team.git("ada", &["clone", "--quiet", "--mirror", "../shared.git", "../other.git"]);
+        team.git("bob", &["remote", "set-url", "origin", "../other.git"]);
+        team.ok("bob", &["pull"]);
+        team.ok("bob", &["commit", "-m", "theirs"]);
+        team.ok("bob", &["push"]);
+        for address in ["../other.git", "../shared.git"].iter().take(if is_fetched_only { 1 } else { 2 }) {
+            team.git("ada", &["config", "--add", "remote.origin.pushurl", address]);
+        }
+        team.ok("ada", &["commit", "-m", "ours"]);
+        let output = run(team.home.command("git-trace").arg("push").current_dir(team.path("ada")), b"");
+        assert_eq!(output.status.code(), Some(1));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(stdout.contains("main → ../other.git: [rejected]"), "{stdout}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let hint = "hint: ../other.git has commits that are not at the address that is fetched from: \
+            `git remote add NAME ../other.git` and `git trace pull NAME` merge them\n";
+        assert!(stderr.ends_with(hint), "{stderr}");
+        team.git("ada", &["remote", "add", "other", "../other.git"]);
+        team.ok("ada", &["pull", "other"]);
+        team.ok("ada", &["push", "origin"]);
+        team.ok("bob", &["pull"]);
+        let log = |who| team.git(who, &["log", "--format=%s", "refs/traces/main"]);
+        assert_eq!(log("ada"), log("bob"));
+        // No address is forgotten because another one answers.
+        team.git("ada", &["config", "--add", "remote.origin.pushurl", "../nowhere.git"]);
+        team.ok("ada", &["commit", "-m", "more"]);
+        assert_eq!(team.run("ada", &["push", "origin"]).0, Some(2));
+    }
+}
+
+#[test]
+fn a_remote_that_mirrors_gets_traces_and_priorities() {
+    let team = Team::new();
+    team.git("ada", &["init", "--quiet", "--bare", "../mirror.git"]);
+    team.git("ada", &["remote", "add", "--mirror=push", "backup", "../mirror.git"]);
+    team.ok("ada", &["commit", "-m", "a"]);
+    team.ok("ada", &["pin", "#0", "--reason", "a rule"]);
+    team.ok("ada", &["push", "backup"]);
+    let refs = team.git("ada", &["--git-dir=../mirror.git", "for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs, "refs/trace-records/priority\nrefs/traces/main\n");
+}
+
+#[test]
+fn a_branch_that_tracks_no_named_remote_does_not_change_the_default() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "a"]);
+    for remote in [".", "https://example.com/fork.git"] {
+        team.git("ada", &["config", "branch.main.remote", remote]);
+        team.ok("ada", &["push"]);
+        team.ok("ada", &["fetch"]);
+        assert_eq!(team.ok("ada", &["pull"]), "main: up to date\n", "{remote}");
+    }
+    team.git("ada", &["remote", "rename", "origin", "hub"]);
+    team.git("ada", &["config", "branch.main.remote", "hub"]);
+    assert_eq!(team.ok("ada", &["push"]), "main: up to date\n");
+}
+
+#[test]
 fn a_push_to_a_second_address_contains_no_other_reasons() {
     let team = Team::with_a_secret_reason();
     team.ok("ada", &["push", "origin", "secret"]);

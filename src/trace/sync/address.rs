@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use super::lines::fetched_ref;
 use super::tracking_ref;
 use crate::base::replace::{Access, put};
-use crate::git::{Destination, GitError, Repo};
+use crate::git::{Destination, GitError, PushedRef, Repo, shown_address};
 use crate::trace::TraceError;
 
-/// Deletes the remote-tracking refs of a remote whose addresses have changed since the last call, or are not known to be the same.
-pub(super) fn forget_other_address(repo: &Repo, remote: &str) -> Result<(), TraceError> {
-    let digest = digest(repo, remote)?;
+/// Deletes the remote-tracking refs of a remote whose addresses, or the one that is fetched from, have changed since the last call, or are
+/// not known to be the same.
+pub(super) fn forget_other_address<'a>(repo: &Repo, from: impl Into<Destination<'a>>) -> Result<(), TraceError> {
+    let from = from.into();
+    let (remote, digest) = (from.remote, digest(repo, from)?);
     let path = path(repo, remote);
     if fs::read_to_string(&path).is_ok_and(|known| known == digest) {
         return Ok(());
@@ -26,7 +28,7 @@ pub(super) fn forget_other_address(repo: &Repo, remote: &str) -> Result<(), Trac
 /// Remembers the addresses of a remote from which nothing was fetched yet.
 pub(super) fn note_address(repo: &Repo, remote: &str) -> Result<(), TraceError> {
     if fetched(repo, remote)?.is_empty() {
-        remember(&path(repo, remote), &digest(repo, remote)?);
+        remember(&path(repo, remote), &digest(repo, remote.into())?);
     }
     Ok(())
 }
@@ -46,8 +48,12 @@ fn remember(path: &Path, digest: &str) {
 }
 
 /// An address may contain a password.
-fn digest(repo: &Repo, remote: &str) -> Result<String, GitError> {
-    let both = [repo.addresses(remote, false)?, repo.addresses(remote, true)?];
+fn digest(repo: &Repo, from: Destination<'_>) -> Result<String, GitError> {
+    let fetched = match from.address {
+        Some(address) => Some(address.to_owned()),
+        None => fetch_address(repo, from.remote)?,
+    };
+    let both = [fetched.into_iter().collect(), repo.addresses(from.remote, true)?];
     Ok(blake3::hash(both.map(|list| list.join("\n")).join("\n\n").as_bytes()).to_hex().to_string())
 }
 
@@ -56,37 +62,73 @@ fn path(repo: &Repo, remote: &str) -> PathBuf {
     repo.common_dir().join("trace").join("cache").join("remotes").join(file)
 }
 
-/// Where a history of lines is pushed to.
-pub(super) struct Target {
+/// Leaves out the address that git fetches from in answers: the remote's name tells it.
+pub(super) fn leave_out_fetched(repo: &Repo, remote: &str, answers: &mut [PushedRef]) -> Result<(), GitError> {
+    let fetched = fetch_address(repo, remote)?.map(|address| shown_address(&address));
+    for answer in answers {
+        answer.address.take_if(|address| fetched.as_ref() == Some(address));
+    }
+    Ok(())
+}
+
+/// The address that git fetches from.
+fn fetch_address(repo: &Repo, remote: &str) -> Result<Option<String>, GitError> {
+    Ok(repo.addresses(remote, false)?.into_iter().next())
+}
+
+/// An address of a remote.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Target {
+    pub(crate) remote: String,
     /// `None`: the remote as it is.
     push: Option<String>,
     /// Where its state is fetched from; `None`: the remote, whose state was fetched.
     fetch: Option<String>,
+    /// Git pushes to other addresses.
+    pub(super) is_fetched_only: bool,
 }
 
 impl Target {
-    pub(super) fn push<'a>(&'a self, remote: &'a str) -> Destination<'a> {
-        Destination { remote, address: self.push.as_deref() }
+    pub(super) fn push(&self) -> Destination<'_> {
+        Destination { remote: &self.remote, address: self.push.as_deref() }
     }
 
-    pub(super) fn fetch<'a>(&'a self, remote: &'a str) -> Destination<'a> {
-        Destination { remote, address: self.fetch.as_deref() }
+    pub(crate) fn fetch(&self) -> Destination<'_> {
+        Destination { remote: &self.remote, address: self.fetch.as_deref() }
     }
 
-    pub(super) fn is_fetched(&self) -> bool {
-        self.fetch.is_none()
+    /// Answers of the remote as answers of this address.
+    pub(super) fn name(&self, answers: &mut [PushedRef]) {
+        for answer in answers {
+            answer.address = self.fetch.as_deref().map(shown_address);
+        }
     }
 }
 
 /// Where pushes to a remote go. Each of several addresses may have another state. The one that fetches come from is the last, so that
 /// the remote-tracking ref has its state afterwards.
 pub(super) fn targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceError> {
-    let from = repo.addresses(remote, false)?.into_iter().next();
+    let from = fetch_address(repo, remote)?;
     let mut to = repo.addresses(remote, true)?;
-    if let [address] = &*to {
-        let fetch = (from.as_ref() != Some(address)).then(|| address.clone());
-        return Ok(vec![Target { push: None, fetch }]);
-    }
     to.sort_by_key(|address| from.as_ref() == Some(address));
-    Ok(to.into_iter().map(|address| Target { push: Some(address.clone()), fetch: Some(address) }).collect())
+    let is_single = to.len() == 1;
+    let target = |address: String| Target {
+        remote: remote.to_owned(),
+        push: (!is_single).then(|| address.clone()),
+        fetch: (!is_single || from.as_ref() != Some(&address)).then_some(address),
+        is_fetched_only: false,
+    };
+    Ok(to.into_iter().map(target).collect())
+}
+
+/// All addresses of a remote, also that from which git only fetches.
+pub(crate) fn all_targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceError> {
+    let mut all = targets(repo, remote)?;
+    let from = fetch_address(repo, remote)?;
+    if let Some(from) = from
+        && !repo.addresses(remote, true)?.contains(&from)
+    {
+        all.push(Target { remote: remote.to_owned(), push: None, fetch: Some(from), is_fetched_only: true });
+    }
+    Ok(all)
 }

@@ -81,6 +81,17 @@ pub(crate) fn push_lines(
     signature: &Signature,
     remote: &str,
     history: &LineHistory<'_>,
+    is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+) -> Result<PushedLines, TraceError> {
+    push_lines_to(repo, signature, &targets(repo, remote)?, history, is_wanted)
+}
+
+/// As [`push_lines`], to these addresses.
+pub(super) fn push_lines_to(
+    repo: &Repo,
+    signature: &Signature,
+    targets: &[Target],
+    history: &LineHistory<'_>,
     mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
 ) -> Result<PushedLines, TraceError> {
     let Some(ours) = repo.find_ref(history.refname)?.map(|tip| repo.read_commit(tip)).transpose()? else {
@@ -88,8 +99,8 @@ pub(crate) fn push_lines(
     };
     let (mut pushed, mut failed) = (PushedLines::default(), None);
     // An address that fails stops no other.
-    for target in targets(repo, remote)? {
-        match push_to(repo, signature, (remote, &target), history, &ours, &mut is_wanted) {
+    for target in targets {
+        match push_to(repo, signature, target, history, &ours, &mut is_wanted) {
             Ok(PushedLines { files, rejected }) => {
                 pushed.files = pushed.files.max(files);
                 pushed.rejected = pushed.rejected.or(rejected);
@@ -103,23 +114,23 @@ pub(crate) fn push_lines(
 fn push_to(
     repo: &Repo,
     signature: &Signature,
-    (remote, target): (&str, &Target),
+    target: &Target,
     history: &LineHistory<'_>,
     ours: &Commit,
     is_wanted: &mut impl FnMut(&str) -> Result<bool, TraceError>,
 ) -> Result<PushedLines, TraceError> {
-    let (shared, fetched) = (shared_ref(history), fetched_ref(remote, history.shared));
-    if !target.is_fetched() {
+    let (shared, fetched) = (shared_ref(history), fetched_ref(&target.remote, history.shared));
+    if target.fetch().address.is_some() {
         // Lines that were fetched from another address may be those that this one must not get.
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
-        repo.fetch(target.fetch(remote), &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
+        repo.fetch(target.fetch(), &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
     }
     let start = Instant::now();
     for attempt in 1.. {
         let theirs = match repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose() {
             Ok(theirs) => theirs,
             Err(error) => {
-                let rejected = PushedRef { refname: shared, fate: PushFate::Refused, summary: error.to_string() };
+                let rejected = PushedRef::new(shared, PushFate::Refused, error.to_string());
                 return Ok(PushedLines { files: 0, rejected: Some(rejected) });
             }
         };
@@ -150,7 +161,7 @@ fn push_to(
         let seen = parent.map(|oid| oid.to_string()).unwrap_or_default();
         let lease = Some(format!("--force-with-lease={shared}:{seen}"));
         let outgoing = Outgoing { refspec: format!("{commit}:{shared}"), lease };
-        let answers = repo.push_quietly(target.push(remote), &outgoing)?;
+        let answers = repo.push_quietly(target.push(), &outgoing)?;
         let Some(rejected) = answers.into_iter().find(|answer| !answer.is_accepted()) else {
             see(repo, signature, &fetched, commit)?;
             return Ok(PushedLines { files, rejected: None });
@@ -161,7 +172,7 @@ fn push_to(
         }
         wait(attempt);
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
-        let is_there = repo.fetch(target.fetch(remote), &[format!("+{shared}:{fetched}")], &["--quiet"]).is_ok();
+        let is_there = repo.fetch(target.fetch(), &[format!("+{shared}:{fetched}")], &["--quiet"]).is_ok();
         // A remote with `<shared>/x` has no ref of this name, and cannot get one.
         if !is_there && parent.is_none() {
             return Ok(PushedLines { files: 0, rejected: Some(rejected) });

@@ -16,6 +16,7 @@ mod pull;
 mod purged;
 mod push;
 
+pub(crate) use address::{Target, all_targets};
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
 pub(crate) use private::{fetch_private_refs, fetched_private_refs, forget_private_refs};
 pub(crate) use pull::{

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::is_private;
 use super::lines::fetched_ref;
-use crate::git::{GitError, Repo};
+use crate::git::{Destination, GitError, Repo};
 use crate::trace::TraceError;
 
 /// Below `refs/`.
@@ -21,15 +21,16 @@ pub(crate) fn fetched_private_refs(repo: &Repo, remote: &str) -> Result<HashSet<
 }
 
 /// Fetches all private refs of a remote. Returns the names of those that cannot be fetched, and the reasons.
-pub(crate) fn fetch_private_refs(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+pub(crate) fn fetch_private_refs(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String, String)>, TraceError> {
+    let remote = from.remote;
     let patterns = FOLDERS.map(|folder| format!("refs/{folder}*"));
-    let mut there = repo.list_remote(remote, &patterns.each_ref().map(String::as_str))?;
+    let mut there = repo.list_remote(from, &patterns.each_ref().map(String::as_str))?;
     there.retain(|(refname, _)| is_private(refname));
     if there.is_empty() {
         return Ok(Vec::new());
     }
     let refspecs = FOLDERS.map(|folder| format!("+refs/{folder}*:{}", fetched_ref(remote, &format!("{folder}*"))));
-    let is_complete = match repo.fetch(remote, &refspecs, &["--quiet"]) {
+    let is_complete = match repo.fetch(from, &refspecs, &["--quiet"]) {
         Err(GitError::NotStored) => false,
         fetched => fetched.map(|()| true)?,
     };

@@ -7,7 +7,7 @@ use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
 use super::{is_private, items_of, matches, tracking_ref, tracking_ref_of};
 use crate::base::merge::Side;
-use crate::git::{GitError, Oid, Repo};
+use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
 use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
@@ -41,13 +41,15 @@ impl Pulled {
 
 /// Fetches the traces that match names or globs (none: all), and all histories of lines. Changes nothing else. The caller refuses what
 /// must not be accepted: [`refuse_fetched`]. Returns the names of traces that cannot be fetched, and the reasons.
-pub(crate) fn fetch(
+pub(crate) fn fetch<'a>(
     repo: &Repo,
-    remote: &str,
+    from: impl Into<Destination<'a>>,
     patterns: &[String],
     options: &[&str],
 ) -> Result<Vec<(String, String)>, TraceError> {
-    forget_other_address(repo, remote)?;
+    let from = from.into();
+    let remote = from.remote;
+    forget_other_address(repo, from)?;
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {
@@ -61,15 +63,15 @@ pub(crate) fn fetch(
     let archived = archived_elsewhere(repo, remote, patterns)?;
     refspecs.extend(archived.iter().map(|name| format!("^{}", name.refname())));
     let mut skipped = Vec::new();
-    match repo.fetch(remote, &refspecs, options) {
+    match repo.fetch(from, &refspecs, options) {
         // Git can store no name below another one.
         Err(GitError::NotStored) => {
-            skipped = nested(repo, remote)?;
+            skipped = nested(repo, from)?;
             if skipped.is_empty() {
                 return Err(GitError::NotStored.into());
             }
             refspecs.extend(skipped.iter().map(|(name, _)| format!("^{TRACES}{name}")));
-            repo.fetch(remote, &refspecs, options)?;
+            repo.fetch(from, &refspecs, options)?;
         }
         fetched => fetched?,
     }
@@ -88,8 +90,8 @@ pub(crate) fn fetch(
 }
 
 /// The traces of a remote whose names are below those of others, and the reasons why they are skipped.
-fn nested(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
-    let there: BTreeSet<String> = repo.list_remote(remote, &[])?.into_iter().map(|(refname, _)| refname).collect();
+fn nested(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String, String)>, TraceError> {
+    let there: BTreeSet<String> = repo.list_remote(from, &[])?.into_iter().map(|(refname, _)| refname).collect();
     let names = there.iter().filter_map(|refname| refname.strip_prefix(TRACES));
     let above = |name: &str| {
         let ends = name.match_indices('/').map(|(end, _)| &name[..end]);

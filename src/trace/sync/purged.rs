@@ -1,9 +1,10 @@
 //! Purges and remotes: refusing what a remote still has, and replacing it there.
 
 use std::collections::{HashMap, HashSet};
+use std::slice;
 
-use super::address::forget_other_address;
-use super::lines::{fetched_lines, fetched_ref, push_lines, shared_ref};
+use super::address::Target;
+use super::lines::{fetched_lines, fetched_ref, push_lines_to, shared_ref};
 use super::{is_private, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
@@ -172,6 +173,9 @@ const NOT_OURS: &str = "contains what was purged, and stays: only you can decide
 /// The answer for a ref that a purge has to fetch first.
 const NOT_FETCHED: &str = "was not fetched, so it may contain it too";
 
+/// The answer for a ref at an address to which the user's settings do not push.
+const FETCHED_ONLY: &str = "contains what was purged, and stays: git only fetches from this address; `git remote add NAME ADDRESS` and `git trace purge --push NAME` replace it";
+
 /// A ref of a remote that leads to something purged.
 struct Purged {
     refname: String,
@@ -180,22 +184,19 @@ struct Purged {
     new: Option<Oid>,
 }
 
-/// The refs of git-trace on a remote whose tips were purged, or are `planned` to be, each with its replacement. Other refs that lead to
+/// The refs of git-trace at an address whose tips were purged, or are `planned` to be, each with its replacement. Other refs that lead to
 /// something purged are returned as refused, or as behind if a fetch helps.
 fn purged_there(
     repo: &Repo,
-    remote: &str,
+    target: &Target,
     tombstones: &Tombstones,
     planned: Option<&[(Oid, Option<Oid>)]>,
 ) -> Result<(Vec<Purged>, Vec<PushedRef>), TraceError> {
     let planned_fates: HashMap<Oid, Option<Oid>> = planned.into_iter().flatten().copied().collect();
     let (mut purged, mut answers) = (Vec::new(), Vec::new());
-    for (refname, oid) in repo.list_remote_with_targets(remote)? {
-        let answer = |fate, summary: &str| PushedRef {
-            refname: refname.strip_suffix("^{}").unwrap_or(&refname).to_owned(),
-            fate,
-            summary: summary.to_owned(),
-        };
+    for (refname, oid) in repo.list_remote_with_targets(target.fetch())? {
+        let answer =
+            |fate, summary: &str| PushedRef::new(refname.strip_suffix("^{}").unwrap_or(&refname), fate, summary);
         let is_here = |oid| repo.read_commit(oid).is_ok();
         let fate = match planned_fates.get(&oid) {
             Some(new) => new.map_or(Fate::Removed, Fate::Replaced),
@@ -209,12 +210,16 @@ fn purged_there(
             continue;
         }
         let new = match fate {
+            fate if target.is_fetched_only && fate != Fate::Kept => {
+                answers.push(answer(PushFate::Refused, FETCHED_ONLY));
+                continue;
+            }
             Fate::Replaced(new) => Some(new),
             Fate::Kept if planned.is_some() && !is_here(oid) && refname != shared_ref(&HISTORY) => {
                 answers.push(answer(PushFate::Behind, NOT_FETCHED));
                 continue;
             }
-            Fate::Kept if is_ahead(repo, remote, &refname, oid)? => {
+            Fate::Kept if is_ahead(repo, &target.remote, &refname, oid)? => {
                 answers.push(answer(PushFate::Behind, MOVED));
                 continue;
             }
@@ -235,12 +240,13 @@ fn purged_there(
     Ok((purged, answers))
 }
 
-/// Replaces each ref of git-trace on a remote whose tip was purged by that tip without what was purged, unless it moved meanwhile, and
+/// Replaces each ref of git-trace at an address whose tip was purged by that tip without what was purged, unless it moved meanwhile, and
 /// pushes the tombstones. Refs that cannot be replaced are returned as refused, or as behind if a fetch helps.
-pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<PushedRef>, TraceError> {
+///
+/// The address was fetched from before.
+pub(crate) fn replace(repo: &Repo, signature: &Signature, target: &Target) -> Result<Vec<PushedRef>, TraceError> {
     let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
-    forget_other_address(repo, remote)?;
-    let (purged, mut replaced) = purged_there(repo, remote, &tombstones, None)?;
+    let (purged, mut replaced) = purged_there(repo, target, &tombstones, None)?;
     let outgoing: Vec<_> = purged
         .into_iter()
         .map(|Purged { refname, oid, new }| Outgoing {
@@ -249,12 +255,15 @@ pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Resul
             refspec: format!("{}:{refname}", new.map(|new| new.to_string()).unwrap_or_default()),
         })
         .collect();
-    // First: a pull between the two must not merge the purged state with the old one.
-    match push_lines(repo, signature, remote, &HISTORY, |_| Ok(true))?.rejected {
-        // It was repeated there as long as others pushed.
-        Some(rejected) => replaced.push(PushedRef { fate: PushFate::Refused, ..rejected }),
-        None => replaced.extend(repo.push(remote, &outgoing)?),
+    if !target.is_fetched_only {
+        // First: a pull between the two must not merge the purged state with the old one.
+        match push_lines_to(repo, signature, slice::from_ref(target), &HISTORY, |_| Ok(true))?.rejected {
+            // It was repeated there as long as others pushed.
+            Some(rejected) => replaced.push(PushedRef { fate: PushFate::Refused, ..rejected }),
+            None => replaced.extend(repo.push(target.push(), &outgoing)?),
+        }
     }
+    target.name(&mut replaced);
     Ok(replaced)
 }
 
@@ -262,24 +271,26 @@ pub(crate) fn replace(repo: &Repo, signature: &Signature, remote: &str) -> Resul
 /// ref.
 pub(crate) fn plan_replacement(
     repo: &Repo,
-    remote: &str,
+    target: &Target,
     planned: Option<&[(Oid, Option<Oid>)]>,
 ) -> Result<Vec<PushedRef>, TraceError> {
     let tombstones = match Tombstones::find(repo)? {
         None if planned.is_none() => return Ok(Vec::new()),
         found => found.unwrap_or_default(),
     };
-    let (purged, answers) = purged_there(repo, remote, &tombstones, planned)?;
+    let (purged, answers) = purged_there(repo, target, &tombstones, planned)?;
     let planned = purged.into_iter().map(|Purged { refname, new, .. }| {
         let summary = if new.is_some() { "would be replaced" } else { "would be deleted" };
-        PushedRef { refname, fate: PushFate::Moved, summary: summary.to_owned() }
+        PushedRef::new(refname, PushFate::Moved, summary)
     });
     // The purge fetches first.
     let answers = answers.into_iter().map(|answer| match answer.fate {
         PushFate::Behind => PushedRef { summary: NOT_FETCHED.to_owned(), ..answer },
         _ => answer,
     });
-    Ok(planned.chain(answers).collect())
+    let mut all: Vec<PushedRef> = planned.chain(answers).collect();
+    target.name(&mut all);
+    Ok(all)
 }
 
 /// Whether a ref of a remote is one of git-trace: it may be that of a mirror. Peeled tags are not.

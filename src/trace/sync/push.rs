@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::address::forget_other_address;
+use super::address::{forget_other_address, leave_out_fetched};
 use super::lines::{PushedLines, push_lines, wait};
 use super::purged::forget_purged_lines;
 use super::{MANY, find_all, items_of, matches, tracking_ref};
@@ -89,11 +89,12 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
             refuse_nested(&repo.list_remote(remote, &[])?, &mut answers);
         }
-        for pushed in answers {
-            if pushed.fate != PushFate::Contended || attempt == TRIES {
-                waiting.remove(&pushed.refname);
-                delivery.refs.push(pushed);
-            }
+        let contended = answers.iter().filter(|pushed| pushed.fate == PushFate::Contended && attempt < TRIES);
+        let contended: BTreeSet<String> = contended.map(|pushed| pushed.refname.clone()).collect();
+        // Another address may have taken it.
+        for pushed in answers.into_iter().filter(|pushed| !contended.contains(&pushed.refname)) {
+            waiting.remove(&pushed.refname);
+            delivery.refs.push(pushed);
         }
         if !waiting.is_empty() {
             wait(attempt);
@@ -153,6 +154,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         repo.set_tags(&seen.collect::<Vec<_>>())?;
     }
     forget_purged_lines(repo, remote)?;
+    leave_out_fetched(repo, remote, &mut delivery.refs)?;
     Ok(delivery)
 }
 
@@ -169,7 +171,7 @@ fn push_history(
 }
 
 fn answer(history: &LineHistory<'_>, fate: PushFate, summary: &str) -> PushedRef {
-    PushedRef { refname: history.refname.to_owned(), fate, summary: summary.to_owned() }
+    PushedRef::new(history.refname, fate, summary)
 }
 
 /// The traces were pushed, so the command did not fail.
@@ -226,7 +228,7 @@ fn refuse_purged(
         let purge = tombstones.in_history(repo, tip, seen)?.first().map(|(_, purge)| purge.to_string());
         let is_refused = purge.is_some();
         let summary = |purge| format!("[rejected] (it contains what was {purge})");
-        refused.extend(purge.map(summary).map(|summary| PushedRef { refname, fate: PushFate::Refused, summary }));
+        refused.extend(purge.map(summary).map(|summary| PushedRef::new(refname, PushFate::Refused, summary)));
         Ok::<_, TraceError>(is_refused)
     };
     for trace in std::mem::take(traces) {

@@ -13,7 +13,9 @@ fn porcelain_lines_tell_what_became_of_each_ref() {
             "!\trefs/traces/a:refs/traces/a\t[remote rejected] (cannot lock ref 'refs/traces/a')",
             Some(PushFate::Contended),
         ),
+        ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (failed to lock)", Some(PushFate::Contended)),
         ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (hook declined)", Some(PushFate::Refused)),
+        ("!\trefs/traces/a:refs/traces/a\t[remote rejected] (blocked: unlock it)", Some(PushFate::Refused)),
         ("To ../bare.git", None),
         ("Done", None),
     ] {
@@ -33,4 +35,18 @@ fn refspecs_are_split_so_that_each_part_fits() {
     assert_eq!(sizes(0), [1; 5]);
     assert_eq!(sizes(10_000), [5]);
     assert!(batches(&[], 10).is_empty());
+}
+
+#[test]
+fn addresses_are_shown_without_users() {
+    for (url, shown) in [
+        ("https://ada:secret@example.com/a.git", "https://example.com/a.git"),
+        ("ssh://git@example.com:22/a@b", "ssh://example.com:22/a@b"),
+        ("git@example.com:a/b.git", "example.com:a/b.git"),
+        ("https://example.com/@scope/a", "https://example.com/@scope/a"),
+        ("../ada@home/a:b", "../ada@home/a:b"),
+        ("ada@home/a.git", "ada@home/a.git"),
+    ] {
+        assert_eq!(shown_address(url), shown);
+    }
 }

@@ -3,6 +3,7 @@
 use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Error, ExitStatus, Plain, Result, Ui, Values, bail, json};
+use crate::base::escape::shell_word;
 use crate::memory::breadcrumb::query::history::{History, KeyChange, history};
 use crate::memory::breadcrumb::{Record, StoreFile};
 use crate::trace::Time;
@@ -30,6 +31,12 @@ impl HistoryArgs {
         let path = path.strip_prefix(&context.root).unwrap_or(&path);
         if path.as_os_str().as_encoded_bytes().contains(&b'\n') {
             bail!("cannot read the history of `{}`: its path contains a line break", Plain(&path.to_string_lossy()));
+        }
+        if let [Some(filter)] = &*context.git.filters(&[path.as_os_str().as_encoded_bytes()])? {
+            let path = Plain(&path.to_string_lossy()).to_string();
+            let message = format!("cannot read the history of `{path}`: git stores it through the filter `{filter}`");
+            let hint = format!("`git cat-file --filters REV:{}` prints a version of the file", shell_word(&path));
+            return Err(Error::with_hint(message, hint));
         }
         let History { mut changes, committed } = history(&context.git, &context.root, path, &self.key)?;
         let record = context.store.lookup(&self.key, context.now())?.record;

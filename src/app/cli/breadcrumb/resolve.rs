@@ -1,5 +1,6 @@
 //! `git trace breadcrumb resolve`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::BreadcrumbContext;
@@ -39,7 +40,7 @@ impl ResolveArgs {
                 .real_path(StoreFile::Shared)
                 .map_err(|source| FileError::Read { path: context.store.path(StoreFile::Shared), source })?,
         };
-        let stages = stages(&context.git, &path);
+        let stages = stages(&context.git, &path)?;
         let markers = Markers { size: self.marker_size, ..Markers::default() };
         let resolved = resolve_file(&path, stages.as_ref(), &markers)?;
         if let Some(note) = resolved.is_changed.then(|| large_file(context, &context.store)).flatten() {
@@ -63,20 +64,22 @@ impl ResolveArgs {
     }
 }
 
-/// The versions in the index while a merge is in progress.
-fn stages(git: &Git, path: &Path) -> Option<Stages> {
-    let listed = git.run(&["ls-files".as_ref(), "-u".as_ref(), "-z".as_ref(), "--".as_ref(), path.as_os_str()]).ok()?;
+/// The versions in the index while a merge is in progress, as git would check them out.
+fn stages(git: &Git, path: &Path) -> Result<Option<Stages>> {
+    let args = ["ls-files", "-u", "-z", "--full-name", "--"].map(OsStr::new);
+    let Ok(listed) = git.run(&[&args[..], &[path.as_os_str()]].concat()) else { return Ok(None) };
     // `<mode> <oid> <stage>\t<path>\0`
     let text = String::from_utf8_lossy(&listed);
     let mut stages = Stages::default();
     for entry in text.split_terminator('\0') {
-        let (oid, stage) = entry.split_once('\t')?.0.split_once(' ')?.1.split_once(' ')?;
+        let Some((head, path)) = entry.split_once('\t') else { continue };
+        let [_, oid, stage] = head.split(' ').collect::<Vec<_>>()[..] else { continue };
         let version = match stage {
             "1" => &mut stages.base,
             "2" => &mut stages.ours,
             _ => &mut stages.theirs,
         };
-        *version = git.run(&["cat-file", "blob", oid]).ok();
+        *version = Some(git.run(&["cat-file", "--filters", &format!("--path={path}"), oid])?);
     }
-    (!text.is_empty()).then_some(stages)
+    Ok((!text.is_empty()).then_some(stages))
 }

@@ -187,9 +187,10 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
     };
     let short = |refname: &str| refname.strip_prefix("refs/traces/").unwrap_or(refname).to_owned();
     if json {
-        let listed = delivery.refs.iter().map(
-            |pushed| json!({ "name": short(&pushed.refname), "result": word(pushed.fate), "summary": pushed.summary }),
-        );
+        let listed = delivery.refs.iter().map(|pushed| {
+            let (name, result) = (short(&pushed.refname), word(pushed.fate));
+            json!({ "name": name, "result": result, "summary": pushed.summary, "address": pushed.address })
+        });
         let refs: Vec<Value> = listed.collect();
         context.ui.json(&json!({ "remote": remote, "refs": refs, "priorities": delivery.priorities }))?;
     } else {
@@ -203,7 +204,10 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
             match pushed.fate {
                 PushFate::UpToDate if unchanged > MAX_UNCHANGED => {}
                 PushFate::UpToDate => writeln!(out, "{name}: up to date")?,
-                _ => writeln!(out, "{name} → {remote}: {}", escaped(&pushed.summary))?,
+                _ => {
+                    let there = escaped(pushed.address.as_deref().unwrap_or(remote));
+                    writeln!(out, "{name} → {there}: {}", escaped(&pushed.summary))?;
+                }
             }
         }
         match delivery.priorities {
@@ -220,11 +224,15 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
             }
             None => String::new(),
         };
-        let hint = if let Some(agent) = AgentName::of_ref(&behind.refname) {
+        let agent = AgentName::of_ref(&behind.refname);
+        let pull = agent.map(|agent| format!("git trace forward pull --agent {}", shell_word(agent)));
+        let hint = if let Some(address) = &behind.address {
+            let (address, pull) = (shell_word(address), pull.as_deref().unwrap_or("git trace pull"));
             &format!(
-                "another clone pushed forward crumbs: `git trace forward pull --agent {}` merges them",
-                shell_word(agent)
+                "{address} has commits that are not at the address that is fetched from: `git remote add NAME {address}` and `{pull} NAME` merge them"
             )
+        } else if let Some(pull) = pull {
+            &format!("another clone pushed forward crumbs: `{pull}` merges them")
         } else if force {
             "the remote has commits that were not fetched: look at them first with `git trace fetch` and `git trace diff`"
         } else {

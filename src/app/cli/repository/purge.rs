@@ -13,14 +13,14 @@ use crate::app::cli::{
 use crate::app::ui::confirmed;
 use crate::base::bounded;
 use crate::check::purge::{
-    self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target, apply_received, rewrite_fetched,
+    self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target as Content, apply_received, rewrite_fetched,
 };
 use crate::git::{PushFate, PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
 use crate::trace::sync::{
-    EVERYTHING, fetch, fetch_private_refs, fetched_private_refs, forget_archived, forget_private_refs,
-    plan_replacement, replace_purged,
+    EVERYTHING, Target, all_targets, fetch, fetch_private_refs, fetched_private_refs, forget_archived,
+    forget_private_refs, plan_replacement, replace_purged,
 };
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -65,46 +65,50 @@ pub(crate) struct PurgeArgs {
 
 impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let Some(remote) = &self.push else { return self.run_with(context, None) };
+        let Some(remote) = &self.push else { return self.run_with(context, &[]) };
         let (repo, remote) = (context.repo()?, remote_of(context, Some(remote))?);
+        let targets = all_targets(repo, &remote)?;
         // Forward crumbs and archives of others are here only while they are searched.
         let known = fetched_private_refs(repo, &remote)?;
-        let done = self.run_with(context, Some(&remote));
+        let done = self.run_with(context, &targets);
         forget_private_refs(repo, &remote, &known)?;
         done
     }
 
-    fn run_with(&self, context: &Context, remote: Option<&str>) -> Result<ExitStatus> {
-        let target = if self.is_alone() { None } else { Some(self.target(context)?) };
+    fn run_with(&self, context: &Context, targets: &[Target]) -> Result<ExitStatus> {
+        let content = if self.is_alone() { None } else { Some(self.content(context)?) };
         if !self.yes
-            && let Some(answer) = self.ask(context, target.as_ref(), remote)?
+            && let Some(answer) = self.ask(context, content.as_ref(), targets)?
         {
             return Ok(answer);
         }
-        let mut is_complete = remote.map_or(Ok(true), |remote| self.fetch(context, remote))?;
-        let Some(target) = target else {
-            let replaced = replace(context, remote, |remote| {
-                is_complete &= self.fetch(context, remote)?;
+        let mut is_complete = targets.first().map_or(Ok(true), |first| self.fetch(context, first))?;
+        let Some(content) = content else {
+            let replaced = replace(context, targets, |target| {
+                is_complete &= self.fetch(context, target)?;
                 Ok(())
             })?;
             let is_done = is_complete && replaced.iter().all(PushedRef::is_accepted);
             return Ok(ExitStatus::of(removes_purged(context)? && is_done));
         };
-        Ok(ExitStatus::of(self.purge(context, &target, remote)? && is_complete))
+        Ok(ExitStatus::of(self.purge(context, &content, targets)? && is_complete))
     }
 
     /// Shows the changes that are known without a fetch, and asks. Moves no ref. `None` if the purge is confirmed.
-    fn ask(&self, context: &Context, target: Option<&Target>, remote: Option<&str>) -> Result<Option<ExitStatus>> {
+    fn ask(&self, context: &Context, content: Option<&Content>, targets: &[Target]) -> Result<Option<ExitStatus>> {
         let repo = context.repo()?;
-        let plan = target.map(|target| purge::plan(repo, target)).transpose()?;
+        let plan = content.map(|content| purge::plan(repo, content)).transpose()?;
         if let Some(plan) = &plan {
             self.print(context, plan, None, &[])?;
             context.ui.flush()?;
         }
-        let there = remote.map(|remote| plan_replacement(repo, remote, plan.as_ref().map(Plan::objects)));
-        let there = there.transpose()?.unwrap_or_default();
-        for pushed in &there {
-            report(context, remote, pushed);
+        let mut there = Vec::new();
+        for target in targets {
+            let planned = plan_replacement(repo, target, plan.as_ref().map(Plan::objects))?;
+            for pushed in &planned {
+                report(context, target, pushed);
+            }
+            there.extend(planned);
         }
         let is_empty = plan.is_some_and(|plan| plan.is_empty());
         if self.dry_run {
@@ -112,16 +116,16 @@ impl PurgeArgs {
             return Ok(Some(ExitStatus::of(is_known && !(is_empty && there.is_empty()))));
         }
         // Others may have pushed more.
-        if is_empty && remote.is_none() {
+        if is_empty && targets.is_empty() {
             return Ok(Some(ExitStatus::No));
         }
         if !io::stdin().is_terminal() {
             context.ui.note("dry run, because there is no terminal to ask on: --yes purges");
             return Ok(Some(ExitStatus::No));
         }
-        if let Some(remote) = remote.filter(|_| !self.json) {
+        if let Some(remote) = self.push.as_ref().filter(|_| !self.json) {
             let applied =
-                if target.is_some() { "applies here what others purged, as `git trace pull`, and " } else { "" };
+                if content.is_some() { "applies here what others purged, as `git trace pull`, and " } else { "" };
             context
                 .ui
                 .note(format!("this fetches from `{}`, {applied}also purges what others pushed", escaped(remote)));
@@ -137,13 +141,13 @@ impl PurgeArgs {
 
     /// Fetches what others pushed meanwhile, which may contain it too, and also archived traces, which a fetch without names leaves there.
     /// Returns whether everything was fetched.
-    fn fetch(&self, context: &Context, remote: &str) -> Result<bool> {
-        let repo = context.repo()?;
-        let mut skipped = match fetch(repo, remote, &[EVERYTHING.to_owned()], &["--quiet"]) {
+    fn fetch(&self, context: &Context, target: &Target) -> Result<bool> {
+        let (repo, remote) = (context.repo()?, &target.remote);
+        let mut skipped = match fetch(repo, target.fetch(), &[EVERYTHING.to_owned()], &["--quiet"]) {
             Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
             fetched => fetched?,
         };
-        skipped.extend(fetch_private_refs(repo, remote)?);
+        skipped.extend(fetch_private_refs(repo, target.fetch())?);
         for (name, cause) in &skipped {
             context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
         }
@@ -153,7 +157,7 @@ impl PurgeArgs {
         Ok(skipped.is_empty())
     }
 
-    fn target(&self, context: &Context) -> Result<Target> {
+    fn content(&self, context: &Context) -> Result<Content> {
         let mut text = None;
         if self.text.is_some() {
             if io::stdin().is_terminal() {
@@ -174,16 +178,17 @@ impl PurgeArgs {
         let pattern = self.pattern.as_deref().map(Regex::new).transpose()?;
         let needle = Needle::new(text.as_deref(), pattern);
         let reason = self.reason.get(context)?;
-        let Some(target) = Target::new(self.ids(context)?, needle, reason.as_deref().unwrap_or(DEFAULT_REASON)) else {
+        let Some(content) = Content::new(self.ids(context)?, needle, reason.as_deref().unwrap_or(DEFAULT_REASON))
+        else {
             bail!(
                 "the reason must be one line of at most {LONGEST_REASON} bytes, without quotes, backslashes, brackets, and `…`"
             );
         };
-        let marker = &target.marker;
-        if target.needle.is_in(marker.as_bytes()) {
+        let marker = &content.marker;
+        if content.needle.is_in(marker.as_bytes()) {
             bail!("what replaces the text, `{marker}`, contains it; give another with --reason");
         }
-        Ok(target)
+        Ok(content)
     }
 
     /// A full id may be of any trace, and of a forward crumb.
@@ -209,7 +214,7 @@ impl PurgeArgs {
     }
 
     /// Returns whether everything was purged.
-    fn purge(&self, context: &Context, target: &Target, remote: Option<&str>) -> Result<bool> {
+    fn purge(&self, context: &Context, content: &Content, targets: &[Target]) -> Result<bool> {
         let (repo, signature) = (context.repo()?, context.signature()?);
         let mut all_received = Vec::new();
         let mut receive = |remote: &str| -> Result<()> {
@@ -220,11 +225,11 @@ impl PurgeArgs {
             all_received.extend(received);
             Ok(())
         };
-        if let Some(remote) = remote {
+        if let Some(first) = targets.first() {
             // A purge that knows of those of others needs not be joined with them.
-            receive(remote)?;
+            receive(&first.remote)?;
         }
-        let purged = match purge::purge(repo, target, &signature) {
+        let purged = match purge::purge(repo, content, &signature) {
             Ok(purged) => purged,
             Err(error) => {
                 // There is no JSON to list it.
@@ -239,10 +244,10 @@ impl PurgeArgs {
         }
         let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
         let mut is_complete = !is_left(&purged);
-        let replaced = replace(context, remote, |remote| {
-            is_complete &= self.fetch(context, remote)?;
-            receive(remote)?;
-            let more = purge::purge(repo, target, &signature)?;
+        let replaced = replace(context, targets, |target| {
+            is_complete &= self.fetch(context, target)?;
+            receive(&target.remote)?;
+            let more = purge::purge(repo, content, &signature)?;
             is_complete &= !is_left(&more);
             if self.json { Ok(()) } else { print_refs(context, &more.plan) }
         });
@@ -337,17 +342,37 @@ impl PurgeArgs {
     }
 }
 
-/// Replaces the refs of the remote. If others push at the same time, `again` purges what they pushed, and the rest is repeated.
+/// Replaces the refs of each address, of which the first one was fetched from and purged. `again` does that for the others, and again if
+/// somebody pushes at the same time. An address that fails stops no other.
 fn replace(
     context: &Context,
-    remote: Option<&str>,
-    mut again: impl FnMut(&str) -> Result<()>,
+    targets: &[Target],
+    mut again: impl FnMut(&Target) -> Result<()>,
 ) -> Result<Vec<PushedRef>> {
-    let Some(remote) = remote else { return Ok(Vec::new()) };
-    let mut all: Vec<PushedRef> = Vec::new();
+    let (mut all, mut failed) = (Vec::new(), None);
+    for (index, target) in targets.iter().enumerate() {
+        let fetched = if index == 0 { Ok(()) } else { again(target) };
+        let done = fetched.and_then(|()| replace_at(context, target, &mut all, &mut again));
+        failed = failed.or(done.err());
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let Some(first) = targets.first().filter(|_| all.iter().all(PushedRef::is_accepted)) {
+        forget_archived(context.repo()?, &first.remote)?;
+    }
+    Ok(all)
+}
+
+fn replace_at(
+    context: &Context,
+    target: &Target,
+    all: &mut Vec<PushedRef>,
+    again: &mut impl FnMut(&Target) -> Result<()>,
+) -> Result<()> {
     for attempt in 1..=TRIES {
         let mut is_late = false;
-        for mut pushed in replace_purged(context.repo()?, &context.signature()?, remote)? {
+        for mut pushed in replace_purged(context.repo()?, &context.signature()?, target)? {
             if matches!(pushed.fate, PushFate::Behind | PushFate::Contended) {
                 if attempt < TRIES {
                     is_late = true;
@@ -356,25 +381,22 @@ fn replace(
                 pushed.summary += "; others keep pushing, so repeat this command";
             }
             // It was named at the last attempt.
-            if all.contains(&pushed) {
-                continue;
+            if !all.contains(&pushed) {
+                report(context, target, &pushed);
+                all.push(pushed);
             }
-            report(context, Some(remote), &pushed);
-            all.push(pushed);
         }
         if !is_late {
             break;
         }
-        again(remote)?;
+        again(target)?;
     }
-    if all.iter().all(PushedRef::is_accepted) {
-        forget_archived(context.repo()?, remote)?;
-    }
-    Ok(all)
+    Ok(())
 }
 
-fn report(context: &Context, remote: Option<&str>, pushed: &PushedRef) {
-    let line = format!("{} → {}: {}", pushed.refname, remote.unwrap_or_default(), pushed.summary);
+fn report(context: &Context, target: &Target, pushed: &PushedRef) {
+    let there = pushed.address.as_ref().unwrap_or(&target.remote);
+    let line = format!("{} → {there}: {}", pushed.refname, pushed.summary);
     context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
 }
 

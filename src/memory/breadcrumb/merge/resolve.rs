@@ -47,15 +47,27 @@ pub(crate) fn resolve_file(path: &Path, stages: Option<&Stages>, markers: &Marke
     check_outside_git(path).map_err(|source| FileError::Write { path: path.to_owned(), source })?;
     // Git stores no base for a file that both sides added.
     let base = stages.map(|stages| stages.base.as_deref().unwrap_or_default());
+    let ours_and_theirs = match stages {
+        Some(Stages { ours: Some(ours), theirs: Some(theirs), .. }) => Some((ours, theirs)),
+        _ => None,
+    };
     update(path, STEM, Access::Usual, |seen| {
-        let merged = resolve(&seen.text, base, markers.size).or_else(|source| match stages {
-            Some(Stages { ours: Some(ours), theirs: Some(theirs), .. }) => {
-                let mut merged = merge(MergeInput { base: base.unwrap_or_default(), ours, theirs }).into_owned();
-                merged.notes.insert(0, MergeNote::MergedAgain { reason: source });
-                Ok(merged)
-            }
-            _ => Err(StoreError::Markers { path: path.to_owned(), source }),
-        })?;
+        let again = || {
+            let (ours, theirs) = ours_and_theirs?;
+            Some(merge(MergeInput { base: base.unwrap_or_default(), ours, theirs }).into_owned())
+        };
+        // Git leaves our version if it merges no text, as for a file that is stored through a filter.
+        let is_ours = ours_and_theirs.is_some_and(|(ours, _)| *ours == seen.text);
+        let merged = match again().filter(|_| is_ours) {
+            Some(merged) => merged,
+            None => resolve(&seen.text, base, markers.size).or_else(|source| match again() {
+                Some(mut merged) => {
+                    merged.notes.insert(0, MergeNote::MergedAgain { reason: source });
+                    Ok(merged)
+                }
+                None => Err(StoreError::Markers { path: path.to_owned(), source }),
+            })?,
+        };
         let resolved = merged.to_bytes(markers);
         let (conflict_count, is_changed) = (merged.conflict_count(), resolved != seen.text);
         Ok((is_changed.then(|| vec![resolved.into()]), Resolved { conflict_count, notes: merged.notes, is_changed }))
