@@ -1338,3 +1338,76 @@ fn a_pull_removes_no_commit_that_the_commit_graph_still_names() {
         repo.git(&["commit-graph", "verify"]);
     });
 }
+
+#[test]
+fn names_and_keys_that_differed_only_in_the_text_still_differ() {
+    let (mut repo, clone) = shared();
+    let rule = |repo: &TestRepo, name: &str, text: &str| {
+        repo.text(&["commit", "-t", "instruction", "--name", name, "-m", text]);
+    };
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        rule(repo, "rules-acme2", "Push on Fridays.");
+        repo.text(&["push"]);
+    });
+    rule(&repo, "rules-acme1", "Answer briefly.");
+    rule(&repo, "rules-acme2", "Never push.");
+    let arguments = r#"{"acme1":"one","b":{"acme1":3,"acme2":4},"acme2":"two"}"#;
+    repo.text(&[
+        "commit",
+        "-t",
+        "tool_io",
+        "--set",
+        "direction=call",
+        "--name",
+        "run",
+        "--call-id",
+        "c",
+        "-m",
+        arguments,
+    ]);
+    repo.text(&["commit", "--meta", "k-acme1=one", "--meta", "k-acme2=two", "-m", "with meta"]);
+    // One instruction replaces the other one of its name.
+    repo.text(&["pull"]);
+    repo.text(&["push"]);
+    let bodies = repo.bodies("main");
+    assert_eq!(bodies.iter().filter(|body| body.contains("ush")).count(), 2, "{bodies:?}");
+    let instructions = |repo: &TestRepo| repo.text(&["materialize"]).lines().nth(1).unwrap().to_owned();
+    let purge = |repo: &TestRepo, options: &[&str]| {
+        repo.text(&[&["purge", "--pattern", "acme[12]", "--yes"], options].concat());
+    };
+    let before = instructions(&repo);
+    assert!(before.contains("Answer") && before.contains("Push") != before.contains("Never"), "{before}");
+    repo.git(&["clone", "-q", "../origin.git", "../other"]);
+    let other = repo.home().join("other");
+    for folder in [&clone, &other] {
+        repo.within(folder, |repo| {
+            repo.text(&["pull"]);
+            repo.say("mine");
+        });
+    }
+    purge(&repo, &["--push", "origin"]);
+    assert_eq!(instructions(&repo), before);
+    let assert_purged = |repo: &TestRepo| {
+        assert_eq!(instructions(repo), before);
+        let body = r#"{"[purged: secret]":"one","b":{"[purged: secret]":3,"[purged: secret][purged: secret]":4},"[purged: secret][purged: secret]":"two"}"#;
+        let files = repo.git(&["grep", "-h", "", "refs/traces/main"]);
+        assert!(files.contains(&format!("{body}\n")), "{files}");
+        let meta = r#"meta: {"k-[purged: secret]":"one","k-[purged: secret][purged: secret]":"two"}"#;
+        assert!(files.contains(meta), "{files}");
+        repo.fsck();
+    };
+    assert_purged(&repo);
+    // A pull takes over what the purge left, and an independent purge leaves the same.
+    for (folder, is_independent) in [(&clone, false), (&other, true)] {
+        repo.within(folder, |repo| {
+            if is_independent {
+                purge(repo, &[]);
+            }
+            repo.text(&["pull"]);
+            assert_purged(repo);
+            repo.text(&["push"]);
+        });
+    }
+    assert_purged(&repo);
+}

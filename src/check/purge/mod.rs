@@ -28,10 +28,10 @@ pub(crate) use received::{Missing, Received, apply_received, refuse_independent,
 pub(crate) use rewrite::Counts;
 
 use crate::git::{ObjectKind, Objects, Oid, RefChange, Repo};
-use crate::trace::TraceError;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Removed};
+use crate::trace::{ItemId, TraceError};
 use dangling::Dangling;
 use places::Files;
 use rewrite::{Rewriter, is_of_code};
@@ -151,6 +151,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let logs = places::logs(repo, &world)?;
     let mut refs = Vec::new();
     if !hits.is_empty() {
+        rewriter.names = scan.names(repo)?;
         rewriter.held = repo.commits_held_by_code(&|refname| world.is_ours(refname))?;
         for (refname, old) in world.refs(repo)? {
             let new = match rewriter.commit(old) {
@@ -230,3 +231,6 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
 
 /// The new digests of lines of archives, by the old ones.
 type Lines = HashMap<String, String>;
+
+/// The first instruction of each name.
+type Names = HashMap<String, ItemId>;
