@@ -24,6 +24,7 @@ use std::rc::Rc;
 pub(crate) use problem::Problem;
 use problem::Repair;
 use purged::Purged;
+pub(crate) use refs::lost_refs;
 pub(crate) use repair::{Repaired, newest_complete, repair};
 
 use crate::base::finding::Weight;

@@ -27,7 +27,8 @@ pub(crate) use needle::{Needle, SHORTEST};
 pub(crate) use received::{Missing, Received, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
-use crate::git::{ObjectKind, Objects, Oid, RefChange, Repo};
+use crate::check::fsck::lost_refs;
+use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Removed};
@@ -182,6 +183,11 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         .collect();
     reflogs.sort();
     reflogs.dedup();
+    // The reflog is all that leads to the ref's commits.
+    let lost = lost_refs(repo, &|refname| !matches!(repo.find_ref(refname), Ok(None)))?;
+    if let Some((refname, _)) = lost.into_iter().find(|(refname, _)| reflogs.contains(refname)) {
+        return Err(GitError::RefGone { refname }.into());
+    }
     let counts = rewriter.counts;
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
     let mut replaced = rewriter.replaced();
