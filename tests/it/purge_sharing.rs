@@ -1411,3 +1411,34 @@ fn names_and_keys_that_differed_only_in_the_text_still_differ() {
     }
     assert_purged(&repo);
 }
+
+#[test]
+fn tags_that_lead_to_purged_content_are_reported_and_renewed_by_a_pull() {
+    let (mut repo, clone) = shared();
+    repo.git(&["push", "-q", "origin", "refs/trace-tags/*:refs/kept/*"]);
+    let tags = |repo: &TestRepo| repo.git(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/trace-tags/"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("undone");
+        repo.text(&["skip", "#2"]);
+        repo.text(&["reset", "#1"]);
+        assert_eq!(tags(repo).lines().count(), 2);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    let renewed = tags(&repo);
+    repo.git(&["fetch", "-q", "origin", "+refs/kept/*:refs/trace-tags/*"]);
+    insta::assert_snapshot!(repo.trace(&["fsck"]), @"
+    error: refs/trace-tags/pinned/[ID]: commit [SHORT]: purged: it contains what was purged by A U Thor <author@example.com> at 2026-02-10T09:00:18Z: leaked; purged objects and lines: 2; `git trace pull` applies the purges of others; `git trace purge` removes content again
+    --- stderr
+    traces checked: 1, commits: 4, items: 2, errors: 1, warnings: 0
+    [exit 1]
+    ");
+    repo.text(&["pull"]);
+    assert_eq!(tags(&repo), renewed);
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(tags(repo), renewed);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    });
+}

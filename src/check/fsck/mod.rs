@@ -95,6 +95,7 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
         inspection.totals(line, tip);
     }
     if names.is_empty() {
+        inspection.purged_in_tags(&listing)?;
         inspection.kept(&listing)?;
         inspection.tags(&listing);
         inspection.archives(&listing)?;

@@ -16,6 +16,7 @@ mod places;
 mod received;
 mod rewrite;
 mod scan;
+mod tags;
 mod verify;
 mod world;
 
