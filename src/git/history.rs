@@ -16,7 +16,14 @@ pub(crate) struct CodeCommit {
 impl Repo {
     /// The commits in `newer` and not in `older`, newest first.
     pub(crate) fn commits_between(&self, older: Oid, newer: Oid) -> Result<Vec<Oid>, GitError> {
-        let listed = text_of(self.git("rev-list").arg("--stdin").input(format!("{newer}\n^{older}\n")))?;
+        self.commits_only_in(&[newer], &[older])
+    }
+
+    /// The commits in the histories of some commits that the histories of `others` do not have, newest first.
+    pub(crate) fn commits_only_in(&self, some: &[Oid], others: &[Oid]) -> Result<Vec<Oid>, GitError> {
+        let lines = some.iter().map(Oid::to_string).chain(others.iter().map(|oid| format!("^{oid}")));
+        let input: String = lines.flat_map(|line| [line, "\n".to_owned()]).collect();
+        let listed = text_of(self.git("rev-list").arg("--stdin").input(input))?;
         listed.lines().map(|oid| self.parse_oid(oid)).collect()
     }
 

@@ -852,3 +852,44 @@ fn objects_of_submodules_are_named_as_not_searched() {
     let named = answer.lines().find(|line| line.starts_with("cannot be searched"));
     assert!(named.is_some_and(|line| line.ends_with("/.git/modules/part/objects")), "{answer}");
 }
+
+#[test]
+fn the_reflog_of_a_lost_trace_stays_until_the_trace_is_restored() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("base");
+    repo.text(&["branch", "side"]);
+    repo.text(&["--trace", "side", "commit", "-m", TEXT]);
+    repo.text(&["--trace", "side", "commit", "-m", "work"]);
+    fs::remove_file(repo.git_dir().join("refs/traces/side")).unwrap();
+    insta::assert_snapshot!(purge(&repo, &["--text", "-"]), @"
+    --- stderr
+    error: `refs/traces/side` is gone, but its reflog is not
+    hint: `git trace fsck --repair` restores it; `git update-ref -d` deletes it
+    [exit 2]
+    ");
+    repo.text(&["fsck", "--repair"]);
+    assert!(purge(&repo, &["--text", "-"]).ends_with("[exit 0]"));
+    assert_eq!(repo.bodies("side"), ["base", "[purged: secret]", "work"]);
+    assert_eq!(places(&repo), Vec::<String>::new());
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_text_is_found_as_messages_and_forward_crumbs_contain_it() {
+    let texts =
+        ["-----BEGIN-----\nfirst-part-1\n════ END", "\u{1b}[31mfirst-part-2\u{1b}[0m-end", "first-part-3\r\nlast"];
+    for (number, text) in (1..).zip(texts) {
+        let repo = TestRepo::new();
+        repo.say("base");
+        let long = format!("why {text} is needed");
+        repo.text(&["pin", "#0", "--reason", &long]);
+        for field in ["--discovery", "--unfinished", "--summary"] {
+            let other = if field == "--summary" { vec![] } else { vec!["--summary", "short"] };
+            repo.text(&[&["forward", "leave", "--agent", "ada", field, &long], &*other].concat());
+        }
+        let output = repo.run(&["purge", "--yes", "--text", "-"], text.as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{}", repo.exact(&output));
+        assert!(!is_anywhere(&repo, &format!("first-part-{number}")), "{text}");
+        assert_whole(&repo);
+    }
+}

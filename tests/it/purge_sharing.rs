@@ -1402,3 +1402,107 @@ fn an_address_that_is_only_fetched_from_is_named_and_stays() {
     assert!(!is_at(&repo, "origin.git"));
     repo.text(&["purge", "--push", "origin", "--yes"]);
 }
+
+#[test]
+fn names_and_keys_that_differed_only_in_the_text_still_differ() {
+    let (mut repo, clone) = shared();
+    let rule = |repo: &TestRepo, name: &str, text: &str| {
+        repo.text(&["commit", "-t", "instruction", "--name", name, "-m", text]);
+    };
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        rule(repo, "rules-acme2", "Push on Fridays.");
+        repo.text(&["push"]);
+    });
+    rule(&repo, "rules-acme1", "Answer briefly.");
+    rule(&repo, "rules-acme2", "Never push.");
+    let arguments = r#"{"acme1":"one","b":{"acme1":3,"acme2":4},"acme2":"two"}"#;
+    repo.text(&[
+        "commit",
+        "-t",
+        "tool_io",
+        "--set",
+        "direction=call",
+        "--name",
+        "run",
+        "--call-id",
+        "c",
+        "-m",
+        arguments,
+    ]);
+    repo.text(&["commit", "--meta", "k-acme1=one", "--meta", "k-acme2=two", "-m", "with meta"]);
+    // One instruction replaces the other one of its name.
+    repo.text(&["pull"]);
+    repo.text(&["push"]);
+    let bodies = repo.bodies("main");
+    assert_eq!(bodies.iter().filter(|body| body.contains("ush")).count(), 2, "{bodies:?}");
+    let instructions = |repo: &TestRepo| repo.text(&["materialize"]).lines().nth(1).unwrap().to_owned();
+    let purge = |repo: &TestRepo, options: &[&str]| {
+        repo.text(&[&["purge", "--pattern", "acme[12]", "--yes"], options].concat());
+    };
+    let before = instructions(&repo);
+    assert!(before.contains("Answer") && before.contains("Push") != before.contains("Never"), "{before}");
+    repo.git(&["clone", "-q", "../origin.git", "../other"]);
+    let other = repo.home().join("other");
+    for folder in [&clone, &other] {
+        repo.within(folder, |repo| {
+            repo.text(&["pull"]);
+            repo.say("mine");
+        });
+    }
+    purge(&repo, &["--push", "origin"]);
+    assert_eq!(instructions(&repo), before);
+    let assert_purged = |repo: &TestRepo| {
+        assert_eq!(instructions(repo), before);
+        let body = r#"{"[purged: secret]":"one","b":{"[purged: secret]":3,"[purged: secret][purged: secret]":4},"[purged: secret][purged: secret]":"two"}"#;
+        let files = repo.git(&["grep", "-h", "", "refs/traces/main"]);
+        assert!(files.contains(&format!("{body}\n")), "{files}");
+        let meta = r#"meta: {"k-[purged: secret]":"one","k-[purged: secret][purged: secret]":"two"}"#;
+        assert!(files.contains(meta), "{files}");
+        repo.fsck();
+    };
+    assert_purged(&repo);
+    // A pull takes over what the purge left, and an independent purge leaves the same.
+    for (folder, is_independent) in [(&clone, false), (&other, true)] {
+        repo.within(folder, |repo| {
+            if is_independent {
+                purge(repo, &[]);
+            }
+            repo.text(&["pull"]);
+            assert_purged(repo);
+            repo.text(&["push"]);
+        });
+    }
+    assert_purged(&repo);
+}
+
+#[test]
+fn tags_that_lead_to_purged_content_are_reported_and_renewed_by_a_pull() {
+    let (mut repo, clone) = shared();
+    repo.git(&["push", "-q", "origin", "refs/trace-tags/*:refs/kept/*"]);
+    let tags = |repo: &TestRepo| repo.git(&["for-each-ref", "--format=%(objectname) %(refname)", "refs/trace-tags/"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say("undone");
+        repo.text(&["skip", "#2"]);
+        repo.text(&["reset", "#1"]);
+        assert_eq!(tags(repo).lines().count(), 2);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    let renewed = tags(&repo);
+    repo.git(&["fetch", "-q", "origin", "+refs/kept/*:refs/trace-tags/*"]);
+    insta::assert_snapshot!(repo.trace(&["fsck"]), @"
+    error: refs/trace-tags/pinned/[ID]: commit [SHORT]: purged: it contains what was purged by A U Thor <author@example.com> at 2026-02-10T09:00:18Z: leaked; purged objects and lines: 2; `git trace pull` applies the purges of others; `git trace purge` removes content again
+    --- stderr
+    traces checked: 1, commits: 4, items: 2, errors: 1, warnings: 0
+    [exit 1]
+    ");
+    repo.text(&["pull"]);
+    assert_eq!(tags(&repo), renewed);
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(tags(repo), renewed);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    });
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::blobs::Depth;
 use super::problem::Problem;
 use super::{Inspection, Line};
-use crate::git::{Entry, GitError, Oid, TreeStore as _};
+use crate::git::{BACKUP_REFS, Entry, GitError, Oid, TreeStore as _};
 use crate::trace::model::trailers::Op;
 use crate::trace::model::tree::{self, Change, ItemEntry};
 use crate::trace::store::priority::tags::BroughtIn;
@@ -84,7 +84,7 @@ impl Inspection<'_> {
             Ok(changes) => changes,
             Err(error) => {
                 self.tree_problem(line, oid, &error);
-                self.introduced(commit, &[]);
+                self.introduced(line, commit, &[]);
                 return;
             }
         };
@@ -98,7 +98,7 @@ impl Inspection<'_> {
         }
         let blobs = changes.iter().filter_map(|change| change.sides().1).map(|entry| entry.blob);
         self.note_purged_objects(line, commit, blobs);
-        self.introduced(commit, &changes);
+        self.introduced(line, commit, &changes);
         if !commit.is_ours() {
             return;
         }
@@ -171,7 +171,11 @@ impl Inspection<'_> {
         .ok()
     }
 
-    fn introduced(&mut self, commit: &Tip, changes: &[Change]) {
+    fn introduced(&mut self, line: &Line, commit: &Tip, changes: &[Change]) {
+        // No tag is needed there, and none may lead to what a purge removed elsewhere.
+        if line.refname.starts_with(BACKUP_REFS) {
+            return;
+        }
         let items: Vec<ItemId> = match BroughtIn::by(commit) {
             BroughtIn::Item(item) => vec![item],
             BroughtIn::Nothing => Vec::new(),

@@ -24,6 +24,7 @@ use std::rc::Rc;
 pub(crate) use problem::Problem;
 use problem::Repair;
 use purged::Purged;
+pub(crate) use refs::lost_refs;
 pub(crate) use repair::{Repaired, newest_complete, repair};
 
 use crate::base::finding::Weight;
@@ -94,6 +95,7 @@ fn inspect(repo: &Repo, names: &[TraceName], mut inspection: Inspection<'_>) -> 
         inspection.totals(line, tip);
     }
     if names.is_empty() {
+        inspection.purged_in_tags(&listing)?;
         inspection.kept(&listing)?;
         inspection.tags(&listing);
         inspection.archives(&listing)?;

@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::{Inspection, Line};
 use crate::git::{BACKUP_REFS, Mode, Oid, RefListing};
+use crate::trace::store::priority::tags;
 use crate::trace::store::tombstone::{HISTORY, Tombstones, find_damage};
 use crate::trace::{Tip, TraceError};
 
@@ -53,6 +54,28 @@ impl Inspection<'_> {
             let noted = self.purged.entry(line.label.clone()).or_insert(Purged { commit, purge, count: 0 });
             noted.count += 1;
         }
+    }
+
+    /// Notes what is purged in commits to which a tag leads, but no trace. Backups, which may have the same commits, are read later.
+    pub(crate) fn purged_in_tags(&mut self, listing: &RefListing) -> Result<(), TraceError> {
+        let Some(tombstones) = &self.blobs.tombstones else { return Ok(()) };
+        for (refname, target) in &listing.refs {
+            if tags::parse(&self.prefix, refname).is_none() || self.commits.contains(target) {
+                continue;
+            }
+            match tombstones.in_history(self.repo, *target, None) {
+                Ok(found) => {
+                    if let Some((_, purge)) = found.first() {
+                        let noted = Purged { commit: *target, purge: purge.to_string(), count: found.len() };
+                        self.purged.insert(refname.clone(), noted);
+                    }
+                }
+                // Another check reports this, if it is a problem.
+                Err(TraceError::Git(error)) if error.is_damage() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn purged(&mut self) {

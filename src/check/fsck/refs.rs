@@ -16,6 +16,29 @@ use crate::trace::{TraceError, TraceName};
 pub(crate) const REMOTES: &str = "refs/trace-remotes/";
 pub(crate) const RECORDS: &str = "refs/trace-records/";
 
+/// The refs that are gone, although their reflogs are not, each with the newest complete state in its reflog.
+pub(crate) fn lost_refs(repo: &Repo, exists: &dyn Fn(&str) -> bool) -> Result<Vec<(String, Oid)>, TraceError> {
+    let logged = [TRACES, FORWARD_CRUMBS].iter().flat_map(|prefix| repo.logged_refs(prefix));
+    let logged: BTreeSet<String> = logged.chain([RECORD.to_owned()]).collect();
+    let gone = logged.into_iter().filter(|refname| !exists(refname));
+    let found = gone.filter_map(|refname| Some(way_back(repo, &refname).transpose()?.map(|to| (refname, to))));
+    found.collect()
+}
+
+/// The newest complete state in a reflog.
+fn way_back(repo: &Repo, refname: &str) -> Result<Option<Oid>, TraceError> {
+    let log = moves(repo, refname)?;
+    Ok(newest_complete(repo, &log).map(|index| log[index].new))
+}
+
+/// The moves in a reflog. With reftable, git shows none while the ref's object is missing, which is reported elsewhere.
+fn moves(repo: &Repo, refname: &str) -> Result<Vec<LogEntry>, TraceError> {
+    match repo.read_reflog(refname) {
+        Err(GitError::Command { .. }) => Ok(Vec::new()),
+        log => Ok(log?),
+    }
+}
+
 impl Inspection<'_> {
     pub(crate) fn refs(&mut self, listing: &RefListing) -> Result<(), TraceError> {
         for refname in &listing.broken {
@@ -23,13 +46,12 @@ impl Inspection<'_> {
         }
         self.heads()?;
         self.sessions()?;
-        let logged = [TRACES, FORWARD_CRUMBS].iter().flat_map(|prefix| self.repo.logged_refs(prefix));
-        for refname in logged.chain([RECORD.to_owned()]).collect::<BTreeSet<_>>() {
-            let exists = listing.broken.contains(&refname) || listing.refs.iter().any(|(known, _)| *known == refname);
-            if !exists && let Some(to) = self.way_back(&refname)? {
-                let problem = Problem::error("ref-missing", &refname, "the ref is gone, but its reflog is not");
-                self.problems.push(problem.commit(to).repair(Repair::Ref(refname)));
-            }
+        let exists = |refname: &str| {
+            listing.broken.iter().chain(listing.refs.iter().map(|(known, _)| known)).any(|known| known == refname)
+        };
+        for (refname, to) in lost_refs(self.repo, &exists)? {
+            let problem = Problem::error("ref-missing", &refname, "the ref is gone, but its reflog is not");
+            self.problems.push(problem.commit(to).repair(Repair::Ref(refname)));
         }
         for (refname, tip) in &listing.refs {
             if [TRACES, FORWARD_CRUMBS].iter().any(|prefix| refname.starts_with(prefix)) || refname == RECORD {
@@ -47,30 +69,16 @@ impl Inspection<'_> {
 
     pub(crate) fn broken_ref(&mut self, refname: &str) -> Result<(), TraceError> {
         let problem = Problem::error("ref-broken", refname, "git cannot read this ref");
-        self.problems.push(match self.way_back(refname)? {
+        self.problems.push(match way_back(self.repo, refname)? {
             Some(to) => problem.commit(to).repair(Repair::Ref(refname.to_owned())),
             None => problem.remedy("remove its file from the git folder, and fetch it or set it with `git update-ref`"),
         });
         Ok(())
     }
 
-    /// The moves in a reflog. With reftable, git shows none while the ref's object is missing, which is reported elsewhere.
-    fn moves(&self, refname: &str) -> Result<Vec<LogEntry>, TraceError> {
-        match self.repo.read_reflog(refname) {
-            Err(GitError::Command { .. }) => Ok(Vec::new()),
-            log => Ok(log?),
-        }
-    }
-
-    /// The newest complete state in a reflog.
-    fn way_back(&self, refname: &str) -> Result<Option<Oid>, TraceError> {
-        let log = self.moves(refname)?;
-        Ok(newest_complete(self.repo, &log).map(|index| log[index].new))
-    }
-
     /// Offers to move a ref whose tip is damaged, as the problems from `first` on say.
     pub(crate) fn offer_way_back(&mut self, line: &Line, tip: Oid, first: usize) -> Result<(), TraceError> {
-        if self.way_back(&line.refname)?.is_some() {
+        if way_back(self.repo, &line.refname)?.is_some() {
             // Another ref at this commit was reported before.
             if first == self.problems.len() {
                 self.problems.push(Problem::error("tip", &line.label, "its tip is damaged").commit(tip));
@@ -88,7 +96,7 @@ impl Inspection<'_> {
 
     fn reflog(&mut self, refname: &str, tip: Oid) -> Result<(), TraceError> {
         if let Some(last) =
-            self.moves(refname)?.pop().filter(|last| last.new != tip && self.repo.read_commit(tip).is_ok())
+            moves(self.repo, refname)?.pop().filter(|last| last.new != tip && self.repo.read_commit(tip).is_ok())
         {
             let message = format!("its reflog ends at {}, so a move is missing there", last.new);
             let problem = Problem::warning("reflog", refname, message).commit(tip);

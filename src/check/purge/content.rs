@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use memchr::memmem;
 use serde_json::{Map, Value};
 
+use super::Names;
 use super::json::{self, is_json};
 use super::needle::Needle;
 use crate::clean::stub;
@@ -16,7 +17,7 @@ use crate::trace::change::compress::rule;
 use crate::trace::model::item_file;
 use crate::trace::store::priority::Setting;
 use crate::trace::store::tombstone::is_reason;
-use crate::trace::{Item, ItemId};
+use crate::trace::{Item, ItemId, ItemType};
 
 /// What to forget, and the text that replaces it.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Target {
             || (self.may_be_cut(bytes)
                 && item_file::parse(bytes).is_ok_and(|item| self.without_cuts(&item.body).is_some()))
             || self.without_cuts_of_crumbs(bytes).is_some()
-            || (self.is_file_of_purged(bytes) && self.item_file(None, bytes).is_some())
+            || (self.is_file_of_purged(bytes) && self.item_file(None, bytes, &Names::new()).is_some())
     }
 
     fn is_file_of_purged(&self, bytes: &[u8]) -> bool {
@@ -52,7 +53,7 @@ impl Target {
     }
 
     /// The new item file; `id` is the one in the file's name. `None` if nothing changes.
-    pub(super) fn item_file(&self, id: Option<ItemId>, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn item_file(&self, id: Option<ItemId>, bytes: &[u8], names: &Names) -> Option<Vec<u8>> {
         let Ok(item) = item_file::parse(bytes) else {
             // A damaged file has no headers that could be kept.
             return match id.filter(|id| self.items.contains(id)) {
@@ -65,7 +66,7 @@ impl Target {
         if self.items.contains(&id.unwrap_or(item.id)) {
             self.blank(&mut changed);
         } else {
-            self.redact(&mut changed);
+            self.redact(&mut changed, names);
         }
         if changed.body != item.body {
             // The signature of the removed text.
@@ -155,12 +156,15 @@ impl Target {
     fn redacted_json(&self, json: &[u8]) -> Option<Result<Vec<u8>, ()>> {
         let replace = |bytes: &[u8]| self.redacted_body(bytes);
         let new = replace(json)?;
-        if is_json(&new) || !is_json(json) {
+        if is_json(&new) {
+            return Some(Ok(json::with_distinct_keys(&new, &self.marker)));
+        }
+        if !is_json(json) {
             return Some(Ok(new));
         }
         // A match that crosses the end of a string takes nothing else with it.
         let new = json::replaced(json, &replace, &self.marker).filter(|new| is_json(new) && replace(new).is_none());
-        Some(new.ok_or(()))
+        Some(new.map(|new| json::with_distinct_keys(&new, &self.marker)).ok_or(()))
     }
 
     fn redact_body(&self, item: &mut Item) {
@@ -191,9 +195,12 @@ impl Target {
         }
     }
 
-    fn redact(&self, item: &mut Item) {
+    fn redact(&self, item: &mut Item, names: &Names) {
         self.redact_body(item);
         let fields = &mut item.fields;
+        if let Some(name) = fields.name.as_mut().filter(|_| fields.item_type == ItemType::instruction()) {
+            self.redact_name(name, names);
+        }
         for value in [
             &mut fields.name,
             &mut fields.call_id,
@@ -219,6 +226,16 @@ impl Target {
             fields.unknown = before.unknown;
         }
         self.redact_meta(&mut fields.meta);
+    }
+
+    /// An instruction replaces the earlier one of its name, so names that differed still differ, and equal ones are still equal.
+    fn redact_name(&self, name: &mut String, names: &Names) {
+        let marker = names.get(name).map(|first| format!("[purged: {} {first}]", self.reason));
+        // Digits of an id may be those of the text.
+        let marker = marker.filter(|marker| !self.needle.is_in(marker.as_bytes()));
+        if let Some(changed) = self.needle.replace_text(name, marker.as_ref().unwrap_or(&self.marker)) {
+            *name = changed;
+        }
     }
 
     fn redact_text(&self, text: &mut String) {

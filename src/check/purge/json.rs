@@ -1,7 +1,9 @@
 //! Replacing text in JSON so that it stays JSON, with the same bytes elsewhere.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
+use memchr::memmem;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -23,6 +25,34 @@ pub(super) fn replaced(json: &[u8], replace: &dyn Fn(&[u8]) -> Option<Vec<u8>>, 
     }
     changed.extend_from_slice(&json[kept..]);
     (kept > 0).then_some(changed)
+}
+
+/// `json` in which each key with a marker differs from the keys before it in its object: `marker` is added to an equal one.
+pub(super) fn with_distinct_keys(json: &[u8], marker: &str) -> Vec<u8> {
+    let (mut changed, mut objects, mut at) = (Vec::new(), Vec::new(), 0);
+    while let Some(token) = next_token(json, at) {
+        let between = &json[at..token.start];
+        for byte in between {
+            match byte {
+                b'{' => objects.push(HashSet::new()),
+                b'}' => drop(objects.pop()),
+                _ => {}
+            }
+        }
+        changed.extend_from_slice(between);
+        at = token.end;
+        let mut key = json[token].to_vec();
+        if let Some(keys) = objects.last_mut().filter(|_| json[at..].trim_ascii_start().starts_with(b":")) {
+            let is_marked = memmem::find(&key, b"[purged: ").is_some();
+            while !keys.insert(key.clone()) && is_marked {
+                key.truncate(key.len() - 1);
+                key.extend([marker.as_bytes(), b"\""].concat());
+            }
+        }
+        changed.extend(key);
+    }
+    changed.extend_from_slice(&json[at..]);
+    changed
 }
 
 /// The next string, number, or word.

@@ -16,6 +16,7 @@ mod places;
 mod received;
 mod rewrite;
 mod scan;
+mod tags;
 mod verify;
 mod world;
 
@@ -27,11 +28,12 @@ pub(crate) use needle::{Needle, SHORTEST};
 pub(crate) use received::{Missing, Received, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
-use crate::git::{ObjectKind, Objects, Oid, RefChange, Repo};
-use crate::trace::TraceError;
+use crate::check::fsck::lost_refs;
+use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Removed};
+use crate::trace::{ItemId, TraceError};
 use dangling::Dangling;
 use places::Files;
 use rewrite::{Rewriter, is_of_code};
@@ -151,6 +153,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let logs = places::logs(repo, &world)?;
     let mut refs = Vec::new();
     if !hits.is_empty() {
+        rewriter.names = scan.names(repo)?;
         rewriter.held = repo.commits_held_by_code(&|refname| world.is_ours(refname))?;
         for (refname, old) in world.refs(repo)? {
             let new = match rewriter.commit(old) {
@@ -181,6 +184,11 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         .collect();
     reflogs.sort();
     reflogs.dedup();
+    // The reflog is all that leads to the ref's commits.
+    let lost = lost_refs(repo, &|refname| !matches!(repo.find_ref(refname), Ok(None)))?;
+    if let Some((refname, _)) = lost.into_iter().find(|(refname, _)| reflogs.contains(refname)) {
+        return Err(GitError::RefGone { refname }.into());
+    }
     let counts = rewriter.counts;
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
     let mut replaced = rewriter.replaced();
@@ -230,3 +238,6 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
 
 /// The new digests of lines of archives, by the old ones.
 type Lines = HashMap<String, String>;
+
+/// The first instruction of each name.
+type Names = HashMap<String, ItemId>;

@@ -22,13 +22,14 @@ use pairs::{Forms, Pairs};
 use super::content::Target;
 use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
+use super::tags::apply_to_tags;
 use super::verify::Verifier;
 use crate::git::{Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::store::commit::is_signing;
-use crate::trace::store::priority::{HISTORY, tags};
+use crate::trace::store::priority::HISTORY;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones, accept_texts};
 use crate::trace::store::walk::{changes_of, new_files_of};
@@ -92,15 +93,7 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
             received.extend(apply_to_lines(repo, &tombstones, signature, &archive::history(&refname), Some(theirs))?);
         }
     }
-    let prefix = tags::prefix(repo)?;
-    let mut moved = Vec::new();
-    for (refname, oid) in repo.list_refs(&prefix)? {
-        let name = refname.strip_prefix(&*prefix).and_then(|name| name.split_once('/'));
-        let name = name.and_then(|(level, item)| Some((level.parse().ok()?, item.parse().ok()?)));
-        let new = rewriter.commits.get(&oid).filter(|new| **new != oid);
-        moved.extend(name.zip(new).map(|((level, item), new)| (item, level, *new)));
-    }
-    tags::point(repo, moved)?;
+    apply_to_tags(repo, &tombstones, &rewriter.commits)?;
     Ok(received)
 }
 

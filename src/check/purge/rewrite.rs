@@ -14,8 +14,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memchr::memmem;
 
-use super::Lines;
 use super::content::Target;
+use super::{Lines, Names};
 use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
@@ -69,6 +69,7 @@ pub(super) struct Rewriter<'r> {
     pub(super) commits: HashMap<Oid, Oid>,
     /// Messages that count in place of those of commits.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
+    pub(super) names: Names,
     /// By the path that [`below`] gives, empty for the tree of a commit.
     trees: HashMap<(Vec<u8>, Oid), Oid>,
     blobs: HashMap<(Role, Oid), Oid>,
@@ -117,6 +118,7 @@ impl<'r> Rewriter<'r> {
             held: HashSet::new(),
             commits: HashMap::new(),
             messages: HashMap::new(),
+            names: Names::new(),
             trees: HashMap::new(),
             blobs: HashMap::new(),
             items: HashMap::new(),
@@ -223,7 +225,7 @@ impl<'r> Rewriter<'r> {
         let bytes = self.repo.read_blob(blob)?;
         let changed = match (&self.target.known, role) {
             (Some(known), _) => known.get(&blob).cloned(),
-            (None, Role::Item(id)) => self.target.item_file(id, &bytes),
+            (None, Role::Item(id)) => self.target.item_file(id, &bytes, &self.names),
             (None, Role::Record(id)) => self.target.record_file(id, &bytes),
             (None, Role::Archive) => self.target.archived(&bytes),
             (None, Role::Link) => Some(self.target.marker.clone().into_bytes()).filter(|marker| *marker != bytes),

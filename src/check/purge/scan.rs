@@ -1,17 +1,18 @@
 //! Reading every object of the repository once, to find those that contain what is purged.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memchr::memmem;
 
-use super::Lines;
 use super::content::Target;
 use super::rewrite::{decoded, says_more, without_ids};
+use super::{Lines, Names};
 use crate::git::{ObjectKind, Oid, Repo, Tree};
 use crate::memory::crumb::archive::digests_of;
-use crate::trace::TraceError;
+use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
 use crate::trace::store::tombstone;
+use crate::trace::{ItemId, ItemType, TraceError};
 
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -30,6 +31,8 @@ pub(super) struct Scan {
     pub(super) in_tombstones: usize,
     /// Reasons with a hit, and those that commits of tombstones repeat.
     reason_texts: HashSet<String>,
+    /// The instructions of each name with a hit.
+    named: HashMap<String, BTreeSet<ItemId>>,
     subjects: Vec<String>,
 }
 
@@ -74,6 +77,7 @@ impl Scan {
                 scan.hits.insert(oid, kind);
                 if kind == ObjectKind::Blob {
                     scan.add_lines(target, bytes);
+                    scan.add_name(target, bytes);
                 }
             }
             Ok::<_, TraceError>(())
@@ -81,6 +85,32 @@ impl Scan {
         let is_other = |subject: &&String| !scan.reason_texts.contains(*subject);
         scan.in_tombstones += scan.subjects.iter().filter(is_other).count();
         Ok(scan)
+    }
+
+    fn add_name(&mut self, target: &Target, bytes: &[u8]) {
+        if let Ok(item) = item_file::parse(bytes)
+            && item.fields.item_type == ItemType::instruction()
+            && let Some(name) = item.fields.name.filter(|name| target.needle.is_in(name.as_bytes()))
+        {
+            self.named.entry(name).or_default().insert(item.id);
+        }
+    }
+
+    /// The first instruction of each name with a hit. Clones have added other ones later, if at all.
+    pub(super) fn names(&self, repo: &Repo) -> Result<Names, TraceError> {
+        let mut places: HashMap<ItemId, u32> = HashMap::new();
+        if !self.named.is_empty() {
+            repo.for_each_object(|_, kind, bytes| {
+                let tree = (kind == ObjectKind::Tree).then(|| Tree::parse(bytes, repo.object_format())).flatten();
+                for (seq, _, id) in tree.iter().flat_map(Tree::entries).filter_map(|entry| parse_name(entry.name)) {
+                    let place = places.entry(id).or_insert(seq);
+                    *place = seq.min(*place);
+                }
+                Ok::<_, TraceError>(())
+            })?;
+        }
+        let first = |ids: &BTreeSet<ItemId>| ids.iter().copied().min_by_key(|id| places.get(id).unwrap_or(&u32::MAX));
+        Ok(self.named.iter().filter_map(|(name, ids)| Some((name.clone(), first(ids)?))).collect())
     }
 
     /// Digests and ids are no text.

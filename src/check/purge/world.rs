@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use crate::git::{GitError, Oid, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
-use crate::trace::model::level::Level;
+use crate::trace::TraceError;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::store::priority::tags;
-use crate::trace::{ItemId, TraceError};
 
 pub(super) struct World {
     tag_prefix: String,
@@ -27,17 +26,12 @@ impl World {
         Ok(world)
     }
 
-    /// The prefix alone does not tell: it may be `refs/tags/`, where the code has its tags.
-    fn is_priority_tag(&self, refname: &str) -> bool {
-        let name = refname.strip_prefix(&*self.tag_prefix).and_then(|name| name.split_once('/'));
-        name.is_some_and(|(level, item)| level.parse::<Level>().is_ok() && item.parse::<ItemId>().is_ok())
-    }
-
     /// Whether a ref or a worktree's `TRACE_HEAD` is ours.
     pub(super) fn is_ours(&self, refname: &str) -> bool {
         let ours = [TRACES, "refs/trace-", FORWARD_CRUMBS, ARCHIVES, "TRACE_"];
         !self.strange.contains(refname)
-            && (ours.iter().any(|prefix| refname.starts_with(prefix)) || self.is_priority_tag(refname))
+            && (ours.iter().any(|prefix| refname.starts_with(prefix))
+                || tags::parse(&self.tag_prefix, refname).is_some())
     }
 
     /// Our refs and their tips, without symbolic refs.

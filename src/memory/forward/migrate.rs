@@ -11,7 +11,7 @@ use super::error::ForwardError;
 use super::head::head;
 use super::import::{ImportedCrumb, write_all};
 use super::query::{entries, refuse_other_case};
-use super::text::{self, CrumbContent, TextHeader, after_bullet};
+use super::text::{self, CrumbContent, TextHeader, after_bullet, with_unix_lines};
 use crate::trace::model::source::Source;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, ItemId, Time};
@@ -114,7 +114,7 @@ pub(crate) fn is_note(text: &str) -> bool {
 }
 
 pub(crate) fn content(note: &str) -> CrumbContent {
-    let note = note.replace("\r\n", "\n");
+    let note = with_unix_lines(note);
     let lines = note.split('\n').skip_while(|line| !names_tasks(line)).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('#') || names_tasks(line)).map(str::trim_start);
     // Quotations are the words of others.

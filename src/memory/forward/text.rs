@@ -86,13 +86,7 @@ pub(crate) fn render(header: &TextHeader, content: &CrumbContent) -> String {
          To: Future {agent} instances\nTimestamp: {}\n{rule}\n\n{SUMMARY}\n",
         timestamp(*at)
     );
-    for line in content.summary.split('\n') {
-        if is_structure(line.trim_start_matches(' ')) {
-            text.push(' ');
-        }
-        text.push_str(line);
-        text.push('\n');
-    }
+    text.extend(content.summary.split('\n').map(|line| escaped(line) + "\n"));
     text.push('\n');
     let pairs = content.emotional.iter().map(|(key, value)| format!("{key}: {value}"));
     let references = content.references.iter().filter(|(_, ids)| !ids.is_empty());
@@ -110,12 +104,38 @@ pub(crate) fn render(header: &TextHeader, content: &CrumbContent) -> String {
         text.extend([name, "\n"]);
         for (number, entry) in (1..).zip(entries) {
             let mark = if name == DISORIENTED { format!("{number}.") } else { "-".to_owned() };
-            text.extend([&mark, " ", &entry.replace('\n', "\n  "), "\n"]);
+            text.extend([&mark, " ", &of_entry(entry), "\n"]);
         }
         text.push('\n');
     }
     text.extend([&rule, "\n", END]);
     text
+}
+
+/// A line of a summary, which does not look like structure.
+fn escaped(line: &str) -> String {
+    let indent = if is_structure(line.trim_start_matches(' ')) { " " } else { "" };
+    format!("{indent}{line}")
+}
+
+/// The lines of an entry.
+fn of_entry(text: &str) -> String {
+    text.replace('\n', "\n  ")
+}
+
+/// A part of a field with Unix line ends, as [`super::add`] stores it.
+pub(crate) fn with_unix_lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// How a forward crumb may contain a text that was given for a part of one of its fields.
+pub(crate) fn forms_of(text: &str) -> [String; 3] {
+    let text = with_unix_lines(text);
+    let mut lines = text.split('\n');
+    // The indent of the first line is before it.
+    let first = lines.next().unwrap_or_default().to_owned();
+    let of_summary = lines.fold(first, |all, line| format!("{all}\n{}", escaped(line)));
+    [of_entry(&text), of_summary, text]
 }
 
 /// Formats like Python's `isoformat` without a zone, which omits a fraction of zero.

@@ -3,7 +3,7 @@
 use super::crumb::{self, CrumbStatus, CrumbType, ForwardCrumb, Metadata, Priority};
 use super::error::ForwardError;
 use super::query::{newest_time, refuse_other_case};
-use super::text::{self, CrumbContent, TextHeader};
+use super::text::{self, CrumbContent, TextHeader, with_unix_lines};
 use crate::base::string_enum::string_enum;
 use crate::git::Oid;
 use crate::trace::model::schema;
@@ -95,7 +95,7 @@ pub(crate) fn commit_subject(metadata: &Metadata, summary: &str) -> String {
 /// Trims the content, removes empty entries, and refuses what the text cannot represent.
 fn clean(content: &CrumbContent) -> Result<CrumbContent, ForwardError> {
     let bad = |field, cause: &str| ForwardError::BadField { field, cause: cause.to_owned() };
-    let trim = |text: &String| text.replace("\r\n", "\n").trim().to_owned();
+    let trim = |text: &String| with_unix_lines(text).trim().to_owned();
     let trim_all = |entries: &[String]| entries.iter().map(trim).filter(|entry| !entry.is_empty()).collect();
     let is_word =
         |text: &str| !text.trim().is_empty() && !text.contains(',') && !text.trim().chars().any(char::is_control);

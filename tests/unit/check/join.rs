@@ -3,6 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::check::purge::needle::Needle;
+use crate::trace::model::item::Direction;
+use crate::trace::{Draft, Fields, ItemType};
 
 const M: &str = "[purged: both]";
 
@@ -30,6 +33,21 @@ fn only_what_both_forms_have_stays() {
         ("", "one", "[purged: both]"),
     ] {
         assert_eq!(joined(one, other), expected, "{one} / {other}");
+    }
+}
+
+#[test]
+fn keys_that_become_equal_are_told_apart() {
+    let call = |body: &str| {
+        let direction = Some(Direction::Call);
+        let fields = Fields { direction, ..Fields::new(ItemType::tool_io()) };
+        Item::new("0be7719d3a2f61c8".parse().unwrap(), Draft { fields, body: body.into() })
+    };
+    let target = Target::new([].into(), Needle::default(), "both").unwrap();
+    let (one, other) = (call(r#"{"[purged: x]":1,"two":2}"#), call(r#"{"one":1,"[purged: x]":2}"#));
+    for (one, other) in [(&one, &other), (&other, &one)] {
+        let joined = join_items(one, other, &target).unwrap();
+        assert_eq!(String::from_utf8(joined.body).unwrap(), r#"{"[purged: x]":1,"[purged: x][purged: both]":2}"#);
     }
 }
 

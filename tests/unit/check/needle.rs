@@ -58,6 +58,11 @@ fn a_text_is_found_in_each_form() {
     }
     assert_eq!(replaced("one\ntwo three", b"a one two three b"), format!("a {MARKER} b"));
     assert_eq!(replaced("one\ntwo three", b"a one\r\ntwo three b"), format!("a {MARKER} b"));
+    // On one line, as in a message, and as in fields of a forward crumb.
+    assert_eq!(replaced("one\u{1b}[0m\r\ntwo", b"a one [0m two b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\r\ntwo\nthree", b"- a one\n  two\n  three b"), format!("- a {MARKER} b"));
+    assert_eq!(replaced("one\r\n\r\ntwo", b"a one\n\ntwo b"), format!("a {MARKER} b"));
+    assert_eq!(replaced("one\nREFERENCES:", b"a one\n REFERENCES: b"), format!("a {MARKER} b"));
     assert_eq!(replaced("one\ntwo $x", b"a one\\ntwo $x b"), format!("a {MARKER} b"));
     assert_eq!(replaced("one\ntwo $x", b"a one\ntwo \\$x b"), format!("a {MARKER} b"));
     assert_eq!(replaced("one\ntwo", b"{\"a\":\"one\\r\\ntwo\"}"), format!("{{\"a\":\"{MARKER}\"}}"));

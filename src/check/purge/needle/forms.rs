@@ -7,6 +7,8 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use super::base64::Base64;
 use super::decoded::decode;
+use crate::memory::forward::text::forms_of as forms_of_crumb;
+use crate::trace::model::trailers::one_line;
 
 #[derive(Clone, Debug)]
 pub(super) struct Form {
@@ -144,16 +146,17 @@ fn quoted_twice(text: &str) -> Vec<String> {
     forms
 }
 
-/// The text itself; without its own escapes; on one line, and with CRLF; escaped for JSON, HTML, URLs, shells, and programs; in hex and UTF-16; and the base64
-/// of the text, of its JSON forms, and of its UTF-16 at each alignment.
+/// The text itself; without its own escapes; as git-trace stores it on one line and in forward crumbs; with CRLF; escaped for JSON,
+/// HTML, URLs, shells, and programs; in hex and UTF-16; and the base64 of the text, of its JSON forms, and of its UTF-16 at each alignment.
 pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     let mut plain = vec![text.to_vec()];
     let mut encoded = vec![text.to_vec()];
     if let Ok(text) = std::str::from_utf8(text) {
         let crlf = text.replace("\r\n", "\n").replace('\n', "\r\n");
-        let mut texts = vec![text.split_whitespace().collect::<Vec<_>>().join(" ")];
-        texts.extend([json_forms(text), json_forms(&crlf), quoted_twice(text)].concat());
-        texts.push(crlf);
+        let of_crumb = forms_of_crumb(text);
+        let mut texts = vec![one_line(text)];
+        texts.extend(of_crumb.iter().chain([&crlf]).flat_map(|text| json_forms(text)));
+        texts.extend([json_forms(text), quoted_twice(text), of_crumb.into(), vec![crlf]].concat());
         plain.extend(texts.into_iter().map(String::into_bytes));
         encoded.extend(JSON.map(|json| json.escape(text).into_bytes()));
         encoded.extend([u16::to_le_bytes, u16::to_be_bytes].map(|order| text.encode_utf16().flat_map(order).collect()));

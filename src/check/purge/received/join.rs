@@ -5,6 +5,7 @@
 //! its parts between markers is part of both forms.
 
 use crate::check::purge::content::{Target, is_blank, is_marker};
+use crate::check::purge::json::{is_json, with_distinct_keys};
 use crate::check::purge::verify::has_headers_of;
 use crate::tokens::Counter;
 use crate::trace::Item;
@@ -131,9 +132,13 @@ pub(super) fn join_items(one: &Item, other: &Item, target: &Target) -> Option<It
     if joined.body != one.body || joined.body != other.body {
         joined.fields.signature = None;
     }
-    if joined.fields.is_call() && serde_json::from_slice::<serde::de::IgnoredAny>(&joined.body).is_err() {
-        joined.body.clear();
-        target.blank(&mut joined);
+    if joined.fields.is_call() {
+        if is_json(&joined.body) {
+            joined.body = with_distinct_keys(&joined.body, marker);
+        } else {
+            joined.body.clear();
+            target.blank(&mut joined);
+        }
     }
     let counter = one.tokens.zip(other.tokens).filter(|(one, other)| one.counter == other.counter);
     if let Some(counter) = counter.and_then(|(one, _)| Counter::find(one.counter)) {

@@ -1,12 +1,10 @@
 //! Merging another record into that of this repository.
 
-use std::collections::HashMap;
-
 use super::record::{InForce, Record};
-use super::{HISTORY, Level, item_of, tags};
+use super::{HISTORY, item_of, tags};
 use crate::git::{Oid, Repo};
 use crate::trace::store::signature::Signature;
-use crate::trace::{ItemId, Tip, TraceError};
+use crate::trace::{ItemId, TraceError};
 
 /// An item to which another record added lines.
 #[derive(Debug)]
@@ -36,22 +34,8 @@ pub(crate) fn absorb(
                 absorbed.push(Absorbed { item, before: before.in_force(repo, item)?, now });
             }
         }
-        point_tags(repo, &absorbed, tips)
+        let levels = absorbed.iter().map(|absorbed| (absorbed.item, absorbed.now.setting.level)).collect();
+        tags::point_within(repo, levels, tips)
     })?;
     Ok(absorbed)
-}
-
-fn point_tags(repo: &Repo, absorbed: &[Absorbed], tips: &[Oid]) -> Result<(), TraceError> {
-    let mut levels: HashMap<ItemId, Level> =
-        absorbed.iter().map(|absorbed| (absorbed.item, absorbed.now.setting.level)).collect();
-    for tip in tips {
-        if levels.is_empty() {
-            break;
-        }
-        let tip = Tip::read(repo, *tip)?;
-        let found = tags::introductions(repo, &tip, levels.keys().copied())?;
-        let found = found.into_iter().filter_map(|(item, introduced)| Some((item, levels.remove(&item)?, introduced)));
-        tags::point(repo, found)?;
-    }
-    Ok(())
 }

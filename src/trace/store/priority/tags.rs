@@ -19,6 +19,25 @@ pub(crate) fn prefix(repo: &Repo) -> Result<String, TraceError> {
     Ok(format!("{}/", configured.as_deref().unwrap_or(DEFAULT_PREFIX).trim_end_matches('/')))
 }
 
+/// What the name of a tag says. The prefix alone does not tell: it may be `refs/tags/`, where the code has its tags.
+pub(crate) fn parse(prefix: &str, refname: &str) -> Option<(ItemId, Level)> {
+    let (level, item) = refname.strip_prefix(prefix)?.split_once('/')?;
+    Some((item.parse().ok()?, level.parse().ok()?))
+}
+
+/// As [`point`], at the commits that introduced the items in the histories of `tips`.
+pub(crate) fn point_within(repo: &Repo, mut levels: HashMap<ItemId, Level>, tips: &[Oid]) -> Result<(), TraceError> {
+    for tip in tips {
+        if levels.is_empty() {
+            break;
+        }
+        let found = introductions(repo, &Tip::read(repo, *tip)?, levels.keys().copied())?;
+        let found = found.into_iter().filter_map(|(item, introduced)| Some((item, levels.remove(&item)?, introduced)));
+        point(repo, found)?;
+    }
+    Ok(())
+}
+
 /// Sets the tags of items' levels to the commits that introduced them, then deletes the tags of other levels. If an item occurs
 /// several times, the last level counts.
 pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level, Oid)>) -> Result<(), TraceError> {
