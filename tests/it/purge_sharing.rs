@@ -1506,3 +1506,22 @@ fn tags_that_lead_to_purged_content_are_reported_and_renewed_by_a_pull() {
         assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
     });
 }
+
+#[test]
+fn refs_that_a_mirror_copied_to_the_remote_are_purged_there() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say(&format!("again {SECRET}"));
+        repo.text(&["pin", "#2", "--reason", &format!("about {SECRET}")]);
+        repo.text(&["edit", "#2", "-m", "nothing"]);
+        repo.text(&["reset", "#1"]);
+        repo.git(&["push", "-q", "--mirror", "origin"]);
+    });
+    let kept = repo.git(&["ls-remote", "origin", "refs/trace-orig/*", "refs/trace-priority", "refs/trace-tags/*"]);
+    assert!(kept.lines().count() > 2, "{kept}");
+    assert!(is_at(&repo, "origin.git"));
+    let (status, said) = purge_at_origin(&repo, &["--yes"]);
+    assert!(!is_at(&repo, "origin.git"), "{status:?} {said}");
+    assert_eq!(status, Some(0), "{said}");
+}

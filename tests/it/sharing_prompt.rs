@@ -346,7 +346,7 @@ fn the_skip_of_an_old_import_is_listed_when_it_takes_effect() {
     let skipped = "main: 1 priority changed by n: skipped #0 (\"left by a rewind\")\n";
     assert_eq!(listed(&team), skipped);
     assert!(!team.messages("bob").contains("Never push to prod."));
-    team.ok("bob", &["reset", "TRACE_HEAD~1"]);
+    team.ok("bob", &["reset", "main~1"]);
     assert!(team.messages("bob").contains("Never push to prod."));
     let said = team.ok("bob", &["merge", "origin/main"]);
     assert!(said.ends_with(skipped), "{said}");

@@ -11,14 +11,13 @@
 mod address;
 mod archive;
 pub(crate) mod lines;
-mod private;
 mod pull;
 mod purged;
 mod push;
+mod unnamed;
 
 pub(crate) use address::{Target, all_targets};
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
-pub(crate) use private::{fetch_private_refs, fetched_private_refs, forget_private_refs};
 pub(crate) use pull::{
     Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, published_elsewhere, pull,
     pull_priorities, refuse_fetched,
@@ -28,6 +27,7 @@ pub(crate) use purged::{
     replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};
+pub(crate) use unnamed::{fetch_unnamed_refs, fetched_unnamed_refs, forget_unnamed_refs};
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -294,7 +294,7 @@ pub(crate) fn plan_replacement(
 }
 
 /// Whether a ref of a remote is one of git-trace: it may be that of a mirror. Peeled tags are not.
-fn is_ours(refname: &str) -> bool {
+pub(super) fn is_ours(refname: &str) -> bool {
     let is_ours = refname.starts_with(TRACES) || refname.starts_with("refs/trace-") || is_private(refname);
     is_ours && !refname.ends_with("^{}")
 }

@@ -19,8 +19,8 @@ use crate::git::{PushFate, PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
 use crate::trace::sync::{
-    EVERYTHING, Target, all_targets, fetch, fetch_private_refs, fetched_private_refs, forget_archived,
-    forget_private_refs, plan_replacement, replace_purged,
+    EVERYTHING, Target, all_targets, fetch, fetch_unnamed_refs, fetched_unnamed_refs, forget_archived,
+    forget_unnamed_refs, plan_replacement, replace_purged,
 };
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -68,10 +68,10 @@ impl PurgeArgs {
         let Some(remote) = &self.push else { return self.run_with(context, &[]) };
         let (repo, remote) = (context.repo()?, remote_of(context, Some(remote))?);
         let targets = all_targets(repo, &remote)?;
-        // Forward crumbs and archives of others are here only while they are searched.
-        let known = fetched_private_refs(repo, &remote)?;
+        // These are here only while they are searched.
+        let known = fetched_unnamed_refs(repo, &remote)?;
         let done = self.run_with(context, &targets);
-        forget_private_refs(repo, &remote, &known)?;
+        forget_unnamed_refs(repo, &remote, &known)?;
         done
     }
 
@@ -147,7 +147,7 @@ impl PurgeArgs {
             Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),
             fetched => fetched?,
         };
-        skipped.extend(fetch_private_refs(repo, target.fetch())?);
+        skipped.extend(fetch_unnamed_refs(repo, target.fetch())?);
         for (name, cause) in &skipped {
             context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
         }
