@@ -139,7 +139,7 @@ pub enum TraceError {
     Changed { item: ItemId, trace: TraceName },
     #[error("trace `{trace}` was changed while this command ran; nothing was done")]
     MovedMeanwhile { trace: TraceName },
-    #[error("something was purged while this command ran; nothing was done")]
+    #[error("something was purged while this command ran, so it stopped")]
     PurgedMeanwhile,
     #[error("item {item} is not live, so it cannot be the end of a range")]
     Gone { item: ItemId },

@@ -17,21 +17,22 @@ use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Before, ChangedPriority, Level, Record, Request};
-use crate::trace::store::tombstone::Tombstones;
+use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
 /// The format in the sources of lines without an id.
 const FORMAT: &str = "jsonl";
 
 /// Imports an export, or plain items, one JSON object per line.
-pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
+pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn BufRead) -> Result<Report, TraceError> {
     let repo = trace.repo();
     let types = Types::read(repo)?;
     let is_new = Tip::find(repo, trace.name())?.is_none();
     let mut lines = Lines { types, is_new, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
     let earlier = Before::read(repo)?;
-    let mut report = bulk::import(trace, &mut lines)?;
-    if let Some(tip) = report.tip {
+    let mut report = bulk::import(trace, purges, &mut lines)?;
+    if let Some(tip) = report.tip.filter(|_| !lines.settings.is_empty()) {
+        let _objects = purges.hold(repo)?;
         let requests = requests(repo, &Tip::read(repo, tip)?, lines.settings)?;
         let in_force = || {
             let record = Record::open(repo)?;
