@@ -197,8 +197,9 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
             rewinds.append(&mut feed.rewinds());
             let Some(mut incoming) = next else { return Ok((std::mem::take(&mut rewinds), None)) };
             if writer.is_new(&incoming)? {
-                let found =
-                    scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
+                let Incoming { item, subject, reason, by, .. } = &mut incoming;
+                let lines = subject.iter_mut().chain(reason).chain(by);
+                let found = scanner.scan(&mut item.fields, &mut item.body, lines)?;
                 let item = &incoming.item;
                 let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_incoming(item));
                 // A deletion has no content, but after a refused line there is nothing to delete or to edit.
