@@ -121,6 +121,8 @@ pub enum TraceError {
     SetSince { operation: String, command: String, item: ItemId },
     #[error("cannot reverse operation {operation} ({command}): `{refname}` goes with files that only git restores")]
     Irreversible { operation: String, command: String, refname: String },
+    #[error("cannot reverse operation {operation} ({command}): the state of `{refname}` from before it is damaged")]
+    DamagedState { operation: String, command: String, refname: String, source: Box<GitError> },
     #[error("operation {operation} ({command}) has no effect left to reverse")]
     NothingLeft { operation: String, command: String },
     #[error("item {item} is not text")]
@@ -356,7 +358,7 @@ impl Diagnostic for TraceError {
                     "`git trace priority {item}` lists its levels; `pin`, `skip`, and `unpin` set another"
                 ));
             }
-            Self::Irreversible { .. } => {
+            Self::Irreversible { .. } | Self::DamagedState { .. } => {
                 "`git trace undo --list` lists earlier operations; name one to undo it"
             }
             Self::NotLive { item, .. } => return Some(format!("restore it with `git trace restore {item}`")),

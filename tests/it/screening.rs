@@ -26,6 +26,18 @@ fn listed(help: &str) -> Vec<String> {
 /// Commands whose subcommands are visited, too.
 const GROUPS: [&str; 4] = ["breadcrumb", "checkpoint", "crumb", "forward"];
 
+/// Whether each command is refused because of a token, and changes nothing.
+#[track_caller]
+fn assert_refused(repo: &TestRepo, token: &str, cases: &[(Vec<&str>, &[u8])]) {
+    let refs = repo.refs();
+    for (args, input) in cases {
+        let answer = repo.trace_with(args, input);
+        assert!(answer.contains("a GitHub token") && !answer.contains("[exit 0]"), "{args:?}: {answer}");
+        assert!(!answer.contains(token), "{args:?} prints the secret: {answer}");
+    }
+    assert_eq!(repo.refs(), refs, "nothing was recorded");
+}
+
 #[test]
 fn every_command_that_stores_text_screens_it() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
@@ -52,47 +64,17 @@ fn every_command_that_stores_text_screens_it() {
     );
     let sent = format!("∴CRUMB2 ECHO s1\n\n§core\n. {token}\n");
     let line = json!({ "type": "dialogue", "role": "user", "text": token }).to_string();
-    let key = json!({ "text": "x", "meta": { token: 1 } }).to_string();
-    let call =
-        json!({ "type": "tool_io", "direction": "call", "name": "f", "call_id": token, "text": "{}" }).to_string();
-    let added = json!({ "op": "append", "id": "00000000000000ab", "text": "x" });
-    let deletion = json!({ "op": "delete", "id": "00000000000000ab", "reason": token });
-    let deletion = format!("{added}\n{deletion}\n");
-    let pin = json!({ "op": "priority", "id": item, "priority": "pinned", "reason": token }).to_string();
-    let by =
-        json!({ "op": "append", "id": "00000000000000ab", "text": "x", "by": format!("{token} <a@b>") }).to_string();
-    let request = json!({ "messages": [{ "role": "user", "name": token, "content": "x" }] }).to_string();
-    let set: [String; 4] = ["path", "language", "source", "other"]
-        .map(|field| format!("{field}={}", if field == "source" { format!("a {token} 0") } else { token.to_owned() }));
     repo.git(&["update-ref", "refs/traces/side", "refs/traces/main~1"]);
     repo.text(&["commit", "-m", "x", "--trace", "side"]);
     let cases: Vec<(Vec<&str>, &[u8])> = vec![
         (vec!["commit", "-m", token], b""),
         (vec!["commit", "-m", "x", "--meta", &meta], b""),
-        (vec!["commit", "-m", "x", "-s", token], b""),
-        (vec!["commit", "-m", "x", "--name", token], b""),
-        (vec!["commit", "-m", "x", "-t", "artifact", "--set", &set[0]], b""),
-        (vec!["commit", "-m", "x", "-t", "artifact", "--set", &set[1]], b""),
-        (vec!["commit", "-m", "x", "--set", &set[2]], b""),
-        (vec!["commit", "-m", "x", "--set", &set[3]], b""),
         (vec!["commit", "--batch"], line.as_bytes()),
-        (vec!["commit", "--batch"], key.as_bytes()),
         (vec!["edit", &item, "-m", token], b""),
         (vec!["edit", &item, "--meta", &meta], b""),
-        (vec!["edit", &item, "--set", &set[3]], b""),
-        (vec!["edit", &item, "-m", "y", "-s", token], b""),
-        (vec!["edit", &item, "-m", "y", "--reason", token], b""),
         (vec!["compress", "#0..#1", "-m", token], b""),
-        (vec!["compress", "#0..#1", "-m", "y", "-s", token], b""),
-        (vec!["compress", "#0..#1", "-m", "y", "--reason", token], b""),
         (vec!["merge", "side", "--no-ff", "-s", token], b""),
         (vec!["import", "jsonl", "-"], line.as_bytes()),
-        (vec!["import", "jsonl", "-"], key.as_bytes()),
-        (vec!["import", "jsonl", "-"], call.as_bytes()),
-        (vec!["import", "jsonl", "-"], deletion.as_bytes()),
-        (vec!["import", "jsonl", "-"], pin.as_bytes()),
-        (vec!["import", "jsonl", "-"], by.as_bytes()),
-        (vec!["import", "openai", "-"], request.as_bytes()),
         (vec!["breadcrumb", "set", "auth.t", token], b""),
         (vec!["breadcrumb", "rename", "secret.key", "auth.t"], b""),
         (vec!["breadcrumb", "import"], record.as_bytes()),
@@ -127,13 +109,7 @@ fn every_command_that_stores_text_screens_it() {
         (vec!["forward", "migrate", "note.md"], b""),
         (vec!["forward", "import", "-"], crumb.to_string().into_bytes().leak()),
     ];
-    let refs = repo.refs();
-    for (args, input) in &cases {
-        let answer = repo.trace_with(args, input);
-        assert!(answer.contains("a GitHub token") && !answer.contains("[exit 0]"), "{args:?}: {answer}");
-        assert!(!answer.contains(token), "{args:?} prints the secret: {answer}");
-    }
-    assert_eq!(repo.refs(), refs, "nothing was recorded");
+    assert_refused(&repo, token, &cases);
     let is_group = |name: &str| GROUPS.contains(&name);
     let name = |args: &[&str]| if is_group(args[0]) { args[..2].join("/") } else { args[0].to_owned() };
     let walked: BTreeSet<String> = cases.iter().map(|(args, _)| name(args)).collect();
@@ -147,6 +123,49 @@ fn every_command_that_stores_text_screens_it() {
     }
     let unknown: Vec<_> = names.iter().filter(|name| !known.contains(*name)).collect();
     assert_eq!(unknown, [""; 0], "add these commands to the cases, or to the list of those that store no text");
+}
+
+#[test]
+fn fields_and_lines_about_an_item_are_screened() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let token = token.as_str();
+    let repo = TestRepo::new();
+    let item = repo.say("first");
+    repo.say("second");
+    repo.git(&["config", "trace.secrets", "refuse"]);
+    let key = json!({ "text": "x", "meta": { token: 1 } }).to_string();
+    let call =
+        json!({ "type": "tool_io", "direction": "call", "name": "f", "call_id": token, "text": "{}" }).to_string();
+    let added = json!({ "op": "append", "id": "00000000000000ab", "text": "x" });
+    let deletion = json!({ "op": "delete", "id": "00000000000000ab", "reason": token });
+    let deletion = format!("{added}\n{deletion}\n");
+    let pin = json!({ "op": "priority", "id": item, "priority": "pinned", "reason": token }).to_string();
+    let by =
+        json!({ "op": "append", "id": "00000000000000ab", "text": "x", "by": format!("{token} <a@b>") }).to_string();
+    let request = json!({ "messages": [{ "role": "user", "name": token, "content": "x" }] }).to_string();
+    let set: [String; 4] = ["path", "language", "source", "other"]
+        .map(|field| format!("{field}={}", if field == "source" { format!("a {token} 0") } else { token.to_owned() }));
+    let cases: Vec<(Vec<&str>, &[u8])> = vec![
+        (vec!["commit", "-m", "x", "-s", token], b""),
+        (vec!["commit", "-m", "x", "--name", token], b""),
+        (vec!["commit", "-m", "x", "-t", "artifact", "--set", &set[0]], b""),
+        (vec!["commit", "-m", "x", "-t", "artifact", "--set", &set[1]], b""),
+        (vec!["commit", "-m", "x", "--set", &set[2]], b""),
+        (vec!["commit", "-m", "x", "--set", &set[3]], b""),
+        (vec!["commit", "--batch"], key.as_bytes()),
+        (vec!["edit", &item, "--set", &set[3]], b""),
+        (vec!["edit", &item, "-m", "y", "-s", token], b""),
+        (vec!["edit", &item, "-m", "y", "--reason", token], b""),
+        (vec!["compress", "#0..#1", "-m", "y", "-s", token], b""),
+        (vec!["compress", "#0..#1", "-m", "y", "--reason", token], b""),
+        (vec!["import", "jsonl", "-"], key.as_bytes()),
+        (vec!["import", "jsonl", "-"], call.as_bytes()),
+        (vec!["import", "jsonl", "-"], deletion.as_bytes()),
+        (vec!["import", "jsonl", "-"], pin.as_bytes()),
+        (vec!["import", "jsonl", "-"], by.as_bytes()),
+        (vec!["import", "openai", "-"], request.as_bytes()),
+    ];
+    assert_refused(&repo, token, &cases);
 }
 
 #[test]
