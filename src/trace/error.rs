@@ -121,6 +121,8 @@ pub enum TraceError {
     SetSince { operation: String, command: String, item: ItemId },
     #[error("cannot reverse operation {operation} ({command}): `{refname}` goes with files that only git restores")]
     Irreversible { operation: String, command: String, refname: String },
+    #[error("cannot reverse operation {operation} ({command}): the state of `{refname}` from before it is damaged")]
+    DamagedState { operation: String, command: String, refname: String, source: Box<GitError> },
     #[error("operation {operation} ({command}) has no effect left to reverse")]
     NothingLeft { operation: String, command: String },
     #[error("item {item} is not text")]
@@ -139,7 +141,7 @@ pub enum TraceError {
     Changed { item: ItemId, trace: TraceName },
     #[error("trace `{trace}` was changed while this command ran; nothing was done")]
     MovedMeanwhile { trace: TraceName },
-    #[error("something was purged while this command ran; nothing was done")]
+    #[error("something was purged while this command ran, so it stopped")]
     PurgedMeanwhile,
     #[error("item {item} is not live, so it cannot be the end of a range")]
     Gone { item: ItemId },
@@ -150,7 +152,7 @@ pub enum TraceError {
     #[error("the record of priorities of item {item} has a damaged line {line}")]
     DamagedRecord { item: ItemId, line: usize },
     #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
-    Unsigned { what: String, oid: Oid },
+    Unsigned { what: String, oid: Oid, is_signed: bool },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
@@ -323,7 +325,10 @@ impl Diagnostic for TraceError {
                 "`git trace pull` applies the purge to local traces; docs/privacy.md says what else to do"
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
-            Self::Unsigned { oid, .. } => return Some(format!("`git verify-commit {oid}` says why")),
+            Self::Unsigned { oid, is_signed: true, .. } => return Some(format!("`git verify-commit {oid}` says why")),
+            Self::Unsigned { .. } => {
+                "it is not signed: whoever pushed it can set `trace.sign`, and push another change of it"
+            }
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",
             Self::SeenOtherwise { as_seen: true, .. } => "omit --full, or import into another trace: --trace NAME",
@@ -353,7 +358,9 @@ impl Diagnostic for TraceError {
                     "`git trace priority {item}` lists its levels; `pin`, `skip`, and `unpin` set another"
                 ));
             }
-            Self::Irreversible { .. } => "`git trace undo --list` lists earlier operations; name one to undo it",
+            Self::Irreversible { .. } | Self::DamagedState { .. } => {
+                "`git trace undo --list` lists earlier operations; name one to undo it"
+            }
             Self::NotLive { item, .. } => return Some(format!("restore it with `git trace restore {item}`")),
             Self::AlreadyLive { item, .. } => {
                 return Some(format!("`git trace log --item {item}` lists its revisions"));

@@ -5,6 +5,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 
+use serde_json::json;
+
 use crate::purge::{SECRET as TEXT, places};
 use crate::recording::{claude_folder, said};
 use crate::repo::{TestRepo, has_terminal, run};
@@ -784,24 +786,47 @@ fn an_edit_of_an_item_that_was_purged_while_the_editor_was_open_is_refused() {
 #[test]
 fn an_import_that_was_reading_its_input_during_a_purge_is_refused() {
     let repo = TestRepo::new();
-    repo.say(TEXT);
-    let mut lines = repo.bytes(&["export"]);
+    repo.git(&["config", "trace.agent", "azoth"]);
+    let item = repo.say("pinned");
     // More than a pipe holds: once it is written, the import has begun.
-    let long = "long ".repeat(50_000);
-    lines.extend(format!("{{\"type\":\"dialogue\",\"role\":\"user\",\"text\":\"{long}\"}}\n").into_bytes());
-    let mut import = repo.command("git-trace");
-    import.args(["import", "jsonl", "-", "--trace", "other"]);
-    import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut import = import.spawn().unwrap();
-    import.stdin.as_mut().unwrap().write_all(&lines).unwrap();
-    purge(&repo, &["--text", "-"]);
-    let output = import.wait_with_output().unwrap();
-    let said = repo.exact(&output);
-    assert!(
-        said.contains("error: cannot import `-`: something was purged while this command ran; nothing was done\n"),
-        "{said}"
-    );
-    assert!(!is_anywhere(&repo, TEXT));
+    let text = format!("of an import: {TEXT} {}", "long ".repeat(50_000));
+    let message = json!({ "role": "user", "content": text });
+    let request = json!({ "messages": [message] }).to_string();
+    let line = json!({ "type": "dialogue", "role": "user", "text": text }).to_string();
+    let reason = json!({ "op": "priority", "id": item, "priority": "pinned", "reason": text }).to_string();
+    let claude = json!({ "type": "user", "uuid": "u", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z",
+        "message": message })
+    .to_string();
+    let conversation = json!({ "conversations": [{ "from": "human", "value": text }] }).to_string();
+    let crumb = json!({ "crumbs": [{ "text": text, "metadata": { "timestamp": "2026-01-01T00:00:00Z",
+        "crumb_priority": "HIGH", "crumb_type": "task" } }] })
+    .to_string();
+    let cases: [(&[&str], String); 10] = [
+        (&["import", "jsonl", "-"], line),
+        (&["import", "jsonl", "-"], reason),
+        (&["import", "openai", "-"], request.clone()),
+        (&["import", "openai", "-", "--split"], request),
+        (&["import", "anthropic", "-"], json!({ "messages": [message] }).to_string()),
+        (&["import", "responses", "-"], json!({ "input": [message] }).to_string()),
+        (
+            &["import", "gemini", "-"],
+            json!({ "contents": [{ "role": "user", "parts": [{ "text": text }] }] }).to_string(),
+        ),
+        (&["import", "claude-code", "-"], claude),
+        (&["import", "sharegpt", "-", "--split"], conversation),
+        (&["forward", "import", "-"], crumb),
+    ];
+    for (args, input) in cases {
+        repo.say(TEXT);
+        let mut import = repo.command("git-trace");
+        import.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut import = import.spawn().unwrap();
+        import.stdin.as_mut().unwrap().write_all(input.as_bytes()).unwrap();
+        purge(&repo, &["--text", "-"]);
+        let said = repo.exact(&import.wait_with_output().unwrap());
+        assert!(said.contains("something was purged while this command ran, so it stopped\n"), "{args:?}: {said}");
+        assert!(!is_anywhere(&repo, TEXT), "{args:?}");
+    }
     assert_whole(&repo);
 }
 

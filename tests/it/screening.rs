@@ -5,11 +5,11 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 
 /// Commands that store no text of the user, or only text that another command has screened.
 const WITHOUT_TEXT: &str = "archive attribute bisect blame branch brief check cherry-pick clean complete count demo diff disable doctor enable export fetch fsck gc grep \
-    help hook init install log materialize mcp merge merge-driver op pull push rebase recall redo remote reset resume sessions show status \
+    help hook init install log materialize mcp merge-driver op pull push rebase recall redo remote reset resume sessions show status \
     switch top types undo uninstall view why \
     breadcrumb/delete breadcrumb/export breadcrumb/get breadcrumb/history breadcrumb/list breadcrumb/migrate breadcrumb/namespaces \
     breadcrumb/prune breadcrumb/resolve checkpoint/breadcrumbs checkpoint/current checkpoint/doctor checkpoint/follow checkpoint/list \
@@ -25,6 +25,18 @@ fn listed(help: &str) -> Vec<String> {
 
 /// Commands whose subcommands are visited, too.
 const GROUPS: [&str; 4] = ["breadcrumb", "checkpoint", "crumb", "forward"];
+
+/// Whether each command is refused because of a token, and changes nothing.
+#[track_caller]
+fn assert_refused(repo: &TestRepo, token: &str, cases: &[(Vec<&str>, &[u8])]) {
+    let refs = repo.refs();
+    for (args, input) in cases {
+        let answer = repo.trace_with(args, input);
+        assert!(answer.contains("a GitHub token") && !answer.contains("[exit 0]"), "{args:?}: {answer}");
+        assert!(!answer.contains(token), "{args:?} prints the secret: {answer}");
+    }
+    assert_eq!(repo.refs(), refs, "nothing was recorded");
+}
 
 #[test]
 fn every_command_that_stores_text_screens_it() {
@@ -52,6 +64,8 @@ fn every_command_that_stores_text_screens_it() {
     );
     let sent = format!("∴CRUMB2 ECHO s1\n\n§core\n. {token}\n");
     let line = json!({ "type": "dialogue", "role": "user", "text": token }).to_string();
+    repo.git(&["update-ref", "refs/traces/side", "refs/traces/main~1"]);
+    repo.text(&["commit", "-m", "x", "--trace", "side"]);
     let cases: Vec<(Vec<&str>, &[u8])> = vec![
         (vec!["commit", "-m", token], b""),
         (vec!["commit", "-m", "x", "--meta", &meta], b""),
@@ -59,6 +73,7 @@ fn every_command_that_stores_text_screens_it() {
         (vec!["edit", &item, "-m", token], b""),
         (vec!["edit", &item, "--meta", &meta], b""),
         (vec!["compress", "#0..#1", "-m", token], b""),
+        (vec!["merge", "side", "--no-ff", "-s", token], b""),
         (vec!["import", "jsonl", "-"], line.as_bytes()),
         (vec!["breadcrumb", "set", "auth.t", token], b""),
         (vec!["breadcrumb", "rename", "secret.key", "auth.t"], b""),
@@ -94,13 +109,7 @@ fn every_command_that_stores_text_screens_it() {
         (vec!["forward", "migrate", "note.md"], b""),
         (vec!["forward", "import", "-"], crumb.to_string().into_bytes().leak()),
     ];
-    let refs = repo.refs();
-    for (args, input) in &cases {
-        let answer = repo.trace_with(args, input);
-        assert!(answer.contains("a GitHub token") && !answer.contains("[exit 0]"), "{args:?}: {answer}");
-        assert!(!answer.contains(token), "{args:?} prints the secret: {answer}");
-    }
-    assert_eq!(repo.refs(), refs, "nothing was recorded");
+    assert_refused(&repo, token, &cases);
     let is_group = |name: &str| GROUPS.contains(&name);
     let name = |args: &[&str]| if is_group(args[0]) { args[..2].join("/") } else { args[0].to_owned() };
     let walked: BTreeSet<String> = cases.iter().map(|(args, _)| name(args)).collect();
@@ -117,6 +126,49 @@ fn every_command_that_stores_text_screens_it() {
 }
 
 #[test]
+fn fields_and_lines_about_an_item_are_screened() {
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    let token = token.as_str();
+    let repo = TestRepo::new();
+    let item = repo.say("first");
+    repo.say("second");
+    repo.git(&["config", "trace.secrets", "refuse"]);
+    let key = json!({ "text": "x", "meta": { token: 1 } }).to_string();
+    let call =
+        json!({ "type": "tool_io", "direction": "call", "name": "f", "call_id": token, "text": "{}" }).to_string();
+    let added = json!({ "op": "append", "id": "00000000000000ab", "text": "x" });
+    let deletion = json!({ "op": "delete", "id": "00000000000000ab", "reason": token });
+    let deletion = format!("{added}\n{deletion}\n");
+    let pin = json!({ "op": "priority", "id": item, "priority": "pinned", "reason": token }).to_string();
+    let by =
+        json!({ "op": "append", "id": "00000000000000ab", "text": "x", "by": format!("{token} <a@b>") }).to_string();
+    let request = json!({ "messages": [{ "role": "user", "name": token, "content": "x" }] }).to_string();
+    let set: [String; 4] = ["path", "language", "source", "other"]
+        .map(|field| format!("{field}={}", if field == "source" { format!("a {token} 0") } else { token.to_owned() }));
+    let cases: Vec<(Vec<&str>, &[u8])> = vec![
+        (vec!["commit", "-m", "x", "-s", token], b""),
+        (vec!["commit", "-m", "x", "--name", token], b""),
+        (vec!["commit", "-m", "x", "-t", "artifact", "--set", &set[0]], b""),
+        (vec!["commit", "-m", "x", "-t", "artifact", "--set", &set[1]], b""),
+        (vec!["commit", "-m", "x", "--set", &set[2]], b""),
+        (vec!["commit", "-m", "x", "--set", &set[3]], b""),
+        (vec!["commit", "--batch"], key.as_bytes()),
+        (vec!["edit", &item, "--set", &set[3]], b""),
+        (vec!["edit", &item, "-m", "y", "-s", token], b""),
+        (vec!["edit", &item, "-m", "y", "--reason", token], b""),
+        (vec!["compress", "#0..#1", "-m", "y", "-s", token], b""),
+        (vec!["compress", "#0..#1", "-m", "y", "--reason", token], b""),
+        (vec!["import", "jsonl", "-"], key.as_bytes()),
+        (vec!["import", "jsonl", "-"], call.as_bytes()),
+        (vec!["import", "jsonl", "-"], deletion.as_bytes()),
+        (vec!["import", "jsonl", "-"], pin.as_bytes()),
+        (vec!["import", "jsonl", "-"], by.as_bytes()),
+        (vec!["import", "openai", "-"], request.as_bytes()),
+    ];
+    assert_refused(&repo, token, &cases);
+}
+
+#[test]
 fn without_a_setting_a_forward_crumb_with_a_secret_warns_and_an_import_removes_it() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.agent", "azoth"]);
@@ -128,4 +180,46 @@ fn without_a_setting_a_forward_crumb_with_a_secret_warns_and_an_import_removes_i
     assert!(migrated.contains("a GitHub token was taken out"), "{migrated}");
     let exported = repo.text(&["forward", "export"]);
     assert_eq!(exported.matches(&token).count(), 1, "only in the one that was left");
+}
+
+#[test]
+fn a_secret_outside_of_the_text_is_replaced_by_an_import_and_reported_by_a_commit() {
+    let repo = TestRepo::new();
+    let item = repo.say("first");
+    let token = |digit: char| format!("ghp_{}", digit.to_string().repeat(4) + &"a1B2".repeat(8));
+    let [one, two, three] = ['1', '2', '3'].map(token);
+    let call = |id: &str| {
+        let called = json!({ "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } });
+        json!({ "role": "assistant", "tool_calls": [called] })
+    };
+    let result = |id: &str| json!({ "role": "tool", "tool_call_id": id, "content": "done" });
+    let messages = [call(&one), result(&one), call(&two), result(&two)];
+    let request = json!({ "messages": messages }).to_string();
+    let imported = repo.snapshot(&repo.run(&["--trace", "other", "import", "openai", "-"], request.as_bytes()));
+    assert_eq!(imported, "4 imported into trace `other`, 4 secrets taken out\n[exit 0]");
+    let ids: Vec<_> = repo
+        .lines(&["export", "other"])
+        .iter()
+        .filter_map(|line| line["call_id"].as_str().map(str::to_owned))
+        .collect();
+    assert!(ids[0] == ids[1] && ids[2] == ids[3] && ids[0] != ids[2], "{ids:?}");
+    assert!(ids.iter().all(|id| id.starts_with("redacted-")), "{ids:?}");
+    let lines = [
+        json!({ "text": "x", "meta": { &*one: 1, &*two: { &*three: "kept" } } }),
+        json!({ "op": "priority", "id": item, "priority": "pinned", "reason": format!("why {one}") }),
+        json!({ "op": "append", "id": "00000000000000ab", "text": "y" }),
+        json!({ "op": "delete", "id": "00000000000000ab", "reason": format!("why {one}"), "by": format!("{two} <a@b>") }),
+    ];
+    let lines = lines.map(|line| line.to_string()).join("\n");
+    let imported = repo.snapshot(&repo.run(&["import", "jsonl", "-"], lines.as_bytes()));
+    assert!(imported.starts_with("3 imported into trace `main`, 5 secrets taken out\n"), "{imported}");
+    let objects = run(repo.command("git").args(["cat-file", "--batch", "--batch-all-objects"]), b"");
+    let stored = String::from_utf8_lossy(&objects.stdout);
+    assert!(!stored.contains("ghp_"), "no secret is stored");
+    assert!(stored.contains("why [redacted: a GitHub token]") && stored.contains("\"kept\""));
+    for args in [["-s", &one], ["--name", &one], ["--meta", &format!("{one}=1")]] {
+        let answer = repo.trace(&[&["commit", "-m", "x"], &args[..]].concat());
+        let warnings = answer.lines().filter(|line| line.contains("holds what looks like a GitHub token"));
+        assert_eq!(warnings.count(), 1, "{args:?}: {answer}");
+    }
 }

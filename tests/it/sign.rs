@@ -244,7 +244,7 @@ fn a_key_that_nobody_trusts_signs_nothing() {
     // The one who made a key trusts it.
     assert!(pull().contains("new, at"), "{}", pull());
     fs::remove_file(folder.join("trustdb.gpg")).unwrap();
-    assert!(pull().contains("has no valid signature"), "{}", pull());
+    assert!(pull().contains("has no valid signature") && pull().contains("verify-commit"), "{}", pull());
     repo.git(&["config", "gpg.minTrustLevel", "undefined"]);
     assert!(pull().contains("new, at"), "{}", pull());
     gpg(&["--batch", "--quiet", "--yes", "--delete-secret-keys", "m@example.com"]);
@@ -272,7 +272,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     main: up to date
     --- stderr
     error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
-    hint: `git verify-commit [OID]` says why
+    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
     [exit 1]
     ");
     assert_eq!(refs(), before);
@@ -282,7 +282,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     --- stderr
     the default remote is `origin`; `git config trace.contextRemote NAME` sets another default for traces
     error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
-    hint: `git verify-commit [OID]` says why
+    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
     [exit 1]
     ");
 
@@ -293,13 +293,13 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
     --- stderr
     error: `origin/main` has no valid signature, which `trace.requireSigned` demands
-    hint: `git verify-commit [OID]` says why
+    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
     [exit 1]
     ");
     insta::assert_snapshot!(trace_in(&repo, "bob", &["merge", "origin/main"]), @"
     --- stderr
     error: `origin/main` has no valid signature, which `trace.requireSigned` demands
-    hint: `git verify-commit [OID]` says why
+    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
     [exit 1]
     ");
     assert_eq!(refs(), before);

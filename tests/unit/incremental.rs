@@ -48,7 +48,7 @@ impl Growing {
     pub(crate) fn import_seen(&self, format: Format, bytes: &[u8], seen: CompactionMode) -> Imported {
         fs::write(&self.file, bytes).unwrap();
         let signature = Signature::take(&self.opened, Time::now()).unwrap();
-        let writing = ImportContext { repo: &self.opened, signature: &signature, compactions: seen };
+        let writing = ImportContext::new(&self.opened, &signature, seen).unwrap();
         session::import(writing, format, Destination::Trace(self.name.clone()), &self.file, &|_| ()).unwrap()
     }
 

@@ -110,8 +110,7 @@ impl Sample {
         let sample = Self::new();
         let destination = Destination::Trace(sample.name.clone());
         let signature = sample.signature(0);
-        let writing =
-            ImportContext { repo: &sample.repo, signature: &signature, compactions: crate::unit::incremental::FULL };
+        let writing = ImportContext::new(&sample.repo, &signature, crate::unit::incremental::FULL).unwrap();
         let input = Input::Stream(Box::new(bytes));
         transcript(writing, Format::ClaudeCode, destination, input).unwrap();
         sample

@@ -46,7 +46,7 @@ impl<'a> Arguments<'a> {
     /// The reason for a change. One that holds what looks like a secret is refused, unless the settings allow it.
     pub(crate) fn reason(&self, context: &Context) -> Result<Option<String>> {
         let Some(mut reason) = self.text("reason")?.map(str::to_owned) else { return Ok(None) };
-        SecretScanner::new(context.repo()?, Policy::Refuse).scan_text(&mut reason)?;
+        SecretScanner::new(context.repo()?, Policy::Refuse).scan_texts([&mut reason])?;
         Ok(Some(reason))
     }
 

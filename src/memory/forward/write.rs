@@ -75,7 +75,7 @@ pub(crate) fn add(trace: &Trace<'_>, agent: &AgentName, new: &NewCrumb) -> Resul
     let metadata = Metadata { parent: new.parent, ..Metadata::of_text(&header, None) };
     let mut body = text::render(&header, &content).into_bytes();
     let mut subject = commit_subject(&metadata, &content.summary);
-    trace.scan_for_secrets(&mut Fields::new(ItemType::freeform()), &mut body, Some(&mut subject))?;
+    trace.scan_for_secrets(&mut Fields::new(ItemType::freeform()), &mut body, [&mut subject])?;
     let text = String::from_utf8_lossy(&body).into_owned();
     let (_, (id, seq)) = trace.change(|change| {
         let newest = change.tip().map(|tip| newest_time(trace.repo(), tip)).transpose()?.flatten();

@@ -68,11 +68,8 @@ impl Trace<'_> {
         if let Some(usage) = item.usage {
             usage.store(&mut item.draft.fields.meta);
         }
-        let Draft { fields, body } = &mut item.draft;
-        self.scan_for_secrets(fields, body, item.subject.as_mut())?;
-        if let Some(reason) = &mut item.reason {
-            self.scan_text_for_secrets(reason)?;
-        }
+        let NewItem { draft: Draft { fields, body }, subject, reason, .. } = &mut item;
+        self.scan_for_secrets(fields, body, subject.iter_mut().chain(reason))?;
         let fields = &item.draft.fields;
         let level = item.priority.or_else(|| level_in_meta(fields));
         let in_force = match level {

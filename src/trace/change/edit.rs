@@ -10,7 +10,7 @@ use crate::trace::model::schema;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority;
-use crate::trace::{Draft, Fields, ItemId, ItemType, Op, Trace, TraceError};
+use crate::trace::{Draft, ItemId, Op, Trace, TraceError};
 
 /// The changes of an edit.
 #[derive(Clone, Debug, Default)]
@@ -39,17 +39,8 @@ impl Trace<'_> {
     /// [`TraceError::OverBudget`]. The trace is unchanged then.
     pub fn edit(&self, id: ItemId, mut patch: Patch) -> Result<Committed, TraceError> {
         validate_subject(patch.subject.as_deref())?;
-        let mut scanned = Fields::new(ItemType::freeform());
-        let given = patch.fields.iter_mut().filter(|(field, _)| field == "meta");
-        let mut meta = given.filter_map(|(_, value)| value.as_object_mut()).next_back();
-        if let Some(meta) = &mut meta {
-            scanned.meta = std::mem::take(meta);
-        }
-        let body = patch.body.as_mut();
-        self.scan_for_secrets(&mut scanned, body.unwrap_or(&mut Vec::new()), patch.subject.as_mut())?;
-        if let Some(meta) = meta {
-            *meta = scanned.meta;
-        }
+        let Patch { body, fields, subject, reason, made_of: _ } = &mut patch;
+        self.scan_edit_for_secrets(fields, body.as_mut().unwrap_or(&mut Vec::new()), subject.iter_mut().chain(reason))?;
         let edited = self.edit_unscanned(id, &patch)?;
         if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
             priority::follow_meta(self, &edited.item, edited.seq)?;

@@ -3,7 +3,7 @@
 //! A line with `op` keeps the id, time, and author of its item, so that the imported trace has the same content and history. A line
 //! without `op` is a new item, whose id is derived from the line.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use serde_json::{Map, Value};
@@ -11,27 +11,34 @@ use serde_json::{Map, Value};
 use super::bulk::{self, Feed, Incoming, Report, Usage};
 use crate::base::time::Time;
 use crate::git::Repo;
+use crate::secrets::{Fingerprint, Policy};
 use crate::trace::model::json::{BadField, COUNTED_TOTAL, REPORTED_TOTAL, draft_from, parsed_field, text_field};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Before, ChangedPriority, Level, Record, Request};
-use crate::trace::store::tombstone::Tombstones;
+use crate::trace::store::secrets::{Found, SecretScanner};
+use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
 /// The format in the sources of lines without an id.
 const FORMAT: &str = "jsonl";
 
 /// Imports an export, or plain items, one JSON object per line.
-pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
+pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn BufRead) -> Result<Report, TraceError> {
     let repo = trace.repo();
     let types = Types::read(repo)?;
     let is_new = Tip::find(repo, trace.name())?.is_none();
-    let mut lines = Lines { types, is_new, input, number: 0, seen: HashMap::new(), settings: Vec::new() };
+    let scanner = SecretScanner::new(repo, Policy::Redact);
+    let (seen, settings, secrets) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut lines = Lines { types, is_new, input, number: 0, seen, settings, scanner, secrets };
     let earlier = Before::read(repo)?;
-    let mut report = bulk::import(trace, &mut lines)?;
-    if let Some(tip) = report.tip {
+    let mut report = bulk::import(trace, purges, &mut lines)?;
+    let known: HashSet<Fingerprint> = report.secrets.iter().map(|found| found.fingerprint.clone()).collect();
+    report.secrets.extend(lines.secrets.into_iter().filter(|found| !known.contains(&found.fingerprint)));
+    if let Some(tip) = report.tip.filter(|_| !lines.settings.is_empty()) {
+        let _objects = purges.hold(repo)?;
         let requests = requests(repo, &Tip::read(repo, tip)?, lines.settings)?;
         let in_force = || {
             let record = Record::open(repo)?;
@@ -81,6 +88,9 @@ struct Lines<'i> {
     number: usize,
     seen: HashMap<[u8; 32], usize>,
     settings: Vec<Ask>,
+    scanner: SecretScanner<'i>,
+    /// Those of the settings.
+    secrets: Vec<Found>,
 }
 
 impl Feed for Lines<'_> {
@@ -96,8 +106,13 @@ impl Feed for Lines<'_> {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            if let Some(incoming) = self.incoming(line.trim_ascii()).map_err(|cause| self.bad(cause))? {
-                return Ok(Some(incoming));
+            let before = self.settings.len();
+            let incoming = self.incoming(line.trim_ascii()).map_err(|cause| self.bad(cause))?;
+            for Ask { by, reason, .. } in &mut self.settings[before..] {
+                self.secrets.extend(self.scanner.scan_texts(reason.iter_mut().chain(by))?);
+            }
+            if incoming.is_some() {
+                return Ok(incoming);
             }
         }
     }

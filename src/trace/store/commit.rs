@@ -77,7 +77,12 @@ pub(crate) fn is_signing(repo: &Repo) -> Result<bool, GitError> {
 /// A signature covers all earlier commits, because a commit contains the oids of its parents. `git merge --verify-signatures`
 /// judges only the tip too.
 pub(crate) fn require_signed(repo: &Repo, what: impl FnOnce() -> String, oid: Oid) -> Result<(), TraceError> {
-    if has_required_signature(repo, oid)? { Ok(()) } else { Err(TraceError::Unsigned { what: what(), oid }) }
+    if has_required_signature(repo, oid)? { Ok(()) } else { Err(unsigned(repo, what(), oid)) }
+}
+
+/// The refusal of a commit without a signature, or with one that is not accepted.
+pub(crate) fn unsigned(repo: &Repo, what: String, oid: Oid) -> TraceError {
+    TraceError::Unsigned { what, oid, is_signed: repo.read_raw_commit(oid).is_ok_and(|commit| commit.is_signed) }
 }
 
 /// True if `trace.requireSigned` is not set.

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::commit::has_required_signature;
+use super::commit::{has_required_signature, unsigned};
 use super::tombstone::Tombstones;
 use super::walk::changes_of;
 use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
@@ -108,5 +108,5 @@ pub(crate) fn require_signed_if_foreign(
             return Ok(());
         }
     }
-    Err(TraceError::Unsigned { what: what(), oid })
+    Err(unsigned(repo, what(), oid))
 }

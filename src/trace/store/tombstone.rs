@@ -27,6 +27,7 @@
 //!   with the same text may have another oid. Forms in which exports write the text have digests too; see [`forms_of_text`]. `content` is that of an item with its id, if the text is not enough to recognize it. If
 //!   the purged text was in its headers, a `body` is the digest of headers and text without the id.
 
+mod applied;
 mod content;
 mod incoming;
 mod stored;
@@ -43,6 +44,7 @@ use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Item, ItemEntry, ItemId, TraceError};
 
+pub(crate) use applied::AppliedPurges;
 pub(crate) use content::{LONGEST_REASON, forms_of_text, is_reason, is_same_content};
 use content::{content, copied_content};
 pub(crate) use incoming::line_of;

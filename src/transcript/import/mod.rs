@@ -41,6 +41,7 @@ use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::settings;
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::trace::Trace;
 use crate::trace::sync::bring_back_if_archived;
 use crate::trace::{Item, ItemId, TraceError, TraceName};
@@ -95,6 +96,18 @@ pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,
     pub signature: &'r Signature,
     pub compactions: CompactionMode,
+    /// Those from before the input is opened.
+    pub purges: AppliedPurges,
+}
+
+impl<'r> ImportContext<'r> {
+    pub(crate) fn new(
+        repo: &'r Repo,
+        signature: &'r Signature,
+        compactions: CompactionMode,
+    ) -> Result<Self, TraceError> {
+        Ok(Self { repo, signature, compactions, purges: AppliedPurges::read(repo)? })
+    }
 }
 
 /// How an agent's compactions are imported. A session that was imported into the trace before continues in its mode.
@@ -317,7 +330,7 @@ fn record(
     feed: &mut dyn Feed,
 ) -> Result<Report, TraceError> {
     let trace = Trace::new(context.repo, name.clone(), context.signature.clone());
-    bulk::import(&trace.with_family(family.clone()), feed)
+    bulk::import(&trace.with_family(family.clone()), context.purges, feed)
 }
 
 impl From<TranscriptError> for TraceError {

@@ -38,6 +38,28 @@ fn a_torn_tip_can_be_undone() {
 }
 
 #[test]
+fn an_undo_that_would_go_back_to_a_torn_tip_names_the_operation_and_older_ones() {
+    for args in [["reset", "idea"].as_slice(), &["branch", "-D", "main"]] {
+        let (repo, _) = torn();
+        if args[0] == "branch" {
+            repo.text(&["switch", "idea"]);
+        }
+        let left = repo.trace(args);
+        assert!(
+            left.contains("damaged") && !left.contains("undo` goes back") && !left.contains("undo` brings"),
+            "{left}"
+        );
+        let refused = repo.refused(&["--trace", "main", "undo"]);
+        let expected = format!("({}): the state of `{MAIN}` from before it is damaged", args[0]);
+        assert!(refused.contains(&expected), "{refused}");
+        assert!(
+            refused.contains("hint: `git trace undo --list` lists earlier operations; name one to undo it"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn a_torn_tip_can_be_reset_to_a_trace_or_a_commit() {
     for to in [|_: &[String]| "idea".to_owned(), |commits: &[String]| commits[1].clone()] {
         let (repo, commits) = torn();

@@ -90,7 +90,7 @@ fn read_text(context: &Context, path: &Path) -> Result<Vec<u8>> {
         Ok(text) => text,
         Err(error) => return Ok(error.into_bytes()),
     };
-    for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_text(&mut text)? {
+    for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_texts([&mut text])? {
         context.ui.note(found.to_string());
     }
     Ok(text.into_bytes())

@@ -143,7 +143,7 @@ impl ReasonArgs {
             context.ui.note("warning: `-m` is deprecated in this command; use `--reason`");
         }
         let Some(mut reason) = self.reason.clone().or_else(|| self.message.clone()) else { return Ok(None) };
-        for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_text(&mut reason)? {
+        for found in SecretScanner::new(context.repo()?, Policy::Warn).scan_texts([&mut reason])? {
             context.ui.note(found.to_string());
         }
         Ok(Some(reason))

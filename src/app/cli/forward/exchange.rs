@@ -9,6 +9,7 @@ use crate::memory::forward::json::CrumbList;
 use crate::memory::forward::stats::stats;
 use crate::memory::forward::{Query, query_time, search};
 use crate::trace::TraceName;
+use crate::trace::store::tombstone::AppliedPurges;
 
 /// Export all forward crumbs of the agent as JSON, oldest first
 ///
@@ -53,9 +54,11 @@ pub(crate) struct ImportArgs {
 impl ImportArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<ExitStatus> {
         let agent = context.agent()?;
+        let purges = AppliedPurges::read(context.repo()?)?;
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
         let warn = |warning: &str| context.ui.note(warning);
-        let imported = import(&context.open(&TraceName::of_agent(agent))?.with_warnings(&warn), agent, &bytes)?;
+        let trace = context.open(&TraceName::of_agent(agent))?.with_warnings(&warn);
+        let imported = import(&trace, purges, agent, &bytes)?;
         for (number, cause) in &imported.skipped {
             context.ui.note(format!("warning: entry {number} of the input is skipped: {cause}"));
         }

@@ -179,7 +179,7 @@ pub(in crate::app::cli) fn importing<T>(context: &Context, act: impl FnOnce(Impo
     let repo = context.repo()?;
     let signature = Signature::of_hook(repo, context.now())?;
     let compactions = CompactionMode::from_settings(repo)?;
-    Ok(act(ImportContext { repo, signature: &signature, compactions }))
+    Ok(act(ImportContext::new(repo, &signature, compactions)?))
 }
 
 /// Does the same in a background process, so that the agent does not wait.

@@ -12,6 +12,7 @@ use crate::base::escape::shell_word;
 use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
+use crate::trace::change::undo::can_return_to;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::trailers::Basis;
 use crate::trace::query::find::{Order, Wanted};
@@ -142,12 +143,17 @@ fn run_delete(context: &Context, args: &BranchArgs) -> Result<()> {
     }
     let who = context.signature()?.committer;
     let unmerged = if args.force_delete { Unmerged::Delete } else { Unmerged::Refuse };
+    let mut damaged = Vec::new();
     for name in &names {
         let tip = delete(repo, name, &who, unmerged)?;
+        damaged.extend((!can_return_to(repo, tip)).then(|| name.to_string()));
         writeln!(context.ui, "Deleted trace `{name}` (was {})", short_oid(tip))?;
     }
     let them = if names.len() == 1 { "it" } else { "them" };
-    context.ui.note(format!("`git trace undo` brings {them} back"));
+    context.ui.note(match damaged.as_slice() {
+        [] => format!("`git trace undo` brings {them} back"),
+        damaged => format!("`git trace undo` cannot bring {them} back: damaged: {}", damaged.join(", ")),
+    });
     Ok(())
 }
 

@@ -71,9 +71,12 @@ impl MergeArgs {
             (_, true) => FastForward::Only,
             _ => FastForward::Allowed,
         };
-        let subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
+        let warn = |warning: &str| context.ui.note(warning);
+        let trace = context.open(&name)?.with_warnings(&warn);
+        let mut subject = self.subject.clone().unwrap_or_else(|| format!("merge {}", self.other));
+        trace.scan_text_for_secrets(&mut subject)?;
         let mut options = Options { settlement, fast_forward, first: Side::Ours, arrange: None, subject: &subject };
-        let (trace, before) = (context.open(&name)?, Before::read(repo)?);
+        let before = Before::read(repo)?;
         let mut outcome = trace.merge(&theirs, &options)?;
         if let (Some(tool), Outcome::Conflicts(conflicts)) = (&self.mergetool, &outcome)
             && let Some(choices) = resolved(context, tool, conflicts)?

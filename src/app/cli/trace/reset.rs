@@ -3,6 +3,7 @@
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::{Context, Result, Values, escaped, json};
 use crate::git::short_oid;
+use crate::trace::change::undo::can_return_to;
 use crate::trace::store::resolve::state;
 
 /// Reset the current trace to another state
@@ -38,7 +39,12 @@ impl ResetArgs {
         let line = match moved {
             Some(_) => {
                 if !self.quiet.quiet {
-                    context.ui.note(format!("it was at {}: `git trace undo` goes back there", short_oid(from)));
+                    let undo = if can_return_to(repo, from) {
+                        "`git trace undo` goes back there"
+                    } else {
+                        "that commit is damaged, so `undo` cannot go back there"
+                    };
+                    context.ui.note(format!("it was at {}: {undo}", short_oid(from)));
                 }
                 format!("[{name}] is now at {subject} {oid}")
             }

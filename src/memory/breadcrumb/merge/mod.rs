@@ -13,9 +13,10 @@
 //!    what they show of the base, were blank lines: the records of both halves take part.
 //! 6. The line ending is that of the side which changed it; see [`plain`]. All lines of the result have it.
 //!
-//! No step depends on the clock or on which side is ours. So a clean merge has the same result from either side, and merging
-//! three branches gives the same bytes in any order. Every line of the result is a line of a side, apart from its line ending. The result is sorted. A
-//! side that equals the base or the other side byte for byte is not parsed.
+//! No step depends on the clock or on which side is ours. So a clean merge has the same result from either side. Every line of the
+//! result is a line of a side, apart from its line ending. The result is sorted, unless a side equals the base or the other side
+//! byte for byte: then nothing is parsed, and the bytes of a side are the result. So merging three branches gives the same bytes in
+//! any order if the files are sorted and not empty.
 
 mod note;
 pub(crate) mod plain;

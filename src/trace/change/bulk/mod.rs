@@ -24,7 +24,7 @@ use crate::secrets::Policy;
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::priority::ChangedPriority;
 use crate::trace::store::secrets::{Found, SecretScanner};
-use crate::trace::store::tombstone::{HISTORY, Tombstones};
+use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Item, ItemId, Op, Tip, Trace, TraceError, TraceName};
 use writer::Writer;
@@ -179,15 +179,14 @@ pub(crate) struct Report {
 /// Records the changes of `feed` in order.
 ///
 /// Ignores items that the trace has or had before, so a repeated import adds nothing. Removes secrets unless `trace.secrets` says
-/// otherwise. Keeps the tree and a few changes in memory.
-pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, TraceError> {
+/// otherwise. Keeps the tree and a few changes in memory. `purges` are those from before the input was opened.
+pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Feed) -> Result<Report, TraceError> {
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
-    let mut writer = Writer::new(trace, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
+    let mut writer = Writer::new(trace, purges, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
-    let purges = repo.find_ref(HISTORY.refname)?;
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
     let mut refused = HashSet::new();
     // Rewinds that come before a change.
@@ -198,8 +197,9 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
             rewinds.append(&mut feed.rewinds());
             let Some(mut incoming) = next else { return Ok((std::mem::take(&mut rewinds), None)) };
             if writer.is_new(&incoming)? {
-                let found =
-                    scanner.scan(&mut incoming.item.fields, &mut incoming.item.body, incoming.subject.as_mut())?;
+                let Incoming { item, subject, reason, by, .. } = &mut incoming;
+                let lines = subject.iter_mut().chain(reason).chain(by);
+                let found = scanner.scan(&mut item.fields, &mut item.body, lines)?;
                 let item = &incoming.item;
                 let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_incoming(item));
                 // A deletion has no content, but after a refused line there is nothing to delete or to edit.
@@ -233,9 +233,6 @@ pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, T
     if first.iter().any(|(_, incoming)| incoming.is_some()) {
         // From now on, no purge runs.
         writer.lock_objects()?;
-        if repo.find_ref(HISTORY.refname)? != purges {
-            return Err(TraceError::PurgedMeanwhile);
-        }
     }
     if first.back().is_some_and(|(_, incoming)| incoming.is_some()) {
         writer.begin_pack()?;

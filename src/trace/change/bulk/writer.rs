@@ -16,6 +16,7 @@ use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
 use crate::trace::store::priority::{Level, RECORD, SetLevel, Setting};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::total;
 use crate::trace::store::turns::{first_prompt, is_prompt};
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
@@ -57,6 +58,7 @@ pub(crate) struct Writer<'t> {
     is_listed: bool,
     /// The types of a [`Summary`], if the trace has only items of this input.
     pub(super) types_of_own: Option<BTreeMap<String, usize>>,
+    purges: AppliedPurges,
     objects: Option<ObjectsLock>,
 }
 
@@ -67,6 +69,7 @@ impl<'t> Writer<'t> {
     /// `resumed_at`: the commit that recorded the position at which reading continued. The summary may be of another commit.
     pub(crate) fn new(
         trace: &'t Trace<'t>,
+        purges: AppliedPurges,
         signature: &'t Signature,
         base: Option<&Tip>,
         (resumed_at, summary): (Option<Oid>, Option<&Summary>),
@@ -106,6 +109,7 @@ impl<'t> Writer<'t> {
             removed: BTreeMap::new(),
             types,
             has_instruction: false,
+            purges,
             objects: None,
         };
         if writer.types_of_own.is_none() {
@@ -131,16 +135,14 @@ impl<'t> Writer<'t> {
     }
 
     pub(crate) fn begin_pack(&mut self) -> Result<(), TraceError> {
-        self.lock_objects()?;
         self.change.sink = ObjectSink::Pack(PackWriter::start(self.change.repo())?);
         Ok(())
     }
 
     pub(super) fn lock_objects(&mut self) -> Result<(), TraceError> {
         if self.objects.is_none() {
-            let repo = self.change.repo();
-            repo.remove_stale_pack_files();
-            self.objects = Some(repo.lock_objects()?);
+            self.change.repo().remove_stale_pack_files();
+            self.objects = Some(self.purges.hold(self.change.repo())?);
         }
         Ok(())
     }

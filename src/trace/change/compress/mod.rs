@@ -81,10 +81,12 @@ impl Trace<'_> {
         reason: Option<&str>,
     ) -> Result<Compressed, TraceError> {
         validate_subject(subject)?;
-        self.scan_for_secrets(&mut summary.fields, &mut summary.body, None)?;
+        let [mut subject, mut reason] = [subject, reason].map(|line| line.map(str::to_owned));
+        let Draft { fields, body } = &mut summary;
+        self.scan_for_secrets(fields, body, subject.iter_mut().chain(&mut reason))?;
         prepare(self.repo(), selection, &mut summary)?;
         let (commit, (summary, seq, cost_in)) =
-            self.change(|change| change.compress(selection, &summary, subject, reason))?;
+            self.change(|change| change.compress(selection, &summary, subject.as_deref(), reason.as_deref()))?;
         let commit = commit.ok_or_else(|| self.missing())?;
         Ok(Compressed { summary, seq, commit, cost_out: selection.cost, cost_in })
     }

@@ -324,7 +324,13 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
             return Err(moved_since(repo, operation, &made, seen)?);
         }
         if let Some(old) = old {
-            repo.tree(repo.read_commit(old)?.tree)?;
+            read_state(repo, old).map_err(|source| {
+                if !source.is_damage() {
+                    return source.into();
+                }
+                let (operation, command) = (operation.id.clone(), operation.command.clone());
+                TraceError::DamagedState { operation, command, refname: refname.to_owned(), source: Box::new(source) }
+            })?;
         }
         plan.refs.push((lock, new, old));
     }
@@ -339,6 +345,15 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         return Err(TraceError::NothingLeft { operation: operation.id.clone(), command: operation.command.clone() });
     }
     Ok(plan)
+}
+
+/// Whether an undo can go back to a commit: the commit and the list of its items can be read.
+pub(crate) fn can_return_to(repo: &Repo, oid: Oid) -> bool {
+    read_state(repo, oid).is_ok()
+}
+
+fn read_state(repo: &Repo, oid: Oid) -> Result<(), GitError> {
+    repo.tree(repo.read_commit(oid)?.tree).map(drop)
 }
 
 fn moved_since(

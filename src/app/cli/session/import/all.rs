@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
             None if args.all_folders => signature.insert(Signature::of_hook(repo, context.now())?),
             None => signature.insert(context.signature()?),
         };
-        let writing = ImportContext { repo, signature, compactions: compactions(repo, args)? };
+        let writing = ImportContext::new(repo, signature, compactions(repo, args)?)?;
         if let Some(bar) = &bar {
             bar.set_message(format!("session {} of {}", number + 1, files.len()));
         }

@@ -20,6 +20,7 @@ use crate::trace::TraceName;
 use crate::trace::change::bulk::{self, Report};
 use crate::trace::change::jsonl;
 use crate::trace::store::secrets::Found;
+use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::{head, settings};
 use crate::transcript::api_request;
 use crate::transcript::format::{self, Format, InputFormat};
@@ -141,7 +142,8 @@ impl ImportArgs {
             };
             return Err(Error::with_hint(format!("`{}` {problem}", first.display()), hint));
         }
-        let head = format::head(&mut *open(first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
+        let head = format::head(&mut *open(context, first)?.1)
+            .with_context(|| format!("cannot read `{}`", first.display()))?;
         if head.is_empty() {
             bail!("`{}` is empty", first.display());
         }
@@ -213,7 +215,8 @@ fn choose(context: &Context, name: &TraceName) -> Result<()> {
 fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> Result<ExitStatus> {
     let file = given(request)?;
     let failed = || format!("cannot import `{}`", file.display());
-    let bytes = bounded::read_all(open(file)?).with_context(failed)?;
+    let (purges, input) = open(context, file)?;
+    let bytes = bounded::read_all(input).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = api_request::items(api, &text, &settings::usage(context.repo()?)?);
     let names = names_of_conversations(context, request, api, items.conversations.len())?;
@@ -221,7 +224,7 @@ fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> 
     for (number, name) in names.into_iter().enumerate() {
         let mut incoming =
             items.conversations.get_mut(number).map(|one| std::mem::take(&mut one.incoming)).unwrap_or_default();
-        let report = bulk::import(&context.open(&name)?, &mut incoming).with_context(failed)?;
+        let report = bulk::import(&context.open(&name)?, purges, &mut incoming).with_context(failed)?;
         if report.tip.is_some() {
             choose(context, &name)?;
         }
@@ -274,12 +277,13 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
     let name = context.trace_name(None)?;
     let trace = context.open(&name)?;
     let failed = || format!("cannot import `{}`", file.display());
-    let open = || Ok::<_, Error>(BufReader::with_capacity(1 << 16, open(file)?));
     // A pipe can be read only once.
     if file.is_file() {
-        jsonl::check_size(&mut open()?).with_context(failed)?;
+        jsonl::check_size(&mut BufReader::new(open(context, file)?.1)).with_context(failed)?;
     }
-    let report = jsonl::import(&trace, &mut open()?).with_context(failed)?;
+    let (purges, input) = open(context, file)?;
+    let mut lines = BufReader::with_capacity(1 << 16, input);
+    let report = jsonl::import(&trace, purges, &mut lines).with_context(failed)?;
     choose(context, &name)?;
     if request.args.json {
         let priorities: Vec<Value> = report.priorities.iter().map(priority_json).collect();
@@ -290,11 +294,14 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
     print_priorities(context, &report.priorities)
 }
 
-fn open(file: &Path) -> Result<Box<dyn Read>> {
+/// Opens the input, and says what was purged before.
+fn open(context: &Context, file: &Path) -> Result<(AppliedPurges, Box<dyn Read>)> {
+    let purges = AppliedPurges::read(context.repo()?)?;
     if file.as_os_str() == "-" {
-        return Ok(Box::new(io::stdin().lock()));
+        return Ok((purges, Box::new(io::stdin().lock())));
     }
-    Ok(Box::new(File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?))
+    let opened = File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    Ok((purges, Box::new(opened)))
 }
 
 fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<()> {

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let has_current = Tip::find(context.repo()?, &current)?.is_some();
     let signature = context.signature()?;
     let compactions = compactions(context.repo()?, request.args)?;
-    let writing = ImportContext { repo: context.repo()?, signature: &signature, compactions };
+    let writing = ImportContext::new(context.repo()?, &signature, compactions)?;
     let imported = if request.args.split {
         split(context, writing, format, &file)?
     } else if file.as_os_str() == "-" {

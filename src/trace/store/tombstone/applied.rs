@@ -1,0 +1,22 @@
+//! Whether something was purged while a command read its input.
+
+use super::PURGED;
+use crate::git::{GitError, ObjectsLock, Oid, Repo};
+use crate::trace::TraceError;
+
+/// The purges that were applied before an input was opened. An input that was opened earlier may contain what a later purge
+/// removed, in texts of which the tombstones know nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AppliedPurges(Option<Oid>);
+
+impl AppliedPurges {
+    pub(crate) fn read(repo: &Repo) -> Result<Self, GitError> {
+        repo.find_ref(PURGED).map(Self)
+    }
+
+    /// Keeps purges from running, and fails with [`TraceError::PurgedMeanwhile`] if one ran.
+    pub(crate) fn hold(self, repo: &Repo) -> Result<ObjectsLock, TraceError> {
+        let lock = repo.lock_objects()?;
+        if repo.find_ref(PURGED)? == self.0 { Ok(lock) } else { Err(TraceError::PurgedMeanwhile) }
+    }
+}
