@@ -1490,7 +1490,7 @@ fn tombstones_contain_no_text() {
         serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(line).unwrap().keys().cloned().collect()
     };
     let lines: Vec<Vec<String>> = text.lines().map(keys).collect();
-    assert_eq!(lines[0], ["at", "by", "reason", "salt"]);
+    assert_eq!(lines[0], ["at", "by", "knew", "reason", "salt"]);
     let expected = [&["body"][..], &["item"], &["left"], &["line"], &["new", "object"], &["new", "object"]];
     assert_eq!(lines[1..], expected);
     assert!(!text.contains(repo.git(&["rev-parse", "refs/traces/main"]).trim()));

@@ -1525,3 +1525,129 @@ fn refs_that_a_mirror_copied_to_the_remote_are_purged_there() {
     assert!(!is_at(&repo, "origin.git"), "{status:?} {said}");
     assert_eq!(status, Some(0), "{said}");
 }
+
+/// Two clones with an item that contains one text. The first one edits it, so that it contains both, and purges the other text.
+fn with_purged_edit(is_pushed: bool) -> (TestRepo, std::path::PathBuf) {
+    let (mut repo, clone) = shared();
+    repo.say(&format!("a {ONE} b"));
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["edit", "#2", "-m", &format!("a {ONE} b {OTHER} c")]);
+    if is_pushed {
+        repo.text(&["push"]);
+    }
+    (repo, clone)
+}
+
+#[test]
+fn a_purge_that_did_not_know_of_another_one_exempts_nothing_from_it() {
+    for is_picked in [false, true] {
+        let (mut repo, clone) = with_purged_edit(false);
+        purge_text(&repo, OTHER, "y", &[]);
+        if is_picked {
+            repo.text(&["switch", "-c", "idea", "#0"]);
+            repo.text(&["cherry-pick", "main", "#2"]);
+            repo.text(&["push", "origin", "idea"]);
+        }
+        let file = repo.home().join("export.jsonl");
+        fs::write(&file, repo.bytes(&["export"])).unwrap();
+        repo.within(&clone, |repo| {
+            purge_text(repo, ONE, "x", &["--push", "origin"]);
+            repo.text(&["pull"]);
+            assert!(!is_anywhere(repo, ONE), "in the clone that purged it");
+        });
+        repo.text(&["pull"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        let imported = repo.json(&["--trace", "again", "import", "--json", "jsonl", file.to_str().unwrap()]);
+        assert_eq!(imported["traces"][0]["purged"], 1, "{imported}");
+        repo.text(&["push", "origin", "*"]);
+        has_neither(&repo);
+        let bodies = repo.bodies("main");
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            assert_eq!(repo.bodies("main"), bodies);
+            has_neither(repo);
+            assert!(!is_anywhere(repo, ONE));
+        });
+    }
+}
+
+#[test]
+fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
+    let (mut repo, clone) = shared();
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["edit", "#0", "-m", &format!("a {ONE} b {OTHER} c")]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["fetch"]);
+        purge_text(repo, ONE, "x", &[]);
+    });
+    purge_text(&repo, OTHER, "y", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        let fetched = repo.run(&["fetch"], b"");
+        assert_eq!(fetched.status.code(), Some(1), "{}", repo.exact(&fetched));
+        repo.text(&["pull"]);
+        assert!(!is_anywhere(repo, ONE));
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+    });
+    repo.text(&["pull"]);
+    has_neither(&repo);
+    let state = (repo.bodies("main"), tip(&repo));
+    assert_eq!(state.0[0], "[purged: x]");
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!((repo.bodies("main"), tip(repo)), state);
+    });
+}
+
+#[test]
+fn a_purge_keeps_what_an_earlier_one_left_of_other_revisions() {
+    let repo = TestRepo::new();
+    repo.say(&format!("a {ONE} b"));
+    repo.text(&["edit", "#0", "-m", &format!("c {OTHER} d")]);
+    purge_text(&repo, ONE, "x", &[]);
+    purge_text(&repo, OTHER, "y", &[]);
+    let exported = repo.bytes(&["export"]);
+    repo.bytes_with(&["--trace", "again", "import", "jsonl", "-"], &exported);
+    assert_eq!(repo.bodies("again"), ["c [purged: y] d"]);
+    assert!(repo.git(&["log", "-p", "--text", "refs/traces/again"]).contains("+a [purged: x] b"));
+}
+
+#[test]
+fn a_form_that_was_joined_in_another_trace_is_joined_everywhere() {
+    let (mut repo, clone) = with_both_in_one_item();
+    repo.text(&["branch", "idea"]);
+    repo.text(&["--trace", "idea", "commit", "-m", "only here"]);
+    purge_text(&repo, OTHER, "y", &[]);
+    assert_eq!(repo.run(&["push", "origin", "*"], b"").status.code(), Some(1), "main was not purged there");
+    repo.within(&clone, |repo| purge_text(repo, ONE, "x", &["--push", "origin"]));
+    repo.text(&["pull"]);
+    has_neither(&repo);
+    assert!(!is_anywhere(&repo, OTHER));
+    assert_eq!(repo.bodies("main")[2], "a [purged: x] b [purged: y] c");
+}
+
+#[test]
+fn a_purged_reason_does_not_come_back_in_a_line_of_other_bytes() {
+    for reason in [format!("because {ONE} is what the reviewers asked for"), ONE.to_owned()] {
+        let (mut repo, clone) = shared();
+        repo.within(&clone, |repo| repo.text(&["pull"]));
+        repo.text(&["pin", "#0", "--reason", &reason]);
+        let exported = repo.bytes(&["export"]);
+        repo.within(&clone, |repo| {
+            // An imported priority has no position.
+            repo.bytes_with(&["import", "jsonl", "-"], &exported);
+            repo.text(&["push"]);
+        });
+        purge_text(&repo, ONE, "x", &[]);
+        let fetched = repo.run(&["fetch"], b"");
+        assert_eq!(fetched.status.code(), Some(1), "{}", repo.exact(&fetched));
+        repo.text(&["pull"]);
+        assert!(!is_anywhere(&repo, ONE));
+        // As plain git brings it.
+        repo.git(&["fetch", "-q", "origin", "+refs/trace-records/priority:refs/trace-priority"]);
+        assert!(repo.run(&["fsck"], b"").stdout.windows(6).any(|text| text == b"purged"));
+    }
+}

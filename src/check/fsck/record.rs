@@ -41,7 +41,7 @@ impl Inspection<'_> {
         };
         let text = String::from_utf8_lossy(bytes);
         for written in text.lines() {
-            let find = |tombstones: &Tombstones| Some(tombstones.of_line(written)?.to_string());
+            let find = |tombstones: &Tombstones| Some(tombstones.of_setting(Some(item), written)?.to_string());
             self.note_purged(&Line::of_ref(RECORD), tip, find);
         }
         let mut settings = Vec::new();

@@ -32,7 +32,7 @@ use crate::check::fsck::lost_refs;
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, Removed};
+use crate::trace::store::tombstone::{self, Removed, Tombstones};
 use crate::trace::{ItemId, TraceError};
 use dangling::Dangling;
 use places::Files;
@@ -112,7 +112,8 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let mut refs = plan.refs.clone();
     // A ref of the code may keep all of them.
     if !plan.tombstones.objects.is_empty() {
-        let (old, new) = tombstone::write(repo, signature, &target.reason, &plan.tombstones)?;
+        let known = Tombstones::default();
+        let (old, new) = tombstone::write(repo, signature, &known, &target.reason, &plan.tombstones)?;
         refs.push(RefChange { refname: tombstone::HISTORY.refname.to_owned(), old, new });
     }
     repo.note_removal(&plan.removed)?;
@@ -218,7 +219,10 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     // code may: the user may have it elsewhere.
     let all = &replaced | &removed;
     let of_code = scan.commits.iter().filter(|oid| all.contains(oid) && is_of_code(repo, **oid)).copied().collect();
-    let tombstones = rewriter.tombstones(&(&all - &of_code));
+    let mut tombstones = rewriter.tombstones(&(&all - &of_code));
+    if let Some(known) = Tombstones::find(repo)? {
+        tombstones.left.extend(rewriter.left_again(&known)?);
+    }
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
     let needed = repo.held_by_code(&|_| false, &noted)?;

@@ -139,6 +139,8 @@ struct Survey<'r> {
     /// The texts that purges removed from items of this repository.
     texts: HashSet<Vec<u8>>,
     missing: Missing,
+    /// Whether this is a history of a remote: [`Pairs`] judges what purges left there.
+    is_fetched: bool,
 }
 
 /// What to do if the replacement of a commit or file is not here.
@@ -166,6 +168,7 @@ impl<'r> Survey<'r> {
             pairs: Pairs::default(),
             texts: HashSet::new(),
             missing: Missing::Wait,
+            is_fetched: false,
         }
     }
 
@@ -213,9 +216,7 @@ impl<'r> Survey<'r> {
             let mut is_clean = parents.iter().all(|parent| commits.get(parent) == Some(parent));
             for entry in changes.iter().filter_map(|change| change.sides().1) {
                 self.pairs.add_revision(repo, entry)?;
-                is_clean = is_clean
-                    && !self.pairs.files.contains_key(&entry.blob)
-                    && tombstones.of_file(repo, entry)?.is_none();
+                is_clean = is_clean && !self.pairs.is_changed(entry.blob) && tombstones.of_file(repo, entry)?.is_none();
             }
             if let Some((message, found, is_of_item)) = tombstones.clean_message(&commit)
                 && !self.messages.contains_key(&oid)
@@ -264,6 +265,9 @@ impl<'r> Survey<'r> {
                     }
                     Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
                     Fate::Kept if self.pairs.kept.contains(&entry.blob) => continue,
+                    Fate::Kept if self.pairs.refused.contains(&entry.blob) => {
+                        self.revisions.push((entry.id, entry.blob));
+                    }
                     Fate::Kept => {
                         let Some(before) = new_files.get(&entry.blob) else {
                             if !is_ours {
@@ -275,7 +279,8 @@ impl<'r> Survey<'r> {
                         let is_edit_of_kept = !before.is_empty()
                             && before.iter().all(|before| !blobs.contains_key(before) && self.is_kept(*before))
                             && !self.texts.contains(&item.body);
-                        let of_item = tombstones.of_item(&item).filter(|_| !is_edit_of_kept);
+                        let is_judged = || self.is_fetched && tombstones.of_left(&item).is_some();
+                        let of_item = tombstones.of_item(&item).filter(|_| !(is_edit_of_kept || is_judged()));
                         is_named |= of_item.is_some();
                         let Some(of_item) = tombstones.of_content(&item).or(of_item) else {
                             self.pairs.kept.insert(entry.blob);

@@ -20,7 +20,7 @@ use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
-use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, forms_of_text};
+use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, Tombstones, forms_of_text, line_of};
 use crate::trace::store::total::item_cost;
 use crate::trace::sync::is_of_code as is_of_no_trace;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
@@ -82,6 +82,8 @@ pub(super) struct Rewriter<'r> {
     archive_files: HashMap<Oid, Vec<u8>>,
     /// Files that stay, if items are purged.
     kept: HashSet<Oid>,
+    /// The files of items that nothing is purged in.
+    unchanged: HashSet<(ItemId, Oid)>,
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
     /// The lines of priority records and archives that changed, and reasons and subjects.
@@ -126,6 +128,7 @@ impl<'r> Rewriter<'r> {
             archive_trees: (HashSet::new(), HashSet::new()),
             archive_files: HashMap::new(),
             kept: HashSet::new(),
+            unchanged: HashSet::new(),
             seen: HashSet::new(),
             changed_lines: BTreeSet::new(),
             costs: HashMap::new(),
@@ -216,6 +219,9 @@ impl<'r> Rewriter<'r> {
             if !self.target.items.is_empty() {
                 self.kept.insert(blob);
             }
+            if let Role::Item(Some(id)) = role {
+                self.unchanged.insert((id, blob));
+            }
             return Ok(blob);
         }
         let key = (role, blob);
@@ -231,7 +237,10 @@ impl<'r> Rewriter<'r> {
             (None, Role::Link) => Some(self.target.marker.clone().into_bytes()).filter(|marker| *marker != bytes),
         };
         let new = match changed {
-            None => blob,
+            None => {
+                self.unchanged.extend(if let Role::Item(Some(id)) = role { Some((id, blob)) } else { None });
+                blob
+            }
             Some(changed) => {
                 *match role {
                     Role::Item(_) | Role::Link => &mut self.counts.items,
@@ -249,15 +258,16 @@ impl<'r> Rewriter<'r> {
                         if role == Role::Archive {
                             self.archive_files.insert(self.objects.blob(&changed)?, changed.clone());
                         }
-                        let is_record = matches!(role, Role::Record(_));
+                        let item = if let Role::Record(item) = role { Some(item) } else { None };
                         let after = String::from_utf8_lossy(&changed).into_owned();
                         let before = String::from_utf8_lossy(&bytes).into_owned();
                         let kept: HashSet<&str> = after.lines().collect();
                         for line in before.lines().filter(|line| !kept.contains(line)) {
                             self.changed_lines.insert(line.to_owned());
                             let setting: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-                            if let Some(reason) = setting["reason"].as_str().filter(|_| is_record) {
+                            if let Some((item, reason)) = item.zip(setting["reason"].as_str()) {
                                 self.forget_words(reason);
+                                self.changed_lines.insert(line_of(item, reason));
                             }
                         }
                     }
@@ -340,7 +350,22 @@ impl<'r> Rewriter<'r> {
         let contents: Vec<Item> = others.into_iter().map(|(before, _)| before.clone()).collect();
         let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
         let left = changed.iter().map(|(_, (_, after))| after.clone()).collect();
-        Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, copies, left }
+        Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, copies, left, joins: false }
+    }
+
+    /// The contents of other revisions of the changed items that earlier purges left, and that this one leaves too.
+    pub(super) fn left_again(&self, known: &Tombstones) -> Result<Vec<Item>, TraceError> {
+        let is_named = |id: &ItemId| self.target.items.contains(id) || self.changed_items.contains(id);
+        let mut left = Vec::new();
+        let mut files: Vec<_> = self.unchanged.iter().filter(|(id, _)| is_named(id)).collect();
+        files.sort_unstable();
+        for (id, blob) in files.into_iter().filter(|(id, _)| known.of_id(*id).is_some()) {
+            let item = read_item(*id, &self.repo.read_blob(*blob)?);
+            if known.of_left(&item).is_some() && known.of_item(&item).is_none() {
+                left.push(item);
+            }
+        }
+        Ok(left)
     }
 
     /// The text of an item, and the forms of it that are specific enough to refuse them. JSON may lack the purged text in another form,

@@ -198,7 +198,7 @@ fn requests(repo: &Repo, tip: &Tip, asks: Vec<Ask>) -> Result<Vec<Request>, Trac
     let (mut requests, tombstones) = (Vec::new(), Tombstones::find(repo)?);
     for mut ask in asks {
         if let Some(tombstones) = &tombstones {
-            ask.reason = ask.reason.map(|reason| tombstones.reason(reason));
+            ask.reason = ask.reason.map(|reason| tombstones.reason(ask.item, reason));
         }
         let known = record.history(repo, ask.item)?.iter().any(|setting| {
             setting.level == ask.level && ask.at.is_none_or(|at| at == setting.at) && setting.reason == ask.reason

@@ -217,12 +217,16 @@ pub(crate) fn list_files(repo: &Repo, tree: Oid) -> Result<Vec<(String, Oid)>, G
     list_new_files(repo, tree, &mut HashSet::new())
 }
 
-/// The files at `tip`, and in the commits that the history of `known` does not have.
-pub(crate) fn list_files_beyond(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<BTreeSet<Oid>, GitError> {
+/// The files at `tip`, and in the commits that the history of `known` does not have, each with its paths.
+pub(crate) fn list_files_beyond(
+    repo: &Repo,
+    tip: Oid,
+    known: Option<Oid>,
+) -> Result<BTreeSet<(Oid, String)>, GitError> {
     let (mut files, mut seen) = (BTreeSet::new(), HashSet::new());
     for commit in repo.commits_beyond(tip, known)?.into_iter().chain([tip]) {
         let new = list_new_files(repo, repo.read_commit(commit)?.tree, &mut seen)?;
-        files.extend(new.into_iter().map(|(_, file)| file));
+        files.extend(new.into_iter().map(|(path, file)| (file, path)));
     }
     Ok(files)
 }

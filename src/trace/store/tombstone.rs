@@ -4,7 +4,7 @@
 //! says who purged, when, and why; each other line is a digest of something that was removed:
 //!
 //! ```text
-//! {"at":"2026-02-10T09:00:00Z","by":"A <a@b>","reason":"leaked","salt":"0f…"}
+//! {"at":"2026-02-10T09:00:00Z","by":"A <a@b>","knew":["4c…"],"reason":"leaked","salt":"0f…"}
 //! {"body":"1e…"}
 //! {"content":"d2…"}
 //! {"item":"3a…"}
@@ -20,7 +20,8 @@
 //! - `new` is the oid of the object that replaced a removed one, in exclusive or with another digest of the removed one's oid. Only
 //!   a repository that has the removed object can read it.
 //! - The id of an imported item is derived from its source, so its digest represents the source too. An item with such an id is
-//!   refused unless it has the content that the purge left; `left` is the digest of that content.
+//!   refused unless it has the content that the purge left; `left` is the digest of that content. It counts only for the purge
+//!   itself and for those that it `knew`; see [`Tombstones::of_item`].
 //! - Anybody can guess a text. So a `body` of a purge of others counts only if it is long, and this repository has or had an item from
 //!   which the purge removed that text; see [`accept_texts`].
 //! - `body` is the digest of a removed text, because a session that was exported and continued gives it another id, and because a file
@@ -30,6 +31,7 @@
 mod applied;
 mod content;
 mod incoming;
+mod items;
 mod stored;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -40,9 +42,8 @@ use serde::{Deserialize, Serialize};
 use super::commit::CommitBuilder;
 use super::line_history::{LineFormat, LineHistory, NewState, change, find_file, list_files};
 use super::signature::Signature;
-use super::total::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
-use crate::trace::{Item, ItemEntry, ItemId, TraceError};
+use crate::trace::{Item, ItemId, TraceError};
 
 pub(crate) use applied::AppliedPurges;
 pub(crate) use content::{LONGEST_REASON, forms_of_text, is_reason, is_same_content};
@@ -108,8 +109,26 @@ enum Line {
 pub(crate) struct Purge {
     pub at: String,
     pub by: String,
+    /// Whether it only applies purges of others to a fetched history, or says that they left something alone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    joins: bool,
+    /// The earlier purges that changed the same items and that this one knew; sorted. `None` in those of an earlier version, which
+    /// count as if they had known all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    knew: Option<Vec<String>>,
     pub reason: String,
     salt: String,
+    /// The name of its file.
+    #[serde(skip)]
+    id: String,
+    /// Whether this repository has it, and not only a remote.
+    #[serde(skip)]
+    is_here: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn digest(salt: &str, kind: &str, value: &[u8]) -> String {
@@ -161,8 +180,10 @@ pub(crate) struct Removed {
     pub contents: Vec<Item>,
     /// Those of them whose headers contained the text, which identify them under any id.
     pub copies: Vec<Item>,
-    /// The rest of each item.
+    /// The rest of each item, and the contents that stay of the other revisions of these items.
     pub left: Vec<Item>,
+    /// Whether this only applies earlier purges.
+    pub joins: bool,
 }
 
 /// What became of an object.
@@ -196,15 +217,18 @@ impl Tombstones {
     /// Those of this repository, and those of a remote that nobody can guess.
     pub(crate) fn with_fetched(repo: &Repo, fetched: Option<Oid>) -> Result<Option<Self>, TraceError> {
         let tips = [(repo.find_ref(PURGED)?, &HISTORY), (fetched, &RECEIVED)];
-        let mut tombstones = None;
+        let (mut tombstones, mut here) = (None, HashSet::new());
         for (tip, history) in tips.into_iter().filter_map(|(tip, history)| Some((tip?, history))) {
             let found = tombstones.get_or_insert_with(Self::default);
             for file in repo.read_tree(repo.read_commit(tip)?.tree)? {
                 if file.mode() == Mode::File
-                    && std::str::from_utf8(&file.name).is_ok_and(HISTORY.format.is_path)
+                    && let Ok(id) = std::str::from_utf8(&file.name)
+                    && (HISTORY.format.is_path)(id)
                     && let Some(bytes) = repo.find_blob(file.oid)?
                 {
-                    found.read(&String::from_utf8_lossy(&bytes), history.format.is_line);
+                    let is_here = fetched != Some(tip) || here.contains(id);
+                    found.read((id, is_here), &String::from_utf8_lossy(&bytes), history.format.is_line);
+                    here.extend(is_here.then(|| id.to_owned()));
                 }
             }
         }
@@ -217,12 +241,12 @@ impl Tombstones {
         if let Some(tip) = repo.find_ref(PURGED)?
             && let Some(file) = find_file(repo, repo.read_commit(tip)?.tree, id)?
         {
-            one.read(&String::from_utf8_lossy(&repo.read_blob(file)?), HISTORY.format.is_line);
+            one.read((id, true), &String::from_utf8_lossy(&repo.read_blob(file)?), HISTORY.format.is_line);
         }
         Ok(one)
     }
 
-    fn read(&mut self, text: &str, counts: fn(&str) -> bool) {
+    fn read(&mut self, (id, is_here): (&str, bool), text: &str, counts: fn(&str) -> bool) {
         let lines: Vec<Line> =
             text.lines().filter(|line| counts(line)).filter_map(|line| serde_json::from_str(line).ok()).collect();
         let purge = |line: &Line| if let Line::Purge(purge) = line { Some(purge.clone()) } else { None };
@@ -232,6 +256,8 @@ impl Tombstones {
         if !is_reason(&purge.reason) {
             DEFAULT_REASON.clone_into(&mut purge.reason);
         }
+        id.clone_into(&mut purge.id);
+        purge.is_here = is_here;
         let at = self.purges.len();
         self.salts.insert(purge.salt.clone());
         self.purges.push(purge);
@@ -307,59 +333,18 @@ impl Tombstones {
         self.find_digest("line", line.as_bytes())
     }
 
-    /// The purge that removed an item, or text from it. `None` for the item as a purge left it.
-    pub(crate) fn of_item(&self, item: &Item) -> Option<&Purge> {
-        self.of_id(item.id).filter(|_| self.of_left(item).is_none())
-    }
-
-    /// The purge that left this content.
-    pub(crate) fn of_left(&self, item: &Item) -> Option<&Purge> {
-        self.find_digest("left", &content(item))
-    }
-
-    /// The reasons of all purges that changed an item.
-    pub(crate) fn reasons_of_id(&self, id: ItemId) -> impl Iterator<Item = &str> {
-        let digests = self.salts.iter().map(move |salt| (salt, digest(salt, "item", id.to_string().as_bytes())));
-        let found = digests.flat_map(|(salt, digest)| {
-            self.digests.get(&digest).into_iter().flatten().map(move |found| (salt, found.0))
-        });
-        found.filter(|(salt, purge)| self.purges[*purge].salt == **salt).map(|(_, purge)| &*self.purges[purge].reason)
-    }
-
     pub(crate) fn any(&self) -> Option<&Purge> {
         self.purges.first()
+    }
+
+    pub(crate) fn is_one_purge(&self) -> bool {
+        self.purges.len() < 2
     }
 
     /// Whether there are purges of clones that did not know of each other: with two salts, or with two replacements of an object.
     pub(crate) fn are_independent(&self) -> bool {
         let has_two = |found: &Vec<(usize, Option<String>)>| found.iter().any(|(_, new)| *new != found[0].1);
         self.salts.len() > 1 || self.digests.values().any(has_two)
-    }
-
-    /// The purge that removed a text, or the content of an item, whatever file it is in.
-    pub(crate) fn of_content(&self, item: &Item) -> Option<&Purge> {
-        let copied = || self.find_digest("copy", &copied_content(item));
-        let of_text = forms_of_text(&item.body).find_map(|form| self.find_digest("body", &form));
-        of_text.or_else(|| self.find_digest("content", &content(item))).or_else(copied)
-    }
-
-    /// The purge that removed a file of an item, or its content.
-    pub(crate) fn of_file(&self, repo: &Repo, entry: &ItemEntry) -> Result<Option<&Purge>, TraceError> {
-        match self.of_object(entry.blob) {
-            None => Ok(self.of_content(&read_item(repo, entry)?)),
-            found => Ok(found),
-        }
-    }
-
-    /// The purge that refuses an item which is not from this repository: it removed this text, or it left something else of this
-    /// item.
-    pub(crate) fn of_incoming(&self, item: &Item) -> Option<&Purge> {
-        self.of_content(item).or_else(|| self.of_item(item))
-    }
-
-    /// The purge that removed an item, or text from one of its revisions.
-    pub(crate) fn of_id(&self, id: ItemId) -> Option<&Purge> {
-        self.find_digest("item", id.to_string().as_bytes())
     }
 }
 
@@ -406,20 +391,39 @@ pub(crate) fn accept_texts(
     })
 }
 
-/// Writes the commit with the tombstones of a purge. Returns the tip before and after. The caller moves [`HISTORY`]'s ref with the
-/// others and holds the lock that excludes writers.
+/// Writes the commit with the tombstones of a purge that knew `known`, and those of this repository. Returns the tip before and after.
+/// The caller moves [`HISTORY`]'s ref with the others and holds the lock that excludes writers.
 pub(crate) fn write(
     repo: &Repo,
     signature: &Signature,
+    known: &Tombstones,
     reason: &str,
     removed: &Removed,
 ) -> Result<(Option<Oid>, Oid), TraceError> {
     let random = || RandomState::new().hash_one(signature.at.as_nanosecond());
     let old = repo.find_ref(PURGED)?;
-    let salt = Tombstones::find(repo)?.and_then(|earlier| earlier.salts.into_iter().next());
-    let salt = salt.unwrap_or_else(|| format!("{:016x}{:016x}", random(), random()));
-    let id = format!("{:016x}", random());
-    let purge = Purge { at: signature.at.to_string(), by: signature.author.person(), reason: reason.to_owned(), salt };
+    let earlier = Tombstones::find(repo)?.unwrap_or_default();
+    let items = || removed.items.iter().copied().chain(removed.left.iter().map(|item| item.id));
+    let mut knew: BTreeSet<String> = [known, &earlier].into_iter().flat_map(|all| all.ids_of(items())).collect();
+    if !removed.joins {
+        // A purge that had named an object was known, but not applied here.
+        for (oid, _) in &removed.objects {
+            for (purge, _) in earlier.of_digest("object", oid.as_bytes()) {
+                knew.remove(&purge.id);
+            }
+        }
+    }
+    let salt = earlier.salts.into_iter().next();
+    let purge = Purge {
+        at: signature.at.to_string(),
+        by: signature.author.person(),
+        joins: removed.joins,
+        knew: Some(knew.into_iter().collect()),
+        reason: reason.to_owned(),
+        salt: salt.unwrap_or_else(|| format!("{:016x}{:016x}", random(), random())),
+        id: format!("{:016x}", random()),
+        is_here: true,
+    };
     let objects = removed.objects.iter().map(|(oid, new)| Line::Object {
         new: new.and_then(|new| purge.mask(*oid, &new.to_string())),
         object: digest(&purge.salt, "object", oid.as_bytes()),
@@ -439,7 +443,7 @@ pub(crate) fn write(
     let lines: Vec<String> =
         lines.map(|line| serde_json::to_string(&line)).collect::<Result<_, _>>().unwrap_or_default();
     let before = old.map(|oid| repo.read_commit(oid)).transpose()?.map(|commit| commit.tree);
-    let tree = HISTORY.format.with_lines(repo, before, [(id, lines)], |lines, _| Ok(lines))?;
+    let tree = HISTORY.format.with_lines(repo, before, [(purge.id, lines)], |lines, _| Ok(lines))?;
     let new = CommitBuilder::new(signature, tree, old).write_plain(repo, &format!("purge: {reason}\n"))?;
     Ok((old, new))
 }

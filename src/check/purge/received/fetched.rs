@@ -13,7 +13,6 @@ use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
-use crate::trace::TraceError;
 use crate::trace::store::commit::{is_signing, require_signed};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
@@ -22,6 +21,7 @@ use crate::trace::sync::lines::{fetched_lines, fetched_ref};
 use crate::trace::sync::{
     Arrival, arrivals, arrived_crumbs, drop_objects, fetched_tombstones, is_of_code, tracking_ref_of,
 };
+use crate::trace::{Item, TraceError};
 
 /// How often a trace is rewritten: joining two forms of an item adds tombstones, and other revisions may have the same content.
 const PASSES: usize = 8;
@@ -42,24 +42,38 @@ pub(crate) fn rewrite_fetched(
     let (mut rewritten, mut others) = (Vec::new(), Others::default());
     for Arrival { name, mut tip } in histories(repo, remote)? {
         let (refname, mut is_rewritten) = (tracking_ref_of(remote, &name), false);
+        // What can be joined, possibly by the next pass, keeps more text than a marker.
+        let mut is_last = false;
         for _ in 0..PASSES {
             // Each rewritten trace adds tombstones.
             let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
             let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
-            let pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
+            let mut pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
             // The local trace may be waiting for the same replacement.
             let found = tombstones.in_history(repo, tip, known.filter(|_| missing == Missing::Wait))?;
-            if (found.is_empty() && pairs.is_empty()) || require_signed(repo, || name.to_string(), tip).is_err() {
+            if require_signed(repo, || name.to_string(), tip).is_err() {
                 break;
+            }
+            if found.is_empty() && pairs.is_empty() {
+                leave(repo, signature, &tombstones, pairs.confirmed)?;
+                break;
+            }
+            if !(is_last || (found.is_empty() && pairs.is_joined())) {
+                pairs.refused.clear();
             }
             let mut objects: HashSet<Oid> = found.into_iter().map(|(oid, _)| oid).collect();
             let mut survey = Survey::new(repo, &tombstones);
             survey.messages.clone_from(&pairs.messages);
-            (survey.pairs, survey.missing) = (pairs, missing);
+            (survey.pairs, survey.missing, survey.is_fetched) = (pairs, missing, true);
             let Some((new, replaced)) = rewrite(signature, survey, (&refname, tip))?.filter(|(new, _)| *new != tip)
             else {
-                break;
+                if is_last {
+                    break;
+                }
+                is_last = true;
+                continue;
             };
+            is_last = false;
             objects.extend(replaced);
             // A reftable has reflogs of remote-tracking refs, too.
             repo.expire_reflogs(&|name| name == refname)?;
@@ -79,6 +93,17 @@ pub(crate) fn rewrite_fetched(
         rewritten.push("priorities".to_owned());
     }
     Ok(rewritten)
+}
+
+/// Writes tombstones that know all purges, for contents that stay: otherwise they would be judged again.
+fn leave(repo: &Repo, signature: &Signature, known: &Tombstones, left: Vec<Item>) -> Result<(), TraceError> {
+    let Some(purge) = left.iter().find_map(|item| known.of_left(item)) else { return Ok(()) };
+    let items = left.iter().map(|item| item.id).collect();
+    let _writers = repo.lock_out_writers()?;
+    let removed = Removed { items, left, joins: true, ..Removed::default() };
+    let (old, new) = tombstone::write(repo, signature, known, &purge.reason, &removed)?;
+    repo.replace_refs(&[RefChange { refname: HISTORY.refname.to_owned(), old, new }])?;
+    Ok(())
 }
 
 /// The traces and forward crumbs of a remote as last fetched.
@@ -109,7 +134,7 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
         let purged = tombstones.in_history(repo, tip, known)?.into_iter().map(|(oid, _)| oid);
         objects
             .extend(repo.commits_beyond(tip, known)?.into_iter().chain(purged).filter(|oid| !is_of_code(repo, *oid)));
-        objects.extend(pairs.files.into_keys());
+        objects.extend(pairs.files.into_keys().chain(pairs.refused));
     }
     let history = &priority::HISTORY;
     let refname = fetched_ref(remote, history.shared);
@@ -146,8 +171,10 @@ fn rewrite(
     let new = rewriter.commit(tip)?;
     let replaced = rewriter.replaced();
     // The texts of a remote are not those that were purged here.
-    let Removed { mut objects, items, left, .. } = rewriter.tombstones(&replaced);
-    for (theirs, ours) in &survey.pairs.commits {
+    let Removed { mut objects, mut items, mut left, .. } = rewriter.tombstones(&replaced);
+    items.extend(survey.pairs.confirmed.iter().map(|item| item.id));
+    left.append(&mut survey.pairs.confirmed);
+    for (theirs, ours) in survey.pairs.commits.iter().chain(&survey.pairs.replaced) {
         objects.extend(rewriter.commits.get(theirs).map(|new| (*ours, Some(*new))));
     }
     // The rest that one purge left of an item contains the text that the other one removed, in any file.
@@ -162,8 +189,8 @@ fn rewrite(
     objects.dedup();
     let mut refs = vec![RefChange { refname: refname.to_owned(), old: Some(tip), new }];
     if !objects.is_empty() {
-        let removed = Removed { objects, items, contents, left, ..Removed::default() };
-        let (old, to) = tombstone::write(repo, signature, &target.reason, &removed)?;
+        let removed = Removed { objects, items, contents, left, joins: true, ..Removed::default() };
+        let (old, to) = tombstone::write(repo, signature, tombstones, &target.reason, &removed)?;
         refs.push(RefChange { refname: HISTORY.refname.to_owned(), old, new: to });
     }
     refs.retain(|change| change.old != Some(change.new));

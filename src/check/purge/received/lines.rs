@@ -63,8 +63,8 @@ pub(super) fn rewrite_fetched_lines(
     } else {
         let new = begin_anew(repo, signature, history, tree)?;
         let lines = forms.into_iter().collect();
-        let removed = Removed { objects: vec![(tip, Some(new))], lines, ..Removed::default() };
-        let (old, to) = tombstone::write(repo, signature, &purge.reason, &removed)?;
+        let removed = Removed { objects: vec![(tip, Some(new))], lines, joins: true, ..Removed::default() };
+        let (old, to) = tombstone::write(repo, signature, tombstones, &purge.reason, &removed)?;
         let refname = tombstone::HISTORY.refname.to_owned();
         repo.replace_refs(&[move_to(new), RefChange { refname, old, new: to }])?;
     }
@@ -86,7 +86,8 @@ pub(super) fn refuse_forms(
     let clean = Clean::of(repo, tombstones, history, tip, ours)?;
     let Some(purge) = clean.purge.filter(|_| !clean.forms.is_empty()) else { return Ok(None) };
     repo.delete_refs([refname])?;
-    let objects = list_files_beyond(repo, tip, ours)?.into_iter().chain(repo.commits_beyond(tip, ours)?);
+    let objects = list_files_beyond(repo, tip, ours)?.into_iter().map(|(file, _)| file);
+    let objects = objects.chain(repo.commits_beyond(tip, ours)?);
     drop_objects(repo, objects.filter(|oid| history.format.is_of(repo, *oid)).collect())?;
     Ok(Some(purge.to_string()))
 }
@@ -130,7 +131,9 @@ impl<'t> Clean<'t> {
         let (mut items, mut forms, mut purge) = (BTreeSet::new(), BTreeSet::new(), None);
         for (path, file) in list_files(repo, tree)? {
             let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-            let found = text.lines().find_map(|line| tombstones.of_line(line));
+            let item = item_of(&path);
+            let of_line = |line: &str| tombstones.of_setting(item, line);
+            let found = text.lines().find_map(of_line);
             if found.is_none() && !text.contains("[purged: ") {
                 continue;
             }
@@ -138,11 +141,11 @@ impl<'t> Clean<'t> {
             let others = others.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
             let others = String::from_utf8_lossy(&others).into_owned();
             let settings = |text: &str| -> Vec<Setting> {
-                text.lines().filter(|line| tombstones.of_line(line).is_none()).filter_map(Setting::parse).collect()
+                text.lines().filter(|line| of_line(line).is_none()).filter_map(Setting::parse).collect()
             };
-            let joined = joined(tombstones, [settings(&text), settings(&others)].concat(), &mut forms);
+            let joined = joined(tombstones, item, [settings(&text), settings(&others)].concat(), &mut forms);
             let lines: Vec<String> =
-                text.lines().filter_map(|line| without_purged(tombstones, line, &joined)).collect();
+                text.lines().filter_map(|line| without_purged(of_line(line), line, &joined)).collect();
             // A form that only we have needs a tombstone, too.
             let is_form = |line: &str| forms.contains(line);
             if found.is_none() && !text.lines().chain(others.lines()).any(is_form) {
@@ -155,7 +158,7 @@ impl<'t> Clean<'t> {
             } else {
                 editor.put(repo, &path, repo.write_blob(bytes.as_bytes())?)?;
             }
-            items.extend(item_of(&path));
+            items.extend(item);
         }
         Ok(Self { tree: editor.write(repo)?, items, forms, purge })
     }
@@ -169,7 +172,12 @@ fn key(setting: &Setting) -> Key {
 }
 
 /// What all forms of each line have. Adds the forms that have more to `forms`.
-fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTreeSet<String>) -> BTreeMap<Key, Setting> {
+fn joined(
+    tombstones: &Tombstones,
+    item: Option<ItemId>,
+    mut settings: Vec<Setting>,
+    forms: &mut BTreeSet<String>,
+) -> BTreeMap<Key, Setting> {
     // In both clones, in the same order.
     settings.sort_by_cached_key(Setting::render);
     let mut joined: BTreeMap<Key, Setting> = BTreeMap::new();
@@ -186,7 +194,7 @@ fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTree
             // The other fields are those of both, or version 0.1 has dropped some.
             let base = if known.after.is_some() { &*known } else { setting };
             let mut new = Setting { reason: Some(reason), ..base.clone() };
-            if tombstones.of_line(&new.render()).is_some() {
+            if tombstones.of_setting(item, &new.render()).is_some() {
                 new.reason = Some(marker);
             }
             *known = new;
@@ -202,8 +210,7 @@ fn joined(tombstones: &Tombstones, mut settings: Vec<Setting>, forms: &mut BTree
     joined
 }
 
-fn without_purged(tombstones: &Tombstones, line: &str, joined: &BTreeMap<Key, Setting>) -> Option<String> {
-    let purge = tombstones.of_line(line);
+fn without_purged(purge: Option<&Purge>, line: &str, joined: &BTreeMap<Key, Setting>) -> Option<String> {
     let Some(mut setting) = Setting::parse(line) else { return purge.is_none().then(|| line.to_owned()) };
     let form = joined.get(&key(&setting));
     match (form, purge) {

@@ -22,12 +22,18 @@ use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
 pub(super) struct Pairs {
     /// Our form of a commit, by theirs.
     pub(super) commits: HashMap<Oid, Oid>,
+    /// What replaced our form of a commit, by theirs.
+    pub(super) replaced: HashMap<Oid, Oid>,
     /// The messages of theirs without what either purge removed.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     /// The files that both purges changed, in either form, with the joined content.
     pub(super) files: HashMap<Oid, Vec<u8>>,
     /// The files that stay: those that both purges left alone, and revisions that were made of what stays.
     pub(super) kept: HashSet<Oid>,
+    /// The files that an independent purge left, and in which a purge of this repository may have missed something.
+    pub(super) refused: HashSet<Oid>,
+    /// The contents that an independent purge left, and that stay, because both forms of a commit have them.
+    pub(super) confirmed: Vec<Item>,
     /// The forms that contain what the other purge removed, with the joined item.
     forms: Vec<(Item, Item)>,
     pub(super) purge: Option<Purge>,
@@ -35,7 +41,17 @@ pub(super) struct Pairs {
 
 impl Pairs {
     pub(super) fn is_empty(&self) -> bool {
+        self.is_joined() && self.refused.is_empty()
+    }
+
+    /// Whether nothing is left to be joined.
+    pub(super) fn is_joined(&self) -> bool {
         self.messages.is_empty() && self.files.is_empty()
+    }
+
+    /// Whether a file gets another content.
+    pub(super) fn is_changed(&self, blob: Oid) -> bool {
+        self.files.contains_key(&blob) || self.refused.contains(&blob)
     }
 
     /// Empty if anything differs that no purge changes. `ours` is the trace that `theirs` is going to be merged into.
@@ -46,33 +62,96 @@ impl Pairs {
         theirs: Oid,
         others: &mut Others,
     ) -> Result<Self, TraceError> {
-        let mut pairs = Self::default();
-        if !tombstones.are_independent() {
-            return Ok(pairs);
+        if tombstones.is_one_purge() {
+            return Ok(Self::default());
         }
         let mut read = self::read(repo, theirs, ours)?;
         if !is_any_purged(repo, tombstones, &read)? {
-            return Ok(pairs);
+            return Ok(Self::default());
         }
-        let mut known =
-            ours.map_or(Ok(ByKey::new()), |ours| Ok::<_, TraceError>(by_key(self::read(repo, ours, Some(theirs))?)))?;
         // Parents first: the times of a trace only increase.
         read.sort_by_key(|tip| tip.trailers.time);
-        for theirs in read.into_iter().filter(|tip| tip.trailers.time.is_some()) {
-            let key = key(&theirs);
+        let mut pairs = if tombstones.are_independent() {
+            Self::joined(repo, tombstones, ours.map(|ours| (ours, theirs)), &read, others)?.unwrap_or_default()
+        } else {
+            Self::default()
+        };
+        for theirs in &read {
+            pairs.judge(repo, tombstones, theirs, others)?;
+        }
+        Ok(pairs)
+    }
+
+    /// `None` if two forms cannot be joined.
+    fn joined(
+        repo: &Repo,
+        tombstones: &Tombstones,
+        histories: Option<(Oid, Oid)>,
+        read: &[Tip],
+        others: &mut Others,
+    ) -> Result<Option<Self>, TraceError> {
+        let mut pairs = Self::default();
+        let mut known = match histories {
+            Some((ours, theirs)) => by_key(self::read(repo, ours, Some(theirs))?),
+            None => ByKey::new(),
+        };
+        for theirs in read.iter().filter(|tip| tip.trailers.time.is_some()) {
+            let key = key(theirs);
             let ours = match known.remove(&key) {
                 Some(ours) => ours,
                 None => {
                     others.read(repo, tombstones)?.iter().find_map(|known| known.commits.get(&key)).cloned().flatten()
                 }
             };
-            match ours.filter(|ours| ours.commit.oid != theirs.commit.oid && pairs.has_parents(ours, &theirs)) {
-                Some(ours) if !pairs.add(repo, tombstones, &ours, &theirs)? => return Ok(Self::default()),
+            match ours.filter(|ours| ours.commit.oid != theirs.commit.oid && pairs.has_parents(ours, theirs)) {
+                Some(ours) if !pairs.add(repo, tombstones, &ours, theirs)? => return Ok(None),
                 Some(_) => {}
-                None => pairs.add_items(repo, tombstones, &theirs, others)?,
+                None => pairs.add_items(repo, tombstones, theirs, others)?,
             }
         }
-        Ok(pairs)
+        Ok(Some(pairs))
+    }
+
+    /// Notes the files of a commit that a purge left which did not know of one of this repository, unless a trace here has the same
+    /// content.
+    fn judge(
+        &mut self,
+        repo: &Repo,
+        tombstones: &Tombstones,
+        theirs: &Tip,
+        others: &mut Others,
+    ) -> Result<(), TraceError> {
+        for change in changes_of(repo, theirs)? {
+            let Some(there) = change.sides().1.filter(|there| tombstones.of_id(there.id).is_some()) else { continue };
+            if self.is_changed(there.blob) || newest(repo, tombstones, there.blob) != Some(there.blob) {
+                continue;
+            }
+            let item = read_item(there.id, &repo.read_blob(there.blob)?);
+            // A marker contains nothing.
+            if self.kept.contains(&there.blob) || is_blank(&item.body) {
+                let is_exempt = tombstones.of_left(&item).is_none() || tombstones.of_item(&item).is_none();
+                self.confirmed.extend((!is_exempt).then_some(item));
+                continue;
+            }
+            let Some(purge) = tombstones.of_independent(&item) else { continue };
+            let mut is_here = || -> Result<bool, TraceError> {
+                for blob in others.read(repo, tombstones)?[0].files.get(&item.id).into_iter().flatten() {
+                    if let Some(blob) = newest(repo, tombstones, *blob)
+                        && is_same_content(&read_item(item.id, &repo.read_blob(blob)?), &item)
+                    {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            };
+            if is_here()? {
+                self.kept.insert(there.blob);
+            } else {
+                self.purge.get_or_insert_with(|| purge.clone());
+                self.refused.insert(there.blob);
+            }
+        }
+        Ok(())
     }
 
     /// The forms whose content must not come back.
@@ -136,9 +215,12 @@ impl Pairs {
     }
 
     fn join(&mut self, forms: [(Oid, Item); 2], joined: &Item) {
+        self.confirmed.push(joined.clone());
         for (blob, form) in forms {
             let joined = Item { revision: form.revision, ..joined.clone() };
-            if joined != form {
+            if joined == form {
+                self.kept.insert(blob);
+            } else {
                 self.files.insert(blob, item_file::render(&joined));
             }
             if !is_same_content(&form, &joined) {
@@ -159,40 +241,51 @@ impl Pairs {
             let changes = changes_of(repo, tip)?;
             Ok(changes.iter().filter_map(|change| change.sides().1).map(|entry| (entry.id, entry.clone())).collect())
         };
+        let fate = |oid| tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok());
+        let (first, is_kept) = (ours.commit.oid, fate(theirs.commit.oid) == Fate::Kept);
+        // Ours may have been joined already, in another trace.
+        let replaced = match fate(first) {
+            Fate::Replaced(new) => Some(Tip::read(repo, new)?),
+            _ => None,
+        };
+        let ours = replaced.as_ref().unwrap_or(ours);
+        let is_joined =
+            fate(theirs.commit.oid) == Fate::Replaced(ours.commit.oid) || ours.commit.oid == theirs.commit.oid;
+        let newest = |blob| newest(repo, tombstones, blob);
         let (here, there) = (files(ours)?, files(theirs)?);
-        let is_kept = |blob| tombstones.fate(repo, blob, &|oid| repo.read_blob(oid).is_ok()) == Fate::Kept;
         let is_same = |(id, there): (&ItemId, &ItemEntry)| here.get(id).is_some_and(|here| here.seq == there.seq);
         if here.len() != there.len() || !there.iter().all(is_same) {
             return Ok(true);
         }
-        let [one, other] = [ours.commit.oid, theirs.commit.oid].map(|oid| {
-            let fate = tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok());
-            (fate == Fate::Kept, if let Fate::Replaced(new) = fate { new } else { oid })
-        });
         // The next pass compares another replacement, and joins the files.
-        if other.0 || one.1 == other.1 {
-            self.commits.insert(theirs.commit.oid, ours.commit.oid);
+        if is_kept || is_joined {
+            self.commits.insert(theirs.commit.oid, first);
         }
-        if !(one.0 && other.0) {
+        if is_joined || !is_kept || fate(ours.commit.oid) != Fate::Kept {
             return Ok(true);
         }
+        self.replaced.extend(replaced.as_ref().map(|ours| (theirs.commit.oid, ours.commit.oid)));
         for (id, there) in &there {
             let here = &here[id];
             if here.blob == there.blob {
                 self.kept.insert(here.blob);
             }
-            if here.blob == there.blob || !is_kept(here.blob) || !is_kept(there.blob) {
+            let (Some(ours), Some(theirs)) = (newest(here.blob), newest(there.blob)) else { continue };
+            if ours == theirs {
+                self.kept.insert(ours);
+            }
+            // The next pass compares the replacement of theirs.
+            if ours == theirs || theirs != there.blob {
                 continue;
             }
-            let (one, other) =
-                (read_item(*id, &repo.read_blob(here.blob)?), read_item(*id, &repo.read_blob(there.blob)?));
+            let (one, other) = (read_item(*id, &repo.read_blob(ours)?), read_item(*id, &repo.read_blob(theirs)?));
             let (Some(left), Some(also)) = (tombstones.of_left(&one), tombstones.of_left(&other)) else {
                 return Ok(false);
             };
             let purge = if left.reason <= also.reason { left } else { also };
             let Some(joined) = join_items(&one, &other, &target(&purge.reason)) else { return Ok(false) };
             self.purge = Some(purge.clone());
-            self.join([(here.blob, one), (there.blob, other)], &joined);
+            self.join([(ours, one), (theirs, other)], &joined);
         }
         let (one, other) = (&ours.commit.message, &theirs.commit.message);
         let reasons = [marked_reason(one), marked_reason(other)].into_iter().flatten().min();
@@ -201,6 +294,15 @@ impl Pairs {
             self.purge = self.purge.take().or_else(|| tombstones.any().cloned());
         }
         Ok(true)
+    }
+}
+
+/// What became of a file; `None` if it is not here.
+fn newest(repo: &Repo, tombstones: &Tombstones, blob: Oid) -> Option<Oid> {
+    match tombstones.fate(repo, blob, &|oid| repo.read_blob(oid).is_ok()) {
+        Fate::Kept => Some(blob),
+        Fate::Replaced(new) => Some(new),
+        Fate::ReplacedElsewhere | Fate::Removed => None,
     }
 }
 

@@ -212,7 +212,8 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
                     continue;
                 }
                 if let Some(tombstones) = &tombstones {
-                    incoming.reason = incoming.reason.map(|reason| tombstones.reason(reason));
+                    let id = incoming.item.id;
+                    incoming.reason = incoming.reason.map(|reason| tombstones.reason(id, reason));
                     incoming.subject.take_if(|subject| tombstones.of_line(subject).is_some());
                 }
                 if found.iter().any(|found| found.policy == Policy::Redact) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Purge, SHORTEST_COPY, Tombstones};
 use crate::git::{Oid, Repo};
 use crate::trace::store::line_history::list_files_beyond;
+use crate::trace::store::priority::{Setting, item_of};
 use crate::trace::store::total::Reading;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError};
@@ -17,20 +18,33 @@ pub(crate) fn line_of(item: ItemId, text: &str) -> String {
 }
 
 impl Tombstones {
+    /// The purge that removed a subject or a reason. One that names no item is only recognized if it is long.
+    fn of_words(&self, item: Option<ItemId>, text: &str) -> Option<&Purge> {
+        let of_item = item.and_then(|item| self.of_line(&line_of(item, text)));
+        of_item.or_else(|| self.of_line(text).filter(|_| text.len() >= SHORTEST_COPY))
+    }
+
+    /// The purge that removed a line of a priority record or an archive, or the reason in it. Another clone may have other bytes
+    /// around the same reason. `item` is the one that the path of the file names.
+    pub(crate) fn of_setting(&self, item: Option<ItemId>, line: &str) -> Option<&Purge> {
+        let reason = || item.and_then(|_| Setting::parse(line)?.reason);
+        self.of_line(line).or_else(|| self.of_words(item, &reason()?))
+    }
+
     /// The message of a commit with markers in place of purged subjects and reasons, and whether one was purged with the item of the
     /// commit; `None` if there is nothing purged in it.
     pub(crate) fn clean_message(&self, tip: &Tip) -> Option<(String, &Purge, bool)> {
         let (item, mut is_named) = (tip.item(), false);
-        let mut of_text = |text: &str| {
-            let of_item = item.and_then(|item| self.of_line(&line_of(item, text)));
-            is_named |= of_item.is_some();
-            of_item.or_else(|| self.of_line(text).filter(|_| text.len() >= SHORTEST_COPY))
+        let mut of_words = |text: &str| {
+            let found = self.of_words(item, text);
+            is_named |= item.is_some_and(|item| self.of_line(&line_of(item, text)).is_some());
+            found
         };
         let (mut clean, mut found) = (String::new(), None);
         for (index, line) in tip.commit.message.split_inclusive('\n').enumerate() {
             let text = line.trim_end_matches('\n');
             let key = if index == 0 { Some("") } else { text.starts_with(REASON).then_some(REASON) };
-            match key.and_then(|key| Some((key, of_text(&text[key.len()..])?))) {
+            match key.and_then(|key| Some((key, of_words(&text[key.len()..])?))) {
                 Some((key, purge)) => {
                     clean.extend([key, "[purged: ", &purge.reason, "]", &line[text.len()..]]);
                     found.get_or_insert(purge);
@@ -80,17 +94,18 @@ impl Tombstones {
     pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
         let of_commit = |oid: Oid| Some((oid, self.of_object(oid)?));
         let mut found: Vec<_> = repo.commits_beyond(tip, known)?.into_iter().filter_map(of_commit).collect();
-        for file in list_files_beyond(repo, tip, known)? {
+        for (file, path) in list_files_beyond(repo, tip, known)? {
             let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-            let of_line = || text.lines().find_map(|line| self.of_line(line));
+            let of_line = || text.lines().find_map(|line| self.of_setting(item_of(&path), line));
             found.extend(self.of_object(file).or_else(of_line).map(|purge| (file, purge)));
         }
         Ok(found)
     }
 
     /// A reason, or the marker of the purge that removed it.
-    pub(crate) fn reason(&self, reason: String) -> String {
-        self.of_line(&reason).map_or(reason, |purge| format!("[purged: {}]", purge.reason))
+    pub(crate) fn reason(&self, item: ItemId, reason: String) -> String {
+        let purge = self.of_line(&reason).or_else(|| self.of_words(Some(item), &reason));
+        purge.map_or(reason, |purge| format!("[purged: {}]", purge.reason))
     }
 
     /// Refuses a commit whose history has something purged that the history of `known` does not have.

@@ -47,6 +47,8 @@ pub(crate) fn other_texts(bytes: &[u8]) -> Vec<String> {
     let is_time = |value: &Value| value.as_str().is_some_and(|text| text.parse::<Time>().is_ok());
     let is_text = |(key, value): &(String, Value)| match &**key {
         "reason" => false,
+        "joins" => !value.is_boolean(),
+        "knew" => !value.as_array().is_some_and(|ids| ids.iter().all(is_digest)),
         "at" => !is_time(value),
         "salt" | "new" | "object" | "item" | "line" | "body" | "content" | "left" => !is_digest(value),
         _ => true,
