@@ -21,13 +21,8 @@ pub(crate) struct Prompt {
     unfinished: HashSet<ItemId>,
 }
 
-#[derive(Debug)]
-struct Request {
-    /// The items in the order of the request.
-    order: Vec<ItemId>,
-    /// A hash of how each item is sent: as what, by whom, and with which call or result.
-    forms: HashMap<ItemId, u64>,
-}
+/// The items in the order of a request, each with a hash of how it is sent: as what, by whom, and with which call or result.
+type Request = Vec<(ItemId, u64)>;
 
 /// Items that a change of others affected.
 #[derive(Debug, Default)]
@@ -64,15 +59,10 @@ impl Prompt {
         let (messages, items): (Vec<Message>, Vec<Vec<Vec<ItemId>>>) =
             join::join(&Options::default(), pieces).into_iter().map(|joined| (joined.message, joined.items)).unzip();
         let request = |blocks: Vec<SentBlock>| {
-            let mut request = Request { order: Vec::new(), forms: HashMap::new() };
-            for (at, how) in blocks {
-                for item in &items[at.message][at.block] {
-                    let form = request.forms.entry(*item).or_default();
-                    *form = hash((*form, how, partners.get(item)));
-                    request.order.push(*item);
-                }
-            }
-            request
+            let sent = blocks
+                .into_iter()
+                .flat_map(|(at, how)| items[at.message][at.block].iter().map(move |item| (*item, how)));
+            sent.map(|(item, how)| (item, hash((how, partners.get(&item))))).collect()
         };
         Ok(Self { requests: sent_blocks(&messages).into_iter().map(request).collect(), system, unfinished })
     }
@@ -81,25 +71,24 @@ impl Prompt {
     ///
     /// `own` are items that only this repository has, and that others may precede.
     pub(crate) fn compare(&self, [before, after]: [&View; 2], later: &Self, own: &HashSet<ItemId>) -> Affected {
-        let [old, now] = [before, after].map(|view| view.slots.iter().map(|slot| slot.id).collect::<Vec<ItemId>>());
-        let [known, kept] = [&old, &now].map(|items| items.iter().copied().collect::<HashSet<ItemId>>());
+        let [old, now] = [before, after].map(|view| view.slots.iter().map(|slot| (slot.id, 0)).collect::<Request>());
+        let [known, kept] = [&old, &now].map(|items| items.iter().map(|(item, _)| *item).collect::<HashSet<ItemId>>());
         let earlier = known.difference(own).copied().collect();
         let mut affected = Affected::default();
-        let pairs = self.requests.iter().zip(&later.requests);
-        let orders = pairs.clone().map(|(before, after)| (&before.order, &after.order));
-        for (before, after) in orders.chain([(&old, &now)]) {
+        for (before, after) in self.requests.iter().chain([&old]).zip(later.requests.iter().chain([&now])) {
+            let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
+            let [before, after] = [&before[same..], &after[same..]];
             affected.moved.extend(moved(before, after));
             affected.inserted.extend(inserted(after, &known, &earlier));
-        }
-        for (before, after) in pairs {
-            for (item, form) in &before.forms {
-                match after.forms.get(item) {
+            let [forms, forms_now] = [before, after].map(|sent| sent.iter().copied().collect::<HashMap<ItemId, u64>>());
+            for (item, form) in &forms {
+                match forms_now.get(item) {
                     Some(now) if now == form || self.unfinished.contains(item) => {}
                     Some(_) => _ = affected.reshaped.insert(*item),
                     None => affected.dropped.extend(kept.get(item)),
                 }
             }
-            let returned = after.forms.keys().filter(|item| known.contains(item) && !before.forms.contains_key(item));
+            let returned = forms_now.keys().filter(|item| known.contains(item) && !forms.contains_key(item));
             affected.returned.extend(returned.filter(|item| !self.unfinished.contains(item)));
         }
         affected
@@ -107,19 +96,19 @@ impl Prompt {
 }
 
 /// The items that follow another one in `after` although they preceded it in `before`.
-fn moved(before: &[ItemId], after: &[ItemId]) -> Vec<ItemId> {
-    let ranks: HashMap<ItemId, usize> = before.iter().copied().zip(0..).collect();
+fn moved(before: &[(ItemId, u64)], after: &[(ItemId, u64)]) -> Vec<ItemId> {
+    let ranks: HashMap<ItemId, usize> = before.iter().map(|(item, _)| *item).zip(0..).collect();
     let mut last = 0;
     let mut is_behind = |item: &ItemId| {
         let Some(rank) = ranks.get(item).copied() else { return false };
         last = last.max(rank);
         rank < last
     };
-    after.iter().copied().filter(|item| is_behind(item)).collect()
+    after.iter().map(|(item, _)| *item).filter(|item| is_behind(item)).collect()
 }
 
 /// The items that are not `known` and precede one of `earlier`.
-fn inserted(items: &[ItemId], known: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> Vec<ItemId> {
-    let last = items.iter().rposition(|item| earlier.contains(item)).unwrap_or_default();
-    items[..last].iter().copied().filter(|item| !known.contains(item)).collect()
+fn inserted(sent: &[(ItemId, u64)], known: &HashSet<ItemId>, earlier: &HashSet<ItemId>) -> Vec<ItemId> {
+    let last = sent.iter().rposition(|(item, _)| earlier.contains(item)).unwrap_or_default();
+    sent[..last].iter().map(|(item, _)| *item).filter(|item| !known.contains(item)).collect()
 }

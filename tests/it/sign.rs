@@ -188,7 +188,7 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     main → origin: [SHORT]..[SHORT]
     and the priority of 1 item
     --- stderr
-    warning: not signed, because the remote's history of priorities is not, and has lines that are not here; a push after a `git trace pull` signs them
+    warning: not signed, because the remote's history of priorities is not, and has lines that are not here; a push after a `git trace pull` signs them. If they are of deleted traces, start it anew: `git push origin :refs/trace-records/priority`
     [exit 0]
     ");
     let said = trace_in(&repo, "bob", &["pull"]);
@@ -203,6 +203,20 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     let before = there();
     repo.text(&["push"]);
     assert_eq!(there(), before);
+
+    // Lines of a deleted trace are never pulled.
+    trace_in(&repo, "eve", &["switch", "-c", "temporary"]);
+    trace_in(&repo, "eve", &["commit", "-m", "three"]);
+    trace_in(&repo, "eve", &["skip", "#2"]);
+    trace_in(&repo, "eve", &["push", "origin", "temporary"]);
+    repo.git(&["push", "-q", "origin", ":refs/traces/temporary"]);
+    repo.text(&["pull"]);
+    repo.text(&["pin", "#1"]);
+    assert!(repo.trace(&["push"]).contains("start it anew"));
+    repo.git(&["push", "-q", "origin", ":refs/trace-records/priority"]);
+    assert!(!repo.trace(&["push"]).contains("warning"));
+    repo.git(&["fetch", "-q", "origin", "refs/trace-records/priority"]);
+    assert!(repo.git(&["cat-file", "-p", "FETCH_HEAD"]).contains("gpgsig"));
 }
 
 #[test]

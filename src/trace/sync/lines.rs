@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::address::{Target, targets};
 use super::push::see;
+use crate::base::escape::shell_word;
 use crate::git::{Commit, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::commit::{CommitBuilder, is_signing};
@@ -150,8 +151,9 @@ fn push_to(
         let commit = if cover == Cover::Unknown {
             repo.env().notice(&format!(
                 "warning: not signed, because the remote's history of {} is not, and has lines that are not here; a push \
-                 after a `git trace pull` signs them",
-                history.noun
+                 after a `git trace pull` signs them. If they are of deleted traces, start it anew: `git push {} :{shared}`",
+                history.noun,
+                shell_word(&target.remote)
             ));
             repo.write_commit(&builder.with_message(&message))?
         } else {
