@@ -12,7 +12,7 @@ use crate::trace::TraceError;
 /// Below `refs/`.
 const BEGINNINGS: [&str; 3] = ["crumbs/", "crumb-archive/", "trace-"];
 
-/// What is shared as lines has other refs when it is fetched.
+/// The lines that are shared, which have other refs when they are fetched.
 const RECORDS: &str = "refs/trace-records/";
 
 /// The refs of this kind as last fetched.
