@@ -17,8 +17,11 @@ pub(crate) struct Prompt {
     requests: Vec<Request>,
     /// The items of system messages.
     pub system: HashSet<ItemId>,
-    /// Reasoning and calls without a result at the end, which are sent in another way as soon as something follows.
+    /// Reasoning at the end, and the calls of the last step that wait for a result: they are sent in another way as soon as something
+    /// follows.
     unfinished: HashSet<ItemId>,
+    /// The call or the result of each call or result that has one.
+    partners: HashMap<ItemId, ItemId>,
 }
 
 /// The items in the order of a request, each with a hash of how it is sent: as what, by whom, and with which call or result.
@@ -45,15 +48,13 @@ impl Prompt {
         join::sort(&mut pieces);
         let system = pieces.iter().filter(|piece| piece.message.role == Role::System).map(|piece| piece.item).collect();
         let partners = pair_calls(pieces.iter().map(Piece::content));
-        let last = pieces.iter().zip(&partners).rev().map(|(piece, partner)| (piece.item, piece.content(), partner));
-        let last = last.take_while(|(_, content, _)| {
-            matches!(content, Content::Reasoning { .. } | Content::ToolCall { .. } | Content::ToolResult { .. })
-        });
-        let is_open = |content: &Content, partner: &Option<usize>| {
-            partner.is_none() && !matches!(content, Content::ToolResult { .. })
-        };
-        let unfinished =
-            last.filter(|(_, content, partner)| is_open(content, partner)).map(|(item, ..)| item).collect();
+        let is_result = |piece: &&Piece| matches!(piece.content(), Content::ToolResult { .. });
+        let is_call = |piece: &&Piece| matches!(piece.content(), Content::ToolCall { .. });
+        let is_reasoning = |piece: &&Piece| matches!(piece.content(), Content::Reasoning { .. });
+        let reasoning = pieces.iter().rev().take_while(is_reasoning);
+        let calls = pieces.iter().zip(&partners).rev().skip_while(|(piece, _)| is_result(piece));
+        let waiting = calls.take_while(|(piece, _)| is_call(piece)).filter(|(_, partner)| partner.is_none());
+        let unfinished = reasoning.chain(waiting.map(|(piece, _)| piece)).map(|piece| piece.item).collect();
         let partners: HashMap<ItemId, ItemId> =
             pieces.iter().zip(&partners).filter_map(|(piece, at)| Some((piece.item, pieces[(*at)?].item))).collect();
         let (messages, items): (Vec<Message>, Vec<Vec<Vec<ItemId>>>) =
@@ -64,7 +65,7 @@ impl Prompt {
                 .flat_map(|(at, how)| items[at.message][at.block].iter().map(move |item| (*item, how)));
             sent.map(|(item, how)| (item, hash((how, partners.get(&item))))).collect()
         };
-        Ok(Self { requests: sent_blocks(&messages).into_iter().map(request).collect(), system, unfinished })
+        Ok(Self { requests: sent_blocks(&messages).into_iter().map(request).collect(), system, unfinished, partners })
     }
 
     /// What became of the items in a later state. The positions are for other programs, which may send the items in their order.
@@ -79,7 +80,10 @@ impl Prompt {
             let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
             let [before, after] = [&before[same..], &after[same..]];
             affected.moved.extend(moved(before, after));
-            affected.inserted.extend(inserted(after, &known, &earlier));
+            let is_awaited =
+                |item: &ItemId| later.partners.get(item).is_some_and(|call| self.unfinished.contains(call));
+            let inserted = inserted(after, &known, &earlier).into_iter();
+            affected.inserted.extend(inserted.filter(|item| !is_awaited(item)));
             let [forms, forms_now] = [before, after].map(|sent| sent.iter().copied().collect::<HashMap<ItemId, u64>>());
             for (item, form) in &forms {
                 match forms_now.get(item) {

@@ -784,6 +784,71 @@ fn an_item_that_others_bring_back_or_take_out_is_listed() {
     ");
 }
 
+/// Another call of the same step.
+fn second(item: Value) -> Value {
+    with(item, "call_id", "c2")
+}
+
+#[test]
+fn what_a_session_goes_on_with_is_not_listed() {
+    let reasoning = with(json!({ "type": "reasoning", "text": "think" }), "signature", "SIG");
+    let [call, result] = [tool("call", "{}"), tool("result", "Yes.")];
+    let steps = [
+        said("user", "Hi"),
+        reasoning,
+        call.clone(),
+        second(call.clone()),
+        second(result.clone()),
+        result.clone(),
+        said("assistant", "A"),
+    ];
+    for at in 1..steps.len() {
+        let (earlier, later) = steps.split_at(at);
+        assert_eq!(listed_after(earlier, |team| import(team, later)), "", "{at}");
+    }
+    // A late result of an earlier step is.
+    let earlier = [said("user", "Hi"), call.clone(), second(call), second(result.clone()), tool("call", "{}")];
+    let listed = listed_after(&earlier, |team| import(team, &[result]));
+    insta::assert_snapshot!(listed, @"
+    main: added before earlier items by the pull: #5
+    main: sent in another form after the pull: #1
+    ");
+}
+
+#[test]
+fn a_priority_or_an_edit_hides_nothing_else_of_an_item() {
+    let reasoning = with(json!({ "type": "reasoning", "text": "think" }), "signature", "SIG");
+    let earlier = [said("user", "Hi"), reasoning, said("assistant", "A"), said("user", "Q"), said("assistant", "B")];
+    let listed = listed_after(&earlier, |team| {
+        team.ok("ada", &["pin", "#1"]);
+        team.ok("ada", &["delete", "#2"]);
+    });
+    insta::assert_snapshot!(listed, @"
+    main: removed by the pull: #2
+    main: no longer sent after the pull: #1
+    main: 1 priority changed by A U Thor: pinned #1
+    ");
+    let instruction = |name, text| json!({ "type": "instruction", "name": name, "text": text });
+    let earlier = [instruction("a", "Never push."), instruction("b", "Push often.")];
+    let listed = listed_after(&earlier, |team| _ = team.ok("ada", &["edit", "#0", "--set", "name=b"]));
+    insta::assert_snapshot!(listed, @"
+    main: edited by the pull: #0
+    main: no longer sent after the pull: #0
+    main: sent in another form after the pull: #1
+    ");
+}
+
+#[test]
+fn a_log_of_a_name_with_two_meanings_is_refused() {
+    let team = team();
+    team.ok("ada", &["switch", "-c", "origin/main"]);
+    team.ok("ada", &["commit", "-m", "Planted"]);
+    team.ok("ada", &["push", "origin", "origin/main"]);
+    team.ok("bob", &["pull"]);
+    let (code, said) = team.run("bob", &["log", "origin/main"]);
+    assert!(code == Some(2) && said.contains("is ambiguous"), "{said}");
+}
+
 #[test]
 fn what_only_one_format_sends_in_another_way_is_listed() {
     // Only the first bytes show that this is an image, which ends the turn of the model.

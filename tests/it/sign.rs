@@ -207,11 +207,11 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     // Lines of a deleted trace are never pulled.
     trace_in(&repo, "eve", &["switch", "-c", "temporary"]);
     trace_in(&repo, "eve", &["commit", "-m", "three"]);
-    trace_in(&repo, "eve", &["skip", "#2"]);
+    trace_in(&repo, "eve", &["skip", "#1"]);
     trace_in(&repo, "eve", &["push", "origin", "temporary"]);
     repo.git(&["push", "-q", "origin", ":refs/traces/temporary"]);
     repo.text(&["pull"]);
-    repo.text(&["pin", "#1"]);
+    repo.text(&["skip", "#1"]);
     assert!(repo.trace(&["push"]).contains("start it anew"));
     repo.git(&["push", "-q", "origin", ":refs/trace-records/priority"]);
     assert!(!repo.trace(&["push"]).contains("warning"));

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::priority::{Level, Levels, Record, SetLevel, Setting};
+use super::priority::{Before, Level, Levels, Record, SetLevel, Setting};
 use super::resolve;
 use super::total::{self, Reading, item_cost};
 use crate::base::string_enum::string_enum;
@@ -72,6 +72,23 @@ impl View {
         at: Option<Time>,
     ) -> Result<Self, TraceError> {
         let levels = record.levels(repo, &slots, at)?.within(repo, &tip)?;
+        Self::with_levels(repo, record, tip, slots, levels)
+    }
+
+    /// Opens a trace as it was when `before` was read.
+    pub(crate) fn earlier(repo: &Repo, before: &Before, tip: Tip) -> Result<Self, TraceError> {
+        let slots = tree::list(repo, tip.commit.tree)?;
+        let levels = before.levels(repo, &slots, &tip)?;
+        Self::with_levels(repo, &before.record, tip, slots, levels)
+    }
+
+    fn with_levels(
+        repo: &Repo,
+        record: &Record,
+        tip: Tip,
+        slots: Vec<ItemEntry>,
+        levels: Levels,
+    ) -> Result<Self, TraceError> {
         let superseded = superseded(repo, &slots, &levels)?;
         Ok(Self { tip, slots, levels, superseded, record: record.tree })
     }

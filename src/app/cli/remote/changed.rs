@@ -59,7 +59,7 @@ pub(crate) fn touched(repo: &Repo, before: &Before, changes: &Changes) -> Result
 impl Changed {
     /// Compares what requests contain, and not the trees: a remote may have several files for an item, or links.
     ///
-    /// Other lines say that `own`, the items that only this repository has, follow those of others, and name the changed priorities.
+    /// Another line says that `own`, the items that only this repository has, follow those of others.
     pub(crate) fn between(
         repo: &Repo,
         name: &TraceName,
@@ -68,8 +68,7 @@ impl Changed {
         priorities: &[ChangedPriority],
         own: &HashSet<ItemId>,
     ) -> Result<Self> {
-        let slots = tree::list(repo, earlier.commit.tree)?;
-        let before = View::with_record(repo, &before.record, earlier, slots, None)?;
+        let before = View::earlier(repo, before, earlier)?;
         let after = View::at(repo, tip, None)?;
         let prompt = Prompt::of(repo, &after)?;
         let affected = Prompt::of(repo, &before)?.compare([&before, &after], &prompt, own);
@@ -78,13 +77,17 @@ impl Changed {
             Place { at: json!(entry.seq), is_vital: is_pinned || entry.item_type == ItemType::instruction() }
         };
         let is_here = |change: &&ChangedPriority| change.place.as_ref().is_some_and(|(trace, _)| trace == name);
-        let mut listed: HashSet<ItemId> = priorities.iter().filter(is_here).map(|change| change.item).collect();
-        let mut found = Self::default();
+        let set = |is_skip: fn(&ChangedPriority) -> bool| -> HashSet<ItemId> {
+            priorities.iter().filter(is_here).filter(|change| is_skip(change)).map(|change| change.item).collect()
+        };
+        let (skipped, unskipped) =
+            (set(|change| change.level == Level::Skip), set(|change| change.before == Some(Level::Skip)));
+        let (mut found, mut edited) = (Self::default(), HashSet::new());
         for change in tree::changes_of_lists(before.slots.clone(), after.slots.clone()) {
             match change {
                 Change::Changed(old, new) => {
                     if (old.blob, &old.item_type) != (new.blob, &new.item_type) {
-                        listed.insert(old.id);
+                        edited.insert(old.id);
                         found.edited.push(place(&old));
                     }
                 }
@@ -100,10 +103,11 @@ impl Changed {
         }
         let places =
             |items: &HashSet<ItemId>| after.slots.iter().filter(|slot| items.contains(&slot.id)).map(place).collect();
-        let [dropped, returned, reshaped] =
-            [affected.dropped, affected.returned, affected.reshaped].map(|items| places(&(&items - &listed)));
-        let moved = places(&affected.moved);
-        found = Self { moved, dropped, returned, reshaped, ..found };
+        // Other lines name these.
+        found.dropped = places(&(&affected.dropped - &skipped));
+        found.returned = places(&(&affected.returned - &unskipped));
+        found.reshaped = places(&(&affected.reshaped - &edited));
+        found.moved = places(&affected.moved);
         Ok(found)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::old_import::skip_tags;
-use super::record::{InForce, Record, SetLevel};
+use super::record::{InForce, Levels, Record, SetLevel};
 use crate::git::{Oid, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::TRACES;
@@ -43,6 +43,12 @@ impl Before {
         Ok(Self { record: Record::open(repo)?, tags: skip_tags(repo)?, tips })
     }
 
+    /// The levels that applied to items of a state.
+    pub(crate) fn levels(&self, repo: &Repo, items: &[ItemEntry], tip: &Tip) -> Result<Levels, TraceError> {
+        let tag = |item| Ok(self.tags.get(&item).copied());
+        self.record.levels(repo, items, None)?.within_tagged(repo, tip, tag)
+    }
+
     pub(crate) fn tip(&self, name: &TraceName) -> Option<Oid> {
         self.tips.get(name).copied()
     }
@@ -73,10 +79,7 @@ pub(crate) fn in_traces(repo: &Repo, before: &Before, changes: &Changes) -> Resu
         }
         let now = record.levels(repo, &entries, None)?.within(repo, &tip)?;
         let earlier = earlier.and_then(|earlier| Tip::read(repo, earlier).ok()).unwrap_or_else(|| tip.clone());
-        let earlier = before
-            .record
-            .levels(repo, &entries, None)?
-            .within_tagged(repo, &earlier, |item| Ok(before.tags.get(&item).copied()))?;
+        let earlier = before.levels(repo, &entries, &earlier)?;
         for entry in entries {
             let [old, new] = [&earlier, &now].map(|levels| levels.of(entry.id, &entry.item_type));
             let rivals = now.rivals(entry.id);

@@ -163,7 +163,11 @@ impl LogArgs {
         };
         let Some((from, to)) = spec.split_once("..") else {
             let error = match spec.parse().map_err(Error::from).and_then(|name| context.current(Some(&name))) {
-                Ok((_, name, tip)) => return Ok(of(name, tip)),
+                Ok((repo, name, tip)) => {
+                    // A remote may call its traces anything.
+                    state(repo, &name, spec)?;
+                    return Ok(of(name, tip));
+                }
                 Err(error) => error,
             };
             if self.patch && spec.parse::<Level>().is_ok() {
