@@ -188,7 +188,7 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     main → origin: [SHORT]..[SHORT]
     and the priority of 1 item
     --- stderr
-    warning: not signed, because the remote's history of priorities is not, and has lines that are not here; a push after a `git trace pull` signs them. If they are of deleted traces, start it anew: `git push origin :refs/trace-records/priority`
+    warning: not signed, because the remote's history of priorities is not, and has lines that are not here; a push after a `git trace pull` signs them. If they are of deleted traces, start it anew: `git push origin :refs/trace-records/priority`, then pull and push
     [exit 0]
     ");
     let said = trace_in(&repo, "bob", &["pull"]);
@@ -214,6 +214,7 @@ fn a_push_signs_no_priorities_that_nobody_here_accepted() {
     repo.text(&["skip", "#1"]);
     assert!(repo.trace(&["push"]).contains("start it anew"));
     repo.git(&["push", "-q", "origin", ":refs/trace-records/priority"]);
+    repo.text(&["pull"]);
     assert!(!repo.trace(&["push"]).contains("warning"));
     repo.git(&["fetch", "-q", "origin", "refs/trace-records/priority"]);
     assert!(repo.git(&["cat-file", "-p", "FETCH_HEAD"]).contains("gpgsig"));

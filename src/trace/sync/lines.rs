@@ -151,7 +151,8 @@ fn push_to(
         let commit = if cover == Cover::Unknown {
             repo.env().notice(&format!(
                 "warning: not signed, because the remote's history of {} is not, and has lines that are not here; a push \
-                 after a `git trace pull` signs them. If they are of deleted traces, start it anew: `git push {} :{shared}`",
+                 after a `git trace pull` signs them. If they are of deleted traces, start it anew: \
+                 `git push {} :{shared}`, then pull and push",
                 history.noun,
                 shell_word(&target.remote)
             ));
