@@ -1573,6 +1573,30 @@ fn a_purge_that_did_not_know_of_another_one_exempts_nothing_from_it() {
 }
 
 #[test]
+fn a_purge_exempts_nothing_that_an_earlier_one_left_in_a_trace_that_was_not_here() {
+    let (mut repo, clone) = shared();
+    repo.say(&format!("a {ONE} b"));
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["branch", "idea"]);
+    repo.text(&["--trace", "idea", "edit", "#2", "-m", &format!("a {ONE} b {OTHER} c")]);
+    purge_text(&repo, OTHER, "y", &[]);
+    repo.text(&["push", "origin", "main"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull", "origin", "main"]);
+        purge_text(repo, ONE, "x", &[]);
+    });
+    repo.text(&["push", "origin", "idea"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert!(!is_anywhere(repo, ONE));
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+    });
+    repo.text(&["pull"]);
+    has_neither(&repo);
+}
+
+#[test]
 fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
     let (mut repo, clone) = shared();
     repo.text(&["push"]);

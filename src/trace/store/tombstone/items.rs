@@ -26,11 +26,12 @@ impl Tombstones {
         self.purges_of(item.id).find(|purge| left.is_empty() || !(purge.joins || is_known(purge)))
     }
 
-    /// The purge of this repository of an item that did not know of those that left this content, and they not of it.
+    /// The purge of this repository of an item that was unknown to those which left this content. If it knew them, it may still not
+    /// have seen this content: otherwise it would have named it again.
     pub(crate) fn of_independent(&self, item: &Item) -> Option<&Purge> {
         self.of_id(item.id)?;
         let left = self.leaving(item);
-        let is_known = |purge: &Purge| left.iter().any(|left| left.knows(purge) || purge.knows(left));
+        let is_known = |purge: &Purge| left.iter().any(|left| left.knows(purge));
         self.purges_of(item.id).find(|purge| purge.is_here && !(left.is_empty() || purge.joins || is_known(purge)))
     }
 
