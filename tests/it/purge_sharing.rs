@@ -1597,6 +1597,46 @@ fn a_purge_exempts_nothing_that_an_earlier_one_left_in_a_trace_that_was_not_here
 }
 
 #[test]
+fn a_purge_that_was_not_applied_here_is_not_known_to_a_later_one() {
+    for (is_undone, is_edited_before) in [(true, true), (true, false), (false, false)] {
+        let (mut repo, clone) = shared();
+        repo.say(&format!("a {ONE} b"));
+        repo.text(&["push"]);
+        let edit = |repo: &TestRepo, one: &str| {
+            repo.text(&["edit", "#2", "-m", &format!("a {one} b {OTHER} c")]);
+        };
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            if is_edited_before {
+                edit(repo, ONE);
+            }
+        });
+        purge_text(&repo, ONE, "x", &["--push", "origin"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            if is_undone {
+                repo.text(&["undo"]);
+            }
+            if !is_edited_before {
+                edit(repo, if is_undone { ONE } else { "[purged: x]" });
+            }
+            purge_text(repo, OTHER, "y", &[]);
+            if is_undone {
+                assert!(!repo.run(&["push"], b"").status.success());
+            }
+            repo.text(&["pull"]);
+            has_neither(repo);
+            repo.text(&["push"]);
+        });
+        repo.text(&["pull"]);
+        has_neither(&repo);
+        assert!(!is_anywhere(&repo, ONE));
+        let left = if is_undone { "a [purged: x] b" } else { "a [purged: x] b [purged: y] c" };
+        assert_eq!(repo.bodies("main")[2], left, "{is_undone} {is_edited_before}");
+    }
+}
+
+#[test]
 fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
     let (mut repo, clone) = shared();
     repo.text(&["push"]);
