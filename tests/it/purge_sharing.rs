@@ -1637,6 +1637,26 @@ fn a_purge_that_was_not_applied_here_is_not_known_to_a_later_one() {
 }
 
 #[test]
+fn a_revision_without_text_does_not_bring_purged_headers_back() {
+    let (mut repo, clone) = shared();
+    repo.text(&["commit", "--meta", &format!("note=see {ONE}"), "-m", "plain words"]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["edit", "#2", "-m", OTHER]);
+    purge_text(&repo, OTHER, "y", &[]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        purge_text(repo, ONE, "x", &[]);
+        repo.text(&["pull"]);
+        assert!(!is_anywhere(repo, ONE));
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+    });
+    repo.text(&["pull"]);
+    has_neither(&repo);
+    assert_eq!(repo.bodies("main")[2], "[purged: y]");
+}
+
+#[test]
 fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
     let (mut repo, clone) = shared();
     repo.text(&["push"]);
