@@ -1573,6 +1573,90 @@ fn a_purge_that_did_not_know_of_another_one_exempts_nothing_from_it() {
 }
 
 #[test]
+fn a_purge_exempts_nothing_that_an_earlier_one_left_in_a_trace_that_was_not_here() {
+    let (mut repo, clone) = shared();
+    repo.say(&format!("a {ONE} b"));
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["branch", "idea"]);
+    repo.text(&["--trace", "idea", "edit", "#2", "-m", &format!("a {ONE} b {OTHER} c")]);
+    purge_text(&repo, OTHER, "y", &[]);
+    repo.text(&["push", "origin", "main"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull", "origin", "main"]);
+        purge_text(repo, ONE, "x", &[]);
+    });
+    repo.text(&["push", "origin", "idea"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert!(!is_anywhere(repo, ONE));
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+    });
+    repo.text(&["pull"]);
+    has_neither(&repo);
+}
+
+#[test]
+fn a_purge_that_was_not_applied_here_is_not_known_to_a_later_one() {
+    for (is_undone, is_edited_before) in [(true, true), (true, false), (false, false)] {
+        let (mut repo, clone) = shared();
+        repo.say(&format!("a {ONE} b"));
+        repo.text(&["push"]);
+        let edit = |repo: &TestRepo, one: &str| {
+            repo.text(&["edit", "#2", "-m", &format!("a {one} b {OTHER} c")]);
+        };
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            if is_edited_before {
+                edit(repo, ONE);
+            }
+        });
+        purge_text(&repo, ONE, "x", &["--push", "origin"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            if is_undone {
+                repo.text(&["undo"]);
+            }
+            if !is_edited_before {
+                edit(repo, if is_undone { ONE } else { "[purged: x]" });
+            }
+            purge_text(repo, OTHER, "y", &[]);
+            if is_undone {
+                assert!(!repo.run(&["push"], b"").status.success());
+            }
+            repo.text(&["pull"]);
+            has_neither(repo);
+            repo.text(&["push"]);
+        });
+        repo.text(&["pull"]);
+        has_neither(&repo);
+        assert!(!is_anywhere(&repo, ONE));
+        let left = if is_undone { "a [purged: x] b" } else { "a [purged: x] b [purged: y] c" };
+        assert_eq!(repo.bodies("main")[2], left, "{is_undone} {is_edited_before}");
+    }
+}
+
+#[test]
+fn a_revision_without_text_does_not_bring_purged_headers_back() {
+    let (mut repo, clone) = shared();
+    repo.text(&["commit", "--meta", &format!("note=see {ONE}"), "-m", "plain words"]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["edit", "#2", "-m", OTHER]);
+    purge_text(&repo, OTHER, "y", &[]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        purge_text(repo, ONE, "x", &[]);
+        repo.text(&["pull"]);
+        assert!(!is_anywhere(repo, ONE));
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+    });
+    repo.text(&["pull"]);
+    has_neither(&repo);
+    assert_eq!(repo.bodies("main")[2], "[purged: y]");
+}
+
+#[test]
 fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
     let (mut repo, clone) = shared();
     repo.text(&["push"]);

@@ -101,6 +101,13 @@ impl Target {
         }
     }
 
+    /// Whether an item is as a purge of the item leaves it.
+    pub(super) fn is_blanked(&self, item: &Item) -> bool {
+        let mut blanked = item.clone();
+        self.blank(&mut blanked);
+        is_blank(&item.body) && blanked == *item
+    }
+
     fn blank_arguments(&self) -> Vec<u8> {
         format!("{{\"purged\":\"{}\"}}", self.marker).into_bytes()
     }

@@ -36,6 +36,7 @@ use crate::trace::store::tombstone::{self, Removed, Tombstones};
 use crate::trace::{ItemId, TraceError};
 use dangling::Dangling;
 use places::Files;
+use received::find_unapplied;
 use rewrite::{Rewriter, is_of_code};
 use scan::Scan;
 use world::World;
@@ -219,10 +220,10 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     // code may: the user may have it elsewhere.
     let all = &replaced | &removed;
     let of_code = scan.commits.iter().filter(|oid| all.contains(oid) && is_of_code(repo, **oid)).copied().collect();
+    let known = Tombstones::find(repo)?.unwrap_or_default();
+    rewriter.unapplied = find_unapplied(repo, &known, rewriter.changed_again(&known))?;
     let mut tombstones = rewriter.tombstones(&(&all - &of_code));
-    if let Some(known) = Tombstones::find(repo)? {
-        tombstones.left.extend(rewriter.left_again(&known)?);
-    }
+    tombstones.left.extend(rewriter.left_again(&known)?);
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
     let needed = repo.held_by_code(&|_| false, &noted)?;

@@ -24,7 +24,7 @@ use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
 use super::tags::apply_to_tags;
 use super::verify::Verifier;
-use crate::git::{Objects, Oid, RefUpdate, Repo};
+use crate::git::{BACKUP_REFS, Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
@@ -95,6 +95,29 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
     }
     apply_to_tags(repo, &tombstones, &rewriter.commits)?;
     Ok(received)
+}
+
+/// Those of some revisions to which the purges that are known here were not applied, as after `undo` of a pull. The next pull applies
+/// them.
+pub(super) fn find_unapplied(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    revisions: HashSet<Oid>,
+) -> Result<HashSet<Oid>, TraceError> {
+    if revisions.is_empty() {
+        return Ok(revisions);
+    }
+    let mut survey = Survey::new(repo, tombstones);
+    survey.missing = Missing::Replace;
+    for prefix in [TRACES, FORWARD_CRUMBS, "refs/trace-remotes/", BACKUP_REFS] {
+        for (_, tip) in repo.list_refs(prefix)? {
+            match survey.history(tip, None) {
+                Err(TraceError::Git(error)) if error.is_damage() => {}
+                found => drop(found?),
+            }
+        }
+    }
+    Ok(&revisions - &survey.pairs.kept)
 }
 
 /// A history with something purged.

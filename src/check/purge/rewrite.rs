@@ -70,6 +70,8 @@ pub(super) struct Rewriter<'r> {
     /// Messages that count in place of those of commits.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     pub(super) names: Names,
+    /// The revisions to which a purge that is known here was not applied.
+    pub(super) unapplied: HashSet<Oid>,
     /// By the path that [`below`] gives, empty for the tree of a commit.
     trees: HashMap<(Vec<u8>, Oid), Oid>,
     blobs: HashMap<(Role, Oid), Oid>,
@@ -121,6 +123,7 @@ impl<'r> Rewriter<'r> {
             commits: HashMap::new(),
             messages: HashMap::new(),
             names: Names::new(),
+            unapplied: HashSet::new(),
             trees: HashMap::new(),
             blobs: HashMap::new(),
             items: HashMap::new(),
@@ -349,8 +352,18 @@ impl<'r> Rewriter<'r> {
         let bodies = texts.into_iter().flat_map(|(before, _)| self.forms_of(before)).collect();
         let contents: Vec<Item> = others.into_iter().map(|(before, _)| before.clone()).collect();
         let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
-        let left = changed.iter().map(|(_, (_, after))| after.clone()).collect();
-        Removed { objects, items: items.into_iter().collect(), lines, bodies, contents, copies, left, joins: false }
+        let left = |is_unapplied: bool| {
+            let left = changed.iter().filter(|(blob, _)| self.unapplied.contains(*blob) == is_unapplied);
+            left.map(|(_, (_, after))| after.clone()).collect()
+        };
+        let (left, left_unapplied, items) = (left(false), left(true), items.into_iter().collect());
+        Removed { objects, items, lines, bodies, contents, copies, left, left_unapplied, joins: false }
+    }
+
+    /// The changed revisions of items that an earlier purge changed, too.
+    pub(super) fn changed_again(&self, known: &Tombstones) -> HashSet<Oid> {
+        let changed = self.items.iter().filter(|(_, (before, _))| known.of_id(before.id).is_some());
+        changed.map(|(blob, _)| *blob).collect()
     }
 
     /// The contents of other revisions of the changed items that earlier purges left, and that this one leaves too.

@@ -53,6 +53,10 @@ pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 
 const PURGED: &str = "refs/trace-purged";
 
+/// The kinds of digests of contents that stay. The second one is that of revisions to which a purge that was known had not been applied.
+const LEFT: &str = "left";
+const LEFT_UNAPPLIED: &str = "left-unapplied";
+
 pub(crate) const DEFAULT_REASON: &str = "secret";
 
 /// Items with a shorter text are no copies of each other: it may be an answer that many give.
@@ -182,6 +186,8 @@ pub(crate) struct Removed {
     pub copies: Vec<Item>,
     /// The rest of each item, and the contents that stay of the other revisions of these items.
     pub left: Vec<Item>,
+    /// The rest of each revision to which a purge that is known here had not been applied. It may contain what that one removed.
+    pub left_unapplied: Vec<Item>,
     /// Whether this only applies earlier purges.
     pub joins: bool,
 }
@@ -404,15 +410,7 @@ pub(crate) fn write(
     let old = repo.find_ref(PURGED)?;
     let earlier = Tombstones::find(repo)?.unwrap_or_default();
     let items = || removed.items.iter().copied().chain(removed.left.iter().map(|item| item.id));
-    let mut knew: BTreeSet<String> = [known, &earlier].into_iter().flat_map(|all| all.ids_of(items())).collect();
-    if !removed.joins {
-        // A purge that had named an object was known, but not applied here.
-        for (oid, _) in &removed.objects {
-            for (purge, _) in earlier.of_digest("object", oid.as_bytes()) {
-                knew.remove(&purge.id);
-            }
-        }
-    }
+    let knew: BTreeSet<String> = [known, &earlier].into_iter().flat_map(|all| all.ids_of(items())).collect();
     let salt = earlier.salts.into_iter().next();
     let purge = Purge {
         at: signature.at.to_string(),
@@ -437,7 +435,9 @@ pub(crate) fn write(
     let bodies = bodies.chain(copies.map(|body| Line::Body { body }));
     let of_item = |kind: &str, item: &Item| digest(&purge.salt, kind, &content(item));
     let contents = removed.contents.iter().map(|item| Line::Content { content: of_item("content", item) });
-    let left = removed.left.iter().map(|item| Line::Left { left: of_item("left", item) });
+    let left = removed.left.iter().map(|item| of_item(LEFT, item));
+    let left = left.chain(removed.left_unapplied.iter().map(|item| of_item(LEFT_UNAPPLIED, item)));
+    let left = left.map(|left| Line::Left { left });
     let lines = [Line::Purge(purge.clone())].into_iter().chain(objects).chain(items).chain(lines);
     let lines = lines.chain(bodies).chain(contents).chain(left);
     let lines: Vec<String> =

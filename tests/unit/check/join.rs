@@ -1,6 +1,7 @@
 //! What two purges left of a text is joined.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::check::purge::needle::Needle;
@@ -48,6 +49,26 @@ fn keys_that_become_equal_are_told_apart() {
     for (one, other) in [(&one, &other), (&other, &one)] {
         let joined = join_items(one, other, &target).unwrap();
         assert_eq!(String::from_utf8(joined.body).unwrap(), r#"{"[purged: x]":1,"[purged: x][purged: both]":2}"#);
+    }
+}
+
+#[test]
+fn metadata_is_joined_by_key() {
+    for (one, other, expected) in [
+        (json!({"a": "[purged: x]", "b": "1"}), json!({"a": "one", "b": "1"}), json!({"a": "[purged: x]", "b": "1"})),
+        (json!({"a": "[purged: x] 2"}), json!({"a": "1 [purged: y]"}), json!({"a": "[purged: x] [purged: y]"})),
+        (json!({"a": [1, "[purged: x]"]}), json!({"a": ["[purged: y]", 2]}), json!({"a": M})),
+        (json!({"a": ["[purged: x]", 2]}), json!({"a": ["1", 2]}), json!({"a": ["[purged: x]", 2]})),
+        (json!({"[purged: x]-k": "1", "b": 2}), json!({"a-k": "1", "b": 2}), json!({"[purged: x]-k": "1", "b": 2})),
+        (json!({"[purged: x]": 1, "two": 2}), json!({"[purged: x]": 2, "one": 1}), json!({"[purged: x]": M, M: M})),
+        (json!({"a": "1"}), json!({"a": "1", "b": "[purged: x]"}), json!({"a": "1", M: M})),
+        // One purge removed the item.
+        (json!({}), json!({"a": "[purged: x]"}), json!({})),
+    ] {
+        let meta = |json: &Value| json.as_object().unwrap().clone();
+        for (one, other) in [(&one, &other), (&other, &one)] {
+            assert_eq!(Value::from(join_meta(&meta(one), &meta(other), M)), expected, "{one} / {other}");
+        }
     }
 }
 

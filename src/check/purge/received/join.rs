@@ -4,6 +4,10 @@
 //! depend on the order of the forms, so all clones make the same one. It contains nothing that either purge removed, because each of
 //! its parts between markers is part of both forms.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
 use crate::check::purge::content::{Target, is_blank, is_marker};
 use crate::check::purge::json::{is_json, with_distinct_keys};
 use crate::check::purge::verify::has_headers_of;
@@ -12,6 +16,8 @@ use crate::trace::Item;
 
 /// The comparisons of words after which the forms are no longer aligned, so that the time stays linear.
 const MOST: usize = 1_000_000;
+
+type Meta = Map<String, Value>;
 
 pub(super) fn join(one: &[u8], other: &[u8], marker: &str) -> Vec<u8> {
     compare(one, other, marker).0
@@ -105,6 +111,46 @@ fn words(bytes: &[u8]) -> Vec<&[u8]> {
     words
 }
 
+/// JSON that is joined as text; `None` if the result is none.
+fn join_json<T: Serialize + DeserializeOwned>(one: &T, other: &T, marker: &str) -> Option<T> {
+    let json = join(&serde_json::to_vec(one).ok()?, &serde_json::to_vec(other).ok()?, marker);
+    serde_json::from_slice(&with_distinct_keys(&json, marker)).ok()
+}
+
+/// What both forms have of the values of each key. Keys that only one form has are joined, too.
+fn join_meta(one: &Meta, other: &Meta, marker: &str) -> Meta {
+    // A purge of the item removes all.
+    if one.is_empty() || other.is_empty() {
+        return Meta::new();
+    }
+    let both = one.iter().filter_map(|(key, value)| Some((key, value, other.get(key)?)));
+    let mut joined: Meta = both
+        .map(|(key, value, other)| {
+            let value = match (value, other) {
+                _ if value == other => value.clone(),
+                (Value::String(value), Value::String(other)) => join_text(value, other, marker).into(),
+                _ => join_json(value, other, marker).unwrap_or_else(|| marker.into()),
+            };
+            (key.clone(), value)
+        })
+        .collect();
+    let rest = |meta: &Meta| -> Meta {
+        let rest = meta.iter().filter(|(key, _)| !joined.contains_key(*key));
+        rest.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    let (one, other) = (rest(one), rest(other));
+    if one != other {
+        let marked = || Meta::from_iter([(marker.to_owned(), marker.into())]);
+        for (mut key, value) in join_json(&one, &other, marker).unwrap_or_else(marked) {
+            while joined.contains_key(&key) {
+                key += marker;
+            }
+            joined.insert(key, value);
+        }
+    }
+    joined
+}
+
 /// `None` if these are not two forms of one revision.
 pub(super) fn join_items(one: &Item, other: &Item, target: &Target) -> Option<Item> {
     let marker = &target.marker;
@@ -125,10 +171,14 @@ pub(super) fn join_items(one: &Item, other: &Item, target: &Target) -> Option<It
             *text = text.as_ref().zip(other.as_ref()).map(|(text, other)| join_text(text, other, marker));
         }
     }
-    if new.meta != old.meta {
-        new.meta.clear();
+    new.meta = join_meta(&new.meta, &old.meta, marker);
+    let pairs = new.unknown.iter().zip(&old.unknown);
+    if new.unknown.len() == old.unknown.len() && pairs.clone().all(|(one, other)| one.0 == other.0) {
+        let joined = pairs.map(|(one, other)| (one.0.clone(), join_text(&one.1, &other.1, marker)));
+        new.unknown = joined.collect();
+    } else {
+        new.unknown.retain(|header| old.unknown.contains(header));
     }
-    new.unknown.retain(|header| old.unknown.contains(header));
     if joined.body != one.body || joined.body != other.body {
         joined.fields.signature = None;
     }

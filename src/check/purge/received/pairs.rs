@@ -14,7 +14,7 @@ use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
-use crate::trace::store::tombstone::{Fate, Purge, Tombstones, is_same_content};
+use crate::trace::store::tombstone::{DEFAULT_REASON, Fate, Purge, Tombstones, is_same_content};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
 
@@ -127,8 +127,8 @@ impl Pairs {
                 continue;
             }
             let item = read_item(there.id, &repo.read_blob(there.blob)?);
-            // A marker contains nothing.
-            if self.kept.contains(&there.blob) || is_blank(&item.body) {
+            // A marker without headers of the user contains nothing.
+            if self.kept.contains(&there.blob) || target(DEFAULT_REASON).is_blanked(&item) {
                 let is_exempt = tombstones.of_left(&item).is_none() || tombstones.of_item(&item).is_none();
                 self.confirmed.extend((!is_exempt).then_some(item));
                 continue;

@@ -5,15 +5,23 @@
 
 use std::collections::BTreeSet;
 
-use super::{Purge, Tombstones, content, copied_content, digest, forms_of_text};
+use super::{LEFT, LEFT_UNAPPLIED, Purge, Tombstones, content, copied_content, digest, forms_of_text};
 use crate::git::Repo;
 use crate::trace::store::total::read_item;
 use crate::trace::{Item, ItemEntry, ItemId, TraceError};
 
-impl Purge {
+/// A purge that left a content.
+struct Leaving<'t> {
+    purge: &'t Purge,
+    /// Whether the purges that it knew were applied to the revision before.
+    is_applied: bool,
+}
+
+impl Leaving<'_> {
     /// Whether it was made with the knowledge of another one, or is that one.
-    fn knows(&self, other: &Self) -> bool {
-        self.id == other.id || self.knew.as_ref().is_none_or(|knew| knew.contains(&other.id))
+    fn knows(&self, other: &Purge) -> bool {
+        let knew = || self.purge.knew.as_ref().is_none_or(|knew| knew.contains(&other.id));
+        self.purge.id == other.id || (self.is_applied && knew())
     }
 }
 
@@ -21,26 +29,34 @@ impl Tombstones {
     /// The purge that removed an item, or text from it. `None` for the item as a purge left it that knew all others of the item.
     pub(crate) fn of_item(&self, item: &Item) -> Option<&Purge> {
         self.of_id(item.id)?;
-        let left = self.leaving(item);
-        let is_known = |purge: &Purge| left.iter().any(|left| left.knows(purge));
-        self.purges_of(item.id).find(|purge| left.is_empty() || !(purge.joins || is_known(purge)))
+        self.unknown_of(item).next()
     }
 
-    /// The purge of this repository of an item that did not know of those that left this content, and they not of it.
+    /// The purge of this repository of an item that was unknown to those which left this content. If it knew them, it may still not
+    /// have seen this content: otherwise it would have named it again.
     pub(crate) fn of_independent(&self, item: &Item) -> Option<&Purge> {
-        self.of_id(item.id)?;
+        self.of_left(item)?;
+        self.unknown_of(item).find(|purge| purge.is_here)
+    }
+
+    /// The purges of an item that those which left this content did not know; all, if none left it.
+    fn unknown_of(&self, item: &Item) -> impl Iterator<Item = &Purge> {
         let left = self.leaving(item);
-        let is_known = |purge: &Purge| left.iter().any(|left| left.knows(purge) || purge.knows(left));
-        self.purges_of(item.id).find(|purge| purge.is_here && !(left.is_empty() || purge.joins || is_known(purge)))
+        let knows = |purge: &Purge, left: &[Leaving<'_>]| left.iter().any(|left| left.knows(purge));
+        self.purges_of(item.id).filter(move |purge| left.is_empty() || !(purge.joins || knows(purge, &left)))
     }
 
     /// The purge that left this content. The same one in all clones.
     pub(crate) fn of_left(&self, item: &Item) -> Option<&Purge> {
-        self.leaving(item).into_iter().min_by_key(|purge| (&purge.reason, &purge.id))
+        self.leaving(item).into_iter().map(|left| left.purge).min_by_key(|purge| (&purge.reason, &purge.id))
     }
 
-    fn leaving(&self, item: &Item) -> Vec<&Purge> {
-        self.of_digest("left", &content(item)).map(|(purge, _)| purge).collect()
+    fn leaving(&self, item: &Item) -> Vec<Leaving<'_>> {
+        let content = content(item);
+        let of_kind = |kind, is_applied| {
+            self.of_digest(kind, &content).map(move |(purge, _)| Leaving { purge, is_applied }).collect::<Vec<_>>()
+        };
+        [of_kind(LEFT, true), of_kind(LEFT_UNAPPLIED, false)].into_iter().flatten().collect()
     }
 
     /// The reasons of all purges that changed an item.
