@@ -39,6 +39,8 @@ pub enum GitError {
     RefLocked { refname: String, lock: String },
     #[error("`{refname}` is gone, but its reflog is not")]
     RefGone { refname: String },
+    #[error("`{refname}` is damaged, but its reflog is not")]
+    RefDamaged { refname: String },
     #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
     RefConflict { refname: String },
     #[error("git does not know who you are: {cause}")]
@@ -103,6 +105,7 @@ impl Diagnostic for GitError {
                 "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"
             }
             Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
+            Self::RefDamaged { .. } => "`git trace fsck --repair` moves it to the newest complete state in its reflog",
             Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { lock, .. } => {

@@ -734,6 +734,38 @@ fn a_match_with_the_quotes_of_a_value_takes_only_this_value_with_it() {
 }
 
 #[test]
+fn keys_that_become_equal_in_another_spelling_keep_their_values() {
+    let repo = TestRepo::new();
+    repo.say("go");
+    call(&repo, "c7", r#"{"k_S1xxxx\/a": "one", "k_S2yyyy/a": "two"}"#, "ok");
+    call(&repo, "c8", r#"{"k_S1xxxx\u0065": "one", "k_S2yyyye": "two"}"#, "ok");
+    call(&repo, "c9", r#"{"S1xxxx": "one", "\u005bpurged: secret]": "two"}"#, "ok");
+    purge(&repo, &["--pattern", "S1xxxx|S2yyyy"]);
+    let files = repo.git(&["grep", "-h", "one", "refs/traces/main"]);
+    insta::assert_snapshot!(files, @r#"
+    {"k_[purged: secret]\/a": "one", "k_[purged: secret]/a[purged: secret]": "two"}
+    {"k_[purged: secret]\u0065": "one", "k_[purged: secret]e[purged: secret]": "two"}
+    {"[purged: secret]": "one", "\u005bpurged: secret][purged: secret]": "two"}
+    "#);
+    assert_whole(&repo);
+}
+
+#[test]
+fn names_that_differ_in_digits_of_ids_still_differ() {
+    for pattern in ["[0-9a-f]{16}", r"\b[0-9a-f]{12,40}\b", "[a-z0-9]{16}", r"\w{16}"] {
+        let repo = TestRepo::new();
+        for (name, text) in [("0123456789abcdef", "Never push."), ("fedcba9876543210", "Answer briefly.")] {
+            repo.text(&["commit", "-t", "instruction", "--name", &format!("rules-{name}"), "-m", text]);
+        }
+        let before = repo.text(&["materialize"]);
+        purge(&repo, &["--pattern", pattern]);
+        assert_eq!(repo.text(&["materialize"]), before, "{pattern}");
+        let names = repo.git(&["grep", "-h", "^name: ", "refs/traces/main"]);
+        assert!(names.lines().all(|name| name.starts_with("name: rules-[purged: secret ")), "{names}");
+    }
+}
+
+#[test]
 fn the_subject_and_reason_of_a_compression_go_with_an_item_that_it_replaced() {
     let repo = TestRepo::new();
     repo.say("one");
@@ -784,7 +816,7 @@ fn an_edit_of_an_item_that_was_purged_while_the_editor_was_open_is_refused() {
 }
 
 #[test]
-fn an_import_that_was_reading_its_input_during_a_purge_is_refused() {
+fn a_command_that_was_reading_its_input_during_a_purge_is_refused() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.agent", "azoth"]);
     let item = repo.say("pinned");
@@ -801,7 +833,13 @@ fn an_import_that_was_reading_its_input_during_a_purge_is_refused() {
     let crumb = json!({ "crumbs": [{ "text": text, "metadata": { "timestamp": "2026-01-01T00:00:00Z",
         "crumb_priority": "HIGH", "crumb_type": "task" } }] })
     .to_string();
-    let cases: [(&[&str], String); 10] = [
+    let edit = ["edit", &item, "-"];
+    let edit_by_option = ["edit", &item, "-F", "-"];
+    let compress = ["compress", &item, "-"];
+    let cases: [(&[&str], String); 13] = [
+        (&edit, text.clone()),
+        (&edit_by_option, text.clone()),
+        (&compress, text.clone()),
         (&["import", "jsonl", "-"], line),
         (&["import", "jsonl", "-"], reason),
         (&["import", "openai", "-"], request.clone()),
@@ -876,6 +914,29 @@ fn objects_of_submodules_are_named_as_not_searched() {
     let answer = purge(&repo, &["--text", "-"]);
     let named = answer.lines().find(|line| line.starts_with("cannot be searched"));
     assert!(named.is_some_and(|line| line.ends_with("/.git/modules/part/objects")), "{answer}");
+}
+
+#[test]
+fn the_reflog_of_a_torn_trace_stays_until_the_trace_is_repaired() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("base");
+    repo.text(&["branch", "side"]);
+    repo.text(&["--trace", "side", "commit", "-m", TEXT]);
+    for torn in ["", "abcdef\n"] {
+        repo.text(&["--trace", "side", "commit", "-m", TEXT]);
+        fs::write(repo.git_dir().join("refs/traces/side"), torn).unwrap();
+        insta::allow_duplicates!(insta::assert_snapshot!(purge(&repo, &["--text", "-"]), @"
+        --- stderr
+        error: `refs/traces/side` is damaged, but its reflog is not
+        hint: `git trace fsck --repair` moves it to the newest complete state in its reflog
+        [exit 2]
+        "));
+        repo.text(&["fsck", "--repair"]);
+        assert!(purge(&repo, &["--text", "-"]).ends_with("[exit 0]"));
+        assert_eq!(places(&repo), Vec::<String>::new());
+    }
+    assert_eq!(repo.bodies("side"), ["base", "[purged: secret]", "[purged: secret]", "[purged: secret]"]);
+    assert_whole(&repo);
 }
 
 #[test]

@@ -1384,6 +1384,28 @@ fn each_address_of_a_remote_is_purged() {
 }
 
 #[test]
+fn an_address_that_cannot_be_reached_stops_no_other() {
+    let (repo, _) = with_two_addresses();
+    for hub in ["../nothere.git", "../origin.git", "../other.git"] {
+        repo.git(&["config", "--add", "remote.origin.pushurl", hub]);
+    }
+    let (status, said) = purge_at_origin(&repo, &["--dry-run"]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("refs/traces/main → ../origin.git: would be replaced"), "{said}");
+    let (status, said) = purge_at_origin(&repo, &["--yes"]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("nothere.git") && said.contains("error: `git fetch` failed"), "{said}");
+    assert_eq!(["origin.git", "other.git"].map(|hub| is_at(&repo, hub)), [false; 2], "{said}");
+    check(&repo);
+    // Nor does a remote that has no other one stop the purge here.
+    repo.git(&["remote", "add", "gone", "../nothere.git"]);
+    repo.say(SECRET);
+    let output = repo.run(&["purge", "--text", "-", "--push", "gone", "--yes"], SECRET.as_bytes());
+    assert_eq!(output.status.code(), Some(1), "{}", repo.exact(&output));
+    check(&repo);
+}
+
+#[test]
 fn an_address_that_is_only_fetched_from_is_named_and_stays() {
     let (repo, _) = with_two_addresses();
     repo.git(&["config", "remote.origin.pushurl", "../other.git"]);
@@ -1521,9 +1543,62 @@ fn refs_that_a_mirror_copied_to_the_remote_are_purged_there() {
     let kept = repo.git(&["ls-remote", "origin", "refs/trace-orig/*", "refs/trace-priority", "refs/trace-tags/*"]);
     assert!(kept.lines().count() > 2, "{kept}");
     assert!(is_at(&repo, "origin.git"));
+    repo.git(&["clone", "-q", "--mirror", "../origin.git", "../second.git"]);
     let (status, said) = purge_at_origin(&repo, &["--yes"]);
     assert!(!is_at(&repo, "origin.git"), "{status:?} {said}");
     assert_eq!(status, Some(0), "{said}");
+    // What a purge fetches for an earlier one does not stay, either.
+    repo.git(&["remote", "add", "second", "../second.git"]);
+    repo.text(&["purge", "--push", "second", "--yes"]);
+    assert!(!is_at(&repo, "second.git"));
+    let fetched = repo.git(&["for-each-ref", "refs/trace-remote-records/*/trace-*"]);
+    assert_eq!(fetched, "");
+    repo.git(&["reflog", "expire", "--expire=all", "--all"]);
+    repo.git(&["gc", "-q", "--prune=now"]);
+    check(&repo);
+}
+
+#[test]
+fn refs_of_git_trace_at_a_remote_to_other_objects_are_named_and_not_kept() {
+    let (mut repo, clone) = shared();
+    let mut pushed = Vec::new();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.say(&format!("mine {SECRET}"));
+        repo.git(&["tag", "-a", "-m", "release", "v1", "refs/traces/main"]);
+        fs::write(repo.folder().join("config"), SECRET).unwrap();
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-q", "-m", "config"]);
+        let objects = ["HEAD:config", "HEAD^{tree}", "HEAD", "v1", "HEAD:config", "HEAD^{tree}"];
+        let names = ["trace-x/blob", "trace-x/tree", "trace-orig/code", "trace-orig/tag", "crumbs/blob", "traces/tree"];
+        for (object, name) in objects.into_iter().zip(names) {
+            let oid = repo.git(&["rev-parse", object]);
+            repo.git(&["push", "-q", "origin", &format!("{}:refs/{name}", oid.trim())]);
+            pushed.push(format!("refs/{name}"));
+        }
+    });
+    for is_again in [false, true] {
+        let (status, said) = purge_at_origin(&repo, &["--yes"]);
+        assert_eq!(status, Some(1), "{said}");
+        assert!(!said.contains("keep pushing"), "{said}");
+        for refname in &pushed {
+            let line = format!("error: {refname} → origin: is not a commit of git-trace, so nothing replaces it");
+            assert_eq!(said.matches(&line).count(), 1, "{is_again} {refname}: {said}");
+            assert_ne!(there(&repo, refname), "", "{refname}");
+        }
+        assert_eq!(
+            repo.git(&[
+                "for-each-ref",
+                "refs/trace-remote-records/origin/trace-*",
+                "refs/trace-remote-records/origin/crumbs"
+            ]),
+            ""
+        );
+        repo.git(&["update-ref", "-d", "refs/trace-remotes/origin/tree"]);
+        repo.git(&["reflog", "expire", "--expire=all", "--all"]);
+        repo.git(&["gc", "-q", "--prune=now"]);
+        check(&repo);
+    }
 }
 
 /// Two clones with an item that contains one text. The first one edits it, so that it contains both, and purges the other text.

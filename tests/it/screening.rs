@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::repo::{TestRepo, run};
 
 /// Commands that store no text of the user, or only text that another command has screened.
-const WITHOUT_TEXT: &str = "archive attribute bisect blame branch brief check cherry-pick clean complete count demo diff disable doctor enable export fetch fsck gc grep \
+const WITHOUT_TEXT: &str = "archive attribute bisect blame branch brief check clean complete count demo diff disable doctor enable export fetch fsck gc grep \
     help hook init install log materialize mcp merge-driver op pull push rebase recall redo remote reset resume sessions show status \
     switch top types undo uninstall view why \
     breadcrumb/delete breadcrumb/export breadcrumb/get breadcrumb/history breadcrumb/list breadcrumb/migrate breadcrumb/namespaces \
@@ -96,6 +96,7 @@ fn every_command_that_stores_text_screens_it() {
         (vec!["restore", &item, "--reason", token], b""),
         (vec!["expand", &item, "--reason", token], b""),
         (vec!["revert", "TRACE_HEAD", "--reason", token], b""),
+        (vec!["cherry-pick", "other", "#0", "--reason", token], b""),
         (vec!["purge", &item, "--reason", token], b""),
         (vec!["forward", "status", &left, "completed", "--reason", token], b""),
         (vec!["checkpoint", "new", "more", "-p", token], b""),

@@ -25,7 +25,7 @@ pub(crate) use problem::Problem;
 use problem::Repair;
 use purged::Purged;
 pub(crate) use refs::lost_refs;
-pub(crate) use repair::{Repaired, newest_complete, repair};
+pub(crate) use repair::{Repaired, is_complete, newest_complete, repair};
 
 use crate::base::finding::Weight;
 use crate::git::{BACKUP_REFS, Oid, RefListing, Repo};

@@ -90,7 +90,12 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
 ///
 /// Only the state counts, not the history before it: one old damaged commit must not discard everything since.
 pub(crate) fn newest_complete(repo: &Repo, log: &[LogEntry]) -> Option<usize> {
-    log.iter().rposition(|entry| repo.without_fetching(|| read_state(repo, entry.new)).is_ok())
+    log.iter().rposition(|entry| is_complete(repo, entry.new))
+}
+
+/// Whether the objects of a state can be read.
+pub(crate) fn is_complete(repo: &Repo, oid: Oid) -> bool {
+    repo.without_fetching(|| read_state(repo, oid)).is_ok()
 }
 
 /// Reads a commit, its folders, and its files. A partial clone may lack all but the commit.

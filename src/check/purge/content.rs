@@ -19,6 +19,9 @@ use crate::trace::store::priority::Setting;
 use crate::trace::store::tombstone::is_reason;
 use crate::trace::{Item, ItemId, ItemType};
 
+/// The digits of ids in names.
+const ALPHABETS: [&str; 3] = ["0123456789abcdef", "ghijklmnopqrstuv", "GHIJKLMNOPQRSTUV"];
+
 /// What to forget, and the text that replaces it.
 #[derive(Debug)]
 pub(crate) struct Target {
@@ -205,11 +208,13 @@ impl Target {
     fn redact(&self, item: &mut Item, names: &Names) {
         self.redact_body(item);
         let fields = &mut item.fields;
-        if let Some(name) = fields.name.as_mut().filter(|_| fields.item_type == ItemType::instruction()) {
-            self.redact_name(name, names);
+        if let Some(name) = &mut fields.name {
+            match names.get(name).filter(|_| fields.item_type == ItemType::instruction()) {
+                Some(first) => self.redact_name(name, *first),
+                None => self.redact_text(name),
+            }
         }
         for value in [
-            &mut fields.name,
             &mut fields.call_id,
             &mut fields.signature,
             &mut fields.kind,
@@ -236,11 +241,13 @@ impl Target {
     }
 
     /// An instruction replaces the earlier one of its name, so names that differed still differ, and equal ones are still equal.
-    fn redact_name(&self, name: &mut String, names: &Names) {
-        let marker = names.get(name).map(|first| format!("[purged: {} {first}]", self.reason));
-        // Digits of an id may be those of the text.
-        let marker = marker.filter(|marker| !self.needle.is_in(marker.as_bytes()));
-        if let Some(changed) = self.needle.replace_text(name, marker.as_ref().unwrap_or(&self.marker)) {
+    fn redact_name(&self, name: &mut String, first: ItemId) {
+        let new = |id: &str| self.needle.replace_text(name, &format!("[purged: {} {id}]", self.reason));
+        // Digits of an id may be those of the text. If each way has them, the name still differs.
+        let is_clean = |new: &String| !self.needle.is_in(new.as_bytes());
+        if let Some(changed) =
+            spellings(first).filter_map(|id| new(&id)).find(is_clean).or_else(|| new(&first.to_string()))
+        {
             *name = changed;
         }
     }
@@ -281,6 +288,16 @@ impl Target {
         }
         (changed.as_bytes() != bytes).then(|| changed.into_bytes())
     }
+}
+
+/// The ways to write an id in a name, in the order in which they are tried: all clones choose the same one.
+fn spellings(id: ItemId) -> impl Iterator<Item = String> {
+    let digits: Vec<u32> = id.to_string().chars().filter_map(|digit| digit.to_digit(16)).collect();
+    let ways = ["", " "].into_iter().flat_map(|between| ALPHABETS.map(|alphabet| (alphabet, between)));
+    ways.map(move |(alphabet, between)| {
+        let letters = digits.iter().map(|digit| &alphabet[*digit as usize..=*digit as usize]);
+        letters.collect::<Vec<_>>().join(between)
+    })
 }
 
 /// Whether a body is a marker alone, as [`Target::blank`] leaves it.

@@ -43,8 +43,8 @@ pub(super) fn with_distinct_keys(json: &[u8], marker: &str) -> Vec<u8> {
         at = token.end;
         let mut key = json[token].to_vec();
         if let Some(keys) = objects.last_mut().filter(|_| json[at..].trim_ascii_start().starts_with(b":")) {
-            let is_marked = memmem::find(&key, b"[purged: ").is_some();
-            while !keys.insert(key.clone()) && is_marked {
+            let is_marked = memmem::find(&decoded(&key), b"[purged: ").is_some();
+            while !keys.insert(decoded(&key)) && is_marked {
                 key.truncate(key.len() - 1);
                 key.extend([marker.as_bytes(), b"\""].concat());
             }
@@ -53,6 +53,11 @@ pub(super) fn with_distinct_keys(json: &[u8], marker: &str) -> Vec<u8> {
     }
     changed.extend_from_slice(&json[at..]);
     changed
+}
+
+/// A string as a parser reads it: escapes are optional.
+fn decoded(string: &[u8]) -> Vec<u8> {
+    serde_json::from_slice(string).map_or_else(|_| string.to_owned(), String::into_bytes)
 }
 
 /// The next string, number, or word.

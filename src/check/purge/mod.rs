@@ -28,7 +28,7 @@ pub(crate) use needle::{Needle, SHORTEST};
 pub(crate) use received::{Missing, Received, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
-use crate::check::fsck::lost_refs;
+use crate::check::fsck::{is_complete, lost_refs};
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::signature::Signature;
@@ -61,6 +61,11 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn is_empty(&self) -> bool {
         self.refs.is_empty() && self.reflogs.is_empty() && self.removed.is_empty() && !self.is_in_derived
+    }
+
+    /// The objects that contain it: they are removed, or stay in the code's history.
+    pub(crate) fn found(&self) -> HashSet<Oid> {
+        self.removed.iter().copied().chain(self.outside.code.iter().map(|(oid, _)| *oid)).collect()
     }
 
     /// The objects that get tombstones, each with its replacement.
@@ -186,10 +191,14 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         .collect();
     reflogs.sort();
     reflogs.dedup();
-    // The reflog is all that leads to the ref's commits.
-    let lost = lost_refs(repo, &|refname| !matches!(repo.find_ref(refname), Ok(None)))?;
-    if let Some((refname, _)) = lost.into_iter().find(|(refname, _)| reflogs.contains(refname)) {
-        return Err(GitError::RefGone { refname }.into());
+    // Without a ref that leads to the commits, the reflog is all that does.
+    let is_safe = |refname: &str| {
+        let is_whole = || matches!(repo.find_ref(refname), Ok(Some(tip)) if is_complete(repo, tip));
+        moved.contains(refname) || reflogs.iter().all(|log| log != refname) || is_whole()
+    };
+    if let Some((refname, _)) = lost_refs(repo, &is_safe)?.into_iter().next() {
+        let is_gone = matches!(repo.find_ref(&refname), Ok(None));
+        return Err(if is_gone { GitError::RefGone { refname } } else { GitError::RefDamaged { refname } }.into());
     }
     let counts = rewriter.counts;
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();

@@ -62,14 +62,24 @@ impl Repo {
         Ok(commits)
     }
 
-    /// Passes everything that the code's refs and files lead to to `visit`, with its path.
+    /// Whether a commit leads to one of `wanted`.
+    pub(crate) fn leads_to(&self, commit: Oid, wanted: &HashSet<Oid>) -> Result<bool, GitError> {
+        let mut is_found = false;
+        self.walk(&HashSet::from([commit]), &["--objects"], |oid, _| is_found |= wanted.contains(&oid))?;
+        Ok(is_found)
+    }
+
     fn walk_code(
         &self,
         ours: &dyn Fn(&str) -> bool,
         options: &[&str],
-        mut visit: impl FnMut(Oid, &str),
+        visit: impl FnMut(Oid, &str),
     ) -> Result<(), GitError> {
-        let roots = self.roots_of_code(ours)?;
+        self.walk(&self.roots_of_code(ours)?, options, visit)
+    }
+
+    /// Passes everything that `roots` lead to to `visit`, with its path.
+    fn walk(&self, roots: &HashSet<Oid>, options: &[&str], mut visit: impl FnMut(Oid, &str)) -> Result<(), GitError> {
         let write = |mut stdin: std::process::ChildStdin| {
             let _ = roots.iter().try_for_each(|root| writeln!(stdin, "{root}"));
         };

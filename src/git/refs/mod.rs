@@ -204,6 +204,7 @@ impl Repo {
 
     /// The refs under `prefix` (which ends in `/`), sorted by name. Symbolic refs are left out.
     pub(crate) fn list_refs(&self, prefix: &str) -> Result<Vec<(String, Oid)>, GitError> {
+        debug_assert!(prefix.ends_with('/'), "`{prefix}` would list nothing");
         match &self.refs {
             RefStorage::Files => self.list_files(prefix),
             RefStorage::Reftable(_) => self.list_by_git(&[prefix]),
@@ -213,6 +214,7 @@ impl Repo {
     /// The symbolic refs under `prefix` (which ends in `/`) with their targets, sorted by name. With reftable, git lists
     /// only those that name a ref that exists.
     pub(crate) fn list_symbolic_refs(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {
+        debug_assert!(prefix.ends_with('/'), "`{prefix}` would list nothing");
         match &self.refs {
             RefStorage::Files => self.list_symbolic_files(prefix),
             RefStorage::Reftable(_) => self.list_symbolic_by_git(prefix),

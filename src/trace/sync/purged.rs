@@ -6,7 +6,7 @@ use std::slice;
 use super::address::Target;
 use super::lines::{fetched_lines, fetched_ref, push_lines_to, shared_ref};
 use super::{is_private, tracking_ref};
-use crate::git::{Oid, Outgoing, PushFate, PushedRef, Repo};
+use crate::git::{GitError, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::line_history::LineFormat;
@@ -16,7 +16,7 @@ use crate::trace::store::tombstone::{Fate, HISTORY, RECEIVED, Tombstones};
 use crate::trace::{Tip, TraceError, TraceName};
 
 /// The files of archives of crumb files, as far as it matters here: `lines/3f/9a1c2e7b10d4e5`.
-const ARCHIVED: LineFormat = LineFormat {
+pub(super) const ARCHIVED: LineFormat = LineFormat {
     is_path: |path| path.split_once('/').is_some_and(|(_, path)| priority::item_of(path).is_some()),
     is_line: |line| !line.trim().is_empty(),
     sort: |_| (),
@@ -161,6 +161,10 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
 /// The answer for a ref whose replacement is not in this repository.
 const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
 
+/// The answer for a ref to a blob, a tree, a tag, or a commit of the code.
+const NOTHING_REPLACES: &str =
+    "is not a commit of git-trace, so nothing replaces it, and it stays: `git push REMOTE :REF` deletes it";
+
 /// The answer for a ref that somebody moved.
 const MOVED: &str = "moved since it was fetched, so it may still contain what was purged: have it purged where it was pushed from, with the same reason";
 
@@ -185,19 +189,26 @@ struct Purged {
 }
 
 /// The refs of git-trace at an address whose tips were purged, or are `planned` to be, each with its replacement. Other refs that lead to
-/// something purged are returned as refused, or as behind if a fetch helps.
+/// something purged are returned as refused, or as behind if a fetch helps, and so are those of git-trace to what is not its own: to
+/// anything but a commit, and to a commit that leads to one of `found`.
 fn purged_there(
     repo: &Repo,
     target: &Target,
     tombstones: &Tombstones,
     planned: Option<&[(Oid, Option<Oid>)]>,
+    found: &HashSet<Oid>,
 ) -> Result<(Vec<Purged>, Vec<PushedRef>), TraceError> {
     let planned_fates: HashMap<Oid, Option<Oid>> = planned.into_iter().flatten().copied().collect();
     let (mut purged, mut answers) = (Vec::new(), Vec::new());
     for (refname, oid) in repo.list_remote_with_targets(target.fetch())? {
         let answer =
             |fate, summary: &str| PushedRef::new(refname.strip_suffix("^{}").unwrap_or(&refname), fate, summary);
+        if refname.strip_suffix("^{}").is_some_and(is_ours) {
+            continue;
+        }
         let is_here = |oid| repo.read_commit(oid).is_ok();
+        let is_strange =
+            || matches!(repo.read_raw_commit(oid), Err(GitError::WrongKind { .. })) || found.contains(&oid);
         let fate = match planned_fates.get(&oid) {
             Some(new) => new.map_or(Fate::Removed, Fate::Replaced),
             None => tombstones.fate(repo, oid, &is_here),
@@ -215,6 +226,12 @@ fn purged_there(
                 continue;
             }
             Fate::Replaced(new) => Some(new),
+            // The next push sends the lines of a record again.
+            Fate::Removed if refname.starts_with("refs/trace-records/") => None,
+            Fate::Kept | Fate::Removed | Fate::ReplacedElsewhere if is_strange() => {
+                answers.push(answer(PushFate::Refused, NOTHING_REPLACES));
+                continue;
+            }
             Fate::Kept if planned.is_some() && !is_here(oid) && refname != shared_ref(&HISTORY) => {
                 answers.push(answer(PushFate::Behind, NOT_FETCHED));
                 continue;
@@ -227,9 +244,12 @@ fn purged_there(
                 answers.push(answer(PushFate::Refused, PURGED_LINES));
                 continue;
             }
-            Fate::Kept => continue,
-            // The next push sends the lines of a record again.
-            Fate::Removed if refname.starts_with("refs/trace-records/") => None,
+            Fate::Kept => {
+                if !found.is_empty() && is_here(oid) && is_of_code(repo, oid) && repo.leads_to(oid, found)? {
+                    answers.push(answer(PushFate::Refused, NOTHING_REPLACES));
+                }
+                continue;
+            }
             Fate::Removed | Fate::ReplacedElsewhere => {
                 answers.push(answer(PushFate::Refused, NO_REPLACEMENT));
                 continue;
@@ -243,10 +263,18 @@ fn purged_there(
 /// Replaces each ref of git-trace at an address whose tip was purged by that tip without what was purged, unless it moved meanwhile, and
 /// pushes the tombstones. Refs that cannot be replaced are returned as refused, or as behind if a fetch helps.
 ///
-/// The address was fetched from before.
-pub(crate) fn replace(repo: &Repo, signature: &Signature, target: &Target) -> Result<Vec<PushedRef>, TraceError> {
-    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
-    let (purged, mut replaced) = purged_there(repo, target, &tombstones, None)?;
+/// The address was fetched from before. `found` are objects that a purge has found and not replaced.
+pub(crate) fn replace(
+    repo: &Repo,
+    signature: &Signature,
+    target: &Target,
+    found: &HashSet<Oid>,
+) -> Result<Vec<PushedRef>, TraceError> {
+    let tombstones = Tombstones::find(repo)?;
+    if tombstones.is_none() && found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (purged, mut replaced) = purged_there(repo, target, &tombstones.unwrap_or_default(), None, found)?;
     let outgoing: Vec<_> = purged
         .into_iter()
         .map(|Purged { refname, oid, new }| Outgoing {
@@ -267,18 +295,19 @@ pub(crate) fn replace(repo: &Repo, signature: &Signature, target: &Target) -> Re
     Ok(replaced)
 }
 
-/// The answers that [`replace`] would give, as far as they are known without a fetch, after a purge of the `planned` objects. Moves no
-/// ref.
+/// The answers that [`replace`] would give, as far as they are known without a fetch, after a purge of the `planned` objects that
+/// leaves those that were `found`. Moves no ref.
 pub(crate) fn plan_replacement(
     repo: &Repo,
     target: &Target,
     planned: Option<&[(Oid, Option<Oid>)]>,
+    found: &HashSet<Oid>,
 ) -> Result<Vec<PushedRef>, TraceError> {
     let tombstones = match Tombstones::find(repo)? {
         None if planned.is_none() => return Ok(Vec::new()),
-        found => found.unwrap_or_default(),
+        known => known.unwrap_or_default(),
     };
-    let (purged, answers) = purged_there(repo, target, &tombstones, planned)?;
+    let (purged, answers) = purged_there(repo, target, &tombstones, planned, found)?;
     let planned = purged.into_iter().map(|Purged { refname, new, .. }| {
         let summary = if new.is_some() { "would be replaced" } else { "would be deleted" };
         PushedRef::new(refname, PushFate::Moved, summary)

@@ -5,9 +5,11 @@ use std::collections::HashSet;
 
 use super::is_private;
 use super::lines::fetched_ref;
-use super::purged::is_ours;
-use crate::git::{Destination, GitError, Repo};
+use super::purged::{ARCHIVED, drop_objects, is_of_code, is_ours};
+use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
+use crate::trace::store::priority;
+use crate::trace::store::tombstone::Tombstones;
 
 /// Below `refs/`.
 const BEGINNINGS: [&str; 3] = ["crumbs/", "crumb-archive/", "trace-"];
@@ -15,16 +17,22 @@ const BEGINNINGS: [&str; 3] = ["crumbs/", "crumb-archive/", "trace-"];
 /// The lines that are shared, which have other refs when they are fetched.
 const RECORDS: &str = "refs/trace-records/";
 
-/// The refs of this kind as last fetched.
-pub(crate) fn fetched_unnamed_refs(repo: &Repo, remote: &str) -> Result<HashSet<String>, TraceError> {
-    let mut found = HashSet::new();
-    for beginning in BEGINNINGS {
-        found.extend(repo.list_refs(&fetched_ref(remote, beginning))?.into_iter().map(|(refname, _)| refname));
-    }
+/// All refs of this kind as last fetched.
+fn fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, Oid)>, TraceError> {
+    let prefix = fetched_ref(remote, "");
+    let mut found = repo.list_refs(&prefix)?;
+    found.retain(|(refname, _)| BEGINNINGS.iter().any(|beginning| refname[prefix.len()..].starts_with(beginning)));
     Ok(found)
 }
 
-/// Fetches them. Returns the names of those that cannot be fetched, and the reasons.
+/// The private ones as last fetched, which somebody may have named.
+pub(crate) fn fetched_private_refs(repo: &Repo, remote: &str) -> Result<HashSet<String>, TraceError> {
+    let prefix = fetched_ref(remote, "");
+    let is_named = |refname: &String| is_private(&format!("refs/{}", &refname[prefix.len()..]));
+    Ok(fetched(repo, remote)?.into_iter().map(|(refname, _)| refname).filter(is_named).collect())
+}
+
+/// Fetches them, but keeps no ref to anything else than a commit. Returns the names of those that cannot be fetched, and the reasons.
 pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String, String)>, TraceError> {
     let remote = from.remote;
     let patterns = BEGINNINGS.map(|beginning| format!("refs/{beginning}*"));
@@ -47,11 +55,36 @@ pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<V
             missing.push((refname, "it cannot be stored beside other refs of the remote".to_owned()));
         }
     }
+    let mut strange = fetched(repo, remote)?;
+    strange.retain(|(_, tip)| matches!(repo.read_raw_commit(*tip), Err(GitError::WrongKind { .. })));
+    repo.delete_refs(strange.iter().map(|(refname, _)| &**refname))?;
     Ok(missing)
 }
 
-/// Deletes those that were fetched in addition to those that are `known`.
-pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, known: &HashSet<String>) -> Result<(), TraceError> {
-    let new = fetched_unnamed_refs(repo, remote)?;
-    Ok(repo.delete_refs(new.difference(known).map(String::as_str))?)
+/// Deletes all but those that are `kept`, and purged objects to which they led.
+pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<String>) -> Result<(), TraceError> {
+    let mut new = fetched(repo, remote)?;
+    new.retain(|(refname, _)| !kept.contains(refname));
+    let mut objects = HashSet::new();
+    if let Some(tombstones) = Tombstones::find(repo)? {
+        for (_, tip) in &new {
+            let format = [priority::HISTORY.format, ARCHIVED].into_iter().find(|format| format.is_of(repo, *tip));
+            let found = match format {
+                None => tombstones.in_history(repo, *tip, None),
+                Some(_) => tombstones.in_lines(repo, *tip, None),
+            };
+            // A remote may have any history. One that is damaged needs no removal to be unreachable.
+            if let Ok(found) = found
+                && !found.is_empty()
+            {
+                let all = found.into_iter().map(|(oid, _)| oid).chain(repo.commits_beyond(*tip, None)?);
+                objects.extend(all.filter(|oid| match format {
+                    None => !is_of_code(repo, *oid),
+                    Some(format) => format.is_of(repo, *oid),
+                }));
+            }
+        }
+    }
+    repo.delete_refs(new.iter().map(|(refname, _)| &**refname))?;
+    if objects.is_empty() { Ok(()) } else { drop_objects(repo, objects) }
 }

@@ -12,6 +12,7 @@ use crate::trace::model::schema::SchemaError;
 use crate::trace::model::trailers::preview;
 use crate::trace::query::select::select_one;
 use crate::trace::store::resolve::Resolver;
+use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::total::read_item;
 use crate::trace::{ItemType, TraceError};
 
@@ -72,6 +73,7 @@ impl EditArgs {
             meta.extend(self.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
             fields.push(("meta".to_owned(), Value::Object(meta)));
         }
+        let purges = AppliedPurges::read(repo)?;
         let given = self.content.read()?;
         let is_shown = given.is_none() && fields.is_empty();
         let body = match given {
@@ -83,6 +85,8 @@ impl EditArgs {
         let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone(), made_of };
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&name)?.with_budget(self.budget.policy(context)?).with_warnings(&warn);
+        // The user's editor needs no guard: the item's file tells whether it was purged.
+        let _no_purge = if is_shown { None } else { Some(purges.hold(repo)?) };
         let edited = trace.edit(slot.id, patch).map_err(|error| match error {
             TraceError::Schema(SchemaError::NoSuchField { ref field, .. }) => {
                 let hint = format!("`--unset {field}` drops it");

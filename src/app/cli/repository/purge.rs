@@ -1,6 +1,8 @@
 //! `git trace purge`: removes a text or items from everything that is stored.
 
-use std::collections::BTreeSet;
+mod there;
+
+use std::collections::{BTreeSet, HashSet};
 use std::io::{self, IsTerminal as _};
 
 use regex::bytes::Regex;
@@ -15,17 +17,15 @@ use crate::base::bounded;
 use crate::check::purge::{
     self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target as Content, apply_received, rewrite_fetched,
 };
-use crate::git::{PushFate, PushedRef, short_oid};
+use crate::git::{PushedRef, short_oid};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
 use crate::trace::sync::{
-    EVERYTHING, Target, all_targets, fetch, fetch_unnamed_refs, fetched_unnamed_refs, forget_archived,
-    forget_unnamed_refs, plan_replacement, replace_purged,
+    EVERYTHING, Target, all_targets, fetch, fetch_unnamed_refs, fetched_private_refs, forget_unnamed_refs,
+    plan_replacement,
 };
 use crate::trace::{ItemId, Tip, TraceError};
-
-/// How often a purge of a remote is tried while others push there.
-const TRIES: u32 = 5;
+use there::{replace, report};
 
 /// Remove a text or items from everything that is stored
 ///
@@ -66,13 +66,7 @@ pub(crate) struct PurgeArgs {
 impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let Some(remote) = &self.push else { return self.run_with(context, &[]) };
-        let (repo, remote) = (context.repo()?, remote_of(context, Some(remote))?);
-        let targets = all_targets(repo, &remote)?;
-        // These are here only while they are searched.
-        let known = fetched_unnamed_refs(repo, &remote)?;
-        let done = self.run_with(context, &targets);
-        forget_unnamed_refs(repo, &remote, &known)?;
-        done
+        self.run_with(context, &all_targets(context.repo()?, &remote_of(context, Some(remote))?)?)
     }
 
     fn run_with(&self, context: &Context, targets: &[Target]) -> Result<ExitStatus> {
@@ -82,16 +76,31 @@ impl PurgeArgs {
         {
             return Ok(answer);
         }
-        let mut is_complete = targets.first().map_or(Ok(true), |first| self.fetch(context, first))?;
-        let Some(content) = content else {
-            let replaced = replace(context, targets, |target| {
-                is_complete &= self.fetch(context, target)?;
-                Ok(())
-            })?;
-            let is_done = is_complete && replaced.iter().all(PushedRef::is_accepted);
-            return Ok(ExitStatus::of(removes_purged(context)? && is_done));
+        let Some(first) = targets.first() else { return self.apply(context, content.as_ref(), targets) };
+        let (repo, remote) = (context.repo()?, &first.remote);
+        let kept = fetched_private_refs(repo, remote)?;
+        let done = self.apply(context, content.as_ref(), targets);
+        // The others are here only while they are searched.
+        forget_unnamed_refs(repo, remote, &kept)?;
+        done
+    }
+
+    fn apply(&self, context: &Context, content: Option<&Content>, targets: &[Target]) -> Result<ExitStatus> {
+        let mut is_complete = true;
+        let mut fetch = |target: &Target| -> Result<()> {
+            is_complete &= self.fetch(context, target)?;
+            Ok(())
         };
-        Ok(ExitStatus::of(self.purge(context, &content, targets)? && is_complete))
+        // An address that cannot be reached does not stop the purge here, and that of the others.
+        let first = targets.first().map_or(Ok(()), &mut fetch);
+        let is_done = match content {
+            Some(content) => self.purge(context, content, targets, first, &mut fetch)?,
+            None => {
+                let replaced = replace(context, targets, first, HashSet::new(), |target, _| fetch(target))?;
+                removes_purged(context)? && replaced.iter().all(PushedRef::is_accepted)
+            }
+        };
+        Ok(ExitStatus::of(is_done && is_complete))
     }
 
     /// Shows the changes that are known without a fetch, and asks. Moves no ref. `None` if the purge is confirmed.
@@ -102,13 +111,22 @@ impl PurgeArgs {
             self.print(context, plan, None, &[])?;
             context.ui.flush()?;
         }
-        let mut there = Vec::new();
+        let found = plan.as_ref().map(Plan::found).unwrap_or_default();
+        let (mut there, mut failed) = (Vec::new(), None);
         for target in targets {
-            let planned = plan_replacement(repo, target, plan.as_ref().map(Plan::objects))?;
-            for pushed in &planned {
-                report(context, target, pushed);
+            match plan_replacement(repo, target, plan.as_ref().map(Plan::objects), &found) {
+                Ok(planned) => {
+                    planned.iter().for_each(|pushed| report(context, target, pushed));
+                    there.extend(planned);
+                }
+                Err(error) => failed = failed.or(Some(error)),
             }
-            there.extend(planned);
+        }
+        if let Some(error) = failed {
+            if self.dry_run || !io::stdin().is_terminal() {
+                return Err(error.into());
+            }
+            context.ui.note(format!("error: {error}"));
         }
         let is_empty = plan.is_some_and(|plan| plan.is_empty());
         if self.dry_run {
@@ -214,7 +232,14 @@ impl PurgeArgs {
     }
 
     /// Returns whether everything was purged.
-    fn purge(&self, context: &Context, content: &Content, targets: &[Target]) -> Result<bool> {
+    fn purge(
+        &self,
+        context: &Context,
+        content: &Content,
+        targets: &[Target],
+        first: Result<()>,
+        fetch: &mut dyn FnMut(&Target) -> Result<()>,
+    ) -> Result<bool> {
         let (repo, signature) = (context.repo()?, context.signature()?);
         let mut all_received = Vec::new();
         let mut receive = |remote: &str| -> Result<()> {
@@ -244,11 +269,12 @@ impl PurgeArgs {
         }
         let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
         let mut is_complete = !is_left(&purged);
-        let replaced = replace(context, targets, |target| {
-            is_complete &= self.fetch(context, target)?;
+        let replaced = replace(context, targets, first, purged.plan.found(), |target, found| {
+            fetch(target)?;
             receive(&target.remote)?;
             let more = purge::purge(repo, content, &signature)?;
             is_complete &= !is_left(&more);
+            found.extend(more.plan.found());
             if self.json { Ok(()) } else { print_refs(context, &more.plan) }
         });
         if self.json {
@@ -340,64 +366,6 @@ impl PurgeArgs {
         ui.note(format!("not reached: the agent's own session file, exports, other clones, {remotes}, and backups"));
         Ok(())
     }
-}
-
-/// Replaces the refs of each address, of which the first one was fetched from and purged. `again` does that for the others, and again if
-/// somebody pushes at the same time. An address that fails stops no other.
-fn replace(
-    context: &Context,
-    targets: &[Target],
-    mut again: impl FnMut(&Target) -> Result<()>,
-) -> Result<Vec<PushedRef>> {
-    let (mut all, mut failed) = (Vec::new(), None);
-    for (index, target) in targets.iter().enumerate() {
-        let fetched = if index == 0 { Ok(()) } else { again(target) };
-        let done = fetched.and_then(|()| replace_at(context, target, &mut all, &mut again));
-        failed = failed.or(done.err());
-    }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    if let Some(first) = targets.first().filter(|_| all.iter().all(PushedRef::is_accepted)) {
-        forget_archived(context.repo()?, &first.remote)?;
-    }
-    Ok(all)
-}
-
-fn replace_at(
-    context: &Context,
-    target: &Target,
-    all: &mut Vec<PushedRef>,
-    again: &mut impl FnMut(&Target) -> Result<()>,
-) -> Result<()> {
-    for attempt in 1..=TRIES {
-        let mut is_late = false;
-        for mut pushed in replace_purged(context.repo()?, &context.signature()?, target)? {
-            if matches!(pushed.fate, PushFate::Behind | PushFate::Contended) {
-                if attempt < TRIES {
-                    is_late = true;
-                    continue;
-                }
-                pushed.summary += "; others keep pushing, so repeat this command";
-            }
-            // It was named at the last attempt.
-            if !all.contains(&pushed) {
-                report(context, target, &pushed);
-                all.push(pushed);
-            }
-        }
-        if !is_late {
-            break;
-        }
-        again(target)?;
-    }
-    Ok(())
-}
-
-fn report(context: &Context, target: &Target, pushed: &PushedRef) {
-    let there = pushed.address.as_ref().unwrap_or(&target.remote);
-    let line = format!("{} → {there}: {}", pushed.refname, pushed.summary);
-    context.ui.note(if pushed.is_accepted() { line } else { format!("error: {line}") });
 }
 
 fn print_refs(context: &Context, plan: &Plan) -> Result<()> {

@@ -24,9 +24,8 @@ pub(crate) struct CherryPickArgs {
     items: ItemsArgs,
     #[command(flatten)]
     conflicts: ConflictArgs,
-    /// Reason
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    reason: Option<String>,
+    #[command(flatten)]
+    reason: ReasonArgs,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -73,7 +72,8 @@ impl CherryPickArgs {
             let hint = format!("name it first: `git trace cherry-pick TRACE {}`", shell_word(&self.from));
             return Err(Error::with_hint("no trace was named to pick from", hint));
         }
-        let outcome = bring_in(context, &name, &self.from, &self.conflicts, self.reason.as_deref(), |name, tip| {
+        let reason = self.reason.get(context)?;
+        let outcome = bring_in(context, &name, &self.from, &self.conflicts, reason.as_deref(), |name, tip| {
             self.items.select(context, name, tip, Among::Live)
         })?;
         print(context, &name, &outcome, NOTHING, self.json)
