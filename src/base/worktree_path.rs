@@ -84,6 +84,7 @@ pub(crate) fn check_configured(root: &Path, path: &Path) -> io::Result<()> {
 
 /// Checks a path up to its first link outside of the work tree. Returns where the path leads behind that.
 fn check_to_next_link(root: &Path, real_root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
+    check_turns(path)?;
     let mut ways: Vec<&Path> = path.ancestors().collect();
     ways.reverse();
     for way in ways {
@@ -101,6 +102,17 @@ fn check_to_next_link(root: &Path, real_root: &Path, path: &Path) -> io::Result<
     Ok(None)
 }
 
+/// Fails if `..` follows what is no folder, as it does for git and the system. A folder that is created there later would give the path
+/// another meaning than the one that was checked.
+fn check_turns(path: &Path) -> io::Result<()> {
+    let turns = path.ancestors().filter(|way| way.components().next_back() == Some(Component::ParentDir));
+    let mut before = turns.filter_map(Path::parent).filter(|before| !before.as_os_str().is_empty());
+    match before.find(|before| !before.is_dir()) {
+        Some(missing) => Err(io::Error::other(format!("`..` follows `{}`, which is no folder", missing.display()))),
+        None => Ok(()),
+    }
+}
+
 /// Fails if links lead from a path that the user named into a git directory that it does not name. A clone may contain such links, and
 /// nobody writes there on purpose.
 pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
@@ -116,6 +128,7 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
         link = Some((at, target));
         at = next;
     }
+    check_turns(&at)?;
     let folder = at.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let linked = || folder.ancestors().find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?)));
     // Without a link, the user may be in a git directory.

@@ -3,6 +3,7 @@
 //! Nothing here asks libgit2, so sparse indexes and repositories of later versions work.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write as _};
 use std::path::{Path, PathBuf, absolute};
@@ -110,18 +111,31 @@ impl Git {
         }
     }
 
-    /// The filter that each path of the work tree is stored through, such as `lfs`: its blobs are not what the user sees.
-    pub(crate) fn filters(&self, paths: &[&[u8]]) -> Result<Vec<Option<String>>, GitError> {
+    /// The filter that git stores the file at each path through, such as `lfs`: its blobs are not what the user sees. Without a program
+    /// for a filter, git stores the file itself. `from` is the option of `git check-attr` for the attributes of the index or of a tree;
+    /// without it, or with a git that does not know it, they are those of the work tree.
+    pub(crate) fn filters(&self, paths: &[&[u8]], from: Option<&str>) -> Result<Vec<Option<String>>, GitError> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
         let root = Self::in_folder(self.toplevel().unwrap_or_else(|_| self.folder.clone()));
         let input: Vec<u8> = paths.iter().flat_map(|path| [*path, b"\0"].concat()).collect();
-        let listed = root.ask_with(&["check-attr", "-z", "--stdin", "filter"], input)?.into_stdout()?;
+        let list = |from: Option<&str>| {
+            let args: Vec<&str> = ["check-attr"].into_iter().chain(from).chain(["-z", "--stdin", "filter"]).collect();
+            root.ask_with(&args, input.clone())
+        };
+        let listed = Some(list(from)?).filter(|answer| from.is_none() || answer.is_success());
+        let listed = listed.map_or_else(|| list(None), Ok)?.into_stdout()?;
+        // `<key>\n<value>\0`; the last value counts.
+        let set = root.ask(&["config", "-z", "--get-regexp", r"^filter\..*\.(clean|process)$"])?.stdout;
+        let set = String::from_utf8_lossy(&set);
+        let set: HashMap<&str, &str> = set.split('\0').filter_map(|entry| entry.split_once('\n')).collect();
+        let has =
+            |name: &str, key| set.get(&*format!("filter.{name}.{key}")).is_some_and(|program| !program.is_empty());
+        let is_filter = |name: &String| has(name, "clean") || has(name, "process");
         // `<path>\0filter\0<value>\0`
         let values = listed.split(|byte| *byte == 0).skip(2).step_by(3).map(String::from_utf8_lossy);
-        let is_filter = |value: &str| !["unspecified", "unset", "set"].contains(&value);
-        Ok(values.map(|value| Some(value.into_owned()).filter(|value| is_filter(value))).collect())
+        Ok(values.map(|value| Some(value.into_owned()).filter(is_filter)).collect())
     }
 
     /// Passes each blob, named as git names objects (`<commit>:<path>`), to `take` in order; `None` if it is missing.

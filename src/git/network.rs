@@ -295,6 +295,14 @@ impl Repo {
         folders
     }
 
+    /// Whether a remote has this name. Git knows them from more places than settings.
+    pub(crate) fn has_remote(&self, name: &str) -> Result<bool, GitError> {
+        if self.config()?.text(&format!("remote.{name}.url"))?.is_some() {
+            return Ok(true);
+        }
+        Ok(Answer::of(self.git("remote").args(["get-url", "--push", "--", name]))?.is_success())
+    }
+
     /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.
     pub(crate) fn default_remote(&self) -> Result<String, GitError> {
         let config = self.config()?;
@@ -305,9 +313,8 @@ impl Repo {
         let branch = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
         let remote = branch.map(|branch| config.text(&format!("branch.{branch}.remote"))).transpose()?.flatten();
         // A branch may track a local one, whose remote is `.`, or an address.
-        let has_url = |remote: &str| Ok::<_, GitError>(config.text(&format!("remote.{remote}.url"))?.is_some());
         match remote {
-            Some(remote) if has_url(&remote)? => Ok(remote),
+            Some(remote) if self.has_remote(&remote)? => Ok(remote),
             _ => Ok("origin".to_owned()),
         }
     }

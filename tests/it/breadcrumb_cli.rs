@@ -432,6 +432,9 @@ fn resolve_decides_conflicts_as_the_merge_driver_does() {
     assert!(place.try_git(&["merge", "side"]).contains("CONFLICT"));
     assert!(place.trace(&["breadcrumb", "set", "api.x", "1"]).ends_with("[exit 2]\n"));
     let with_markers = place.read(STORE);
+    place.git(&["checkout", "--ours", STORE]);
+    assert!(place.trace(&["breadcrumb", "resolve"]).contains("has no conflicts"), "the user chose our version");
+    place.write(STORE, &with_markers);
     insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"
     resolved .synapse/breadcrumbs.jsonl; now `git add` it
     --- stderr

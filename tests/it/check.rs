@@ -99,9 +99,9 @@ fn check_reads_the_index_and_nothing_else() {
 
 #[test]
 fn a_file_that_is_stored_through_a_filter_is_not_judged_by_its_blob() {
-    let place = Playground::new();
+    let mut place = Playground::new();
     for (key, value) in [("clean", "base64"), ("smudge", "base64 -d"), ("required", "true")] {
-        place.git(&["config", &format!("filter.hidden.{key}"), value]);
+        place.git(&["config", "--global", &format!("filter.hidden.{key}"), value]);
     }
     place.write(".gitattributes", "*.jsonl filter=hidden merge=binary\n");
     place.write(STORE, line("api.a", "0", 0) + &line("api.b", "0", 0));
@@ -113,8 +113,17 @@ except it from the filter in `.gitattributes`
 files checked: 1, errors: 0, warnings: 1
 ";
     assert_eq!(place.trace(&["check", "--staged"]), warned);
+    // Attributes of the work tree do not tell how a blob was stored.
+    let attributes = place.read(".gitattributes");
+    place.write(".gitattributes", "");
+    assert_eq!(place.trace(&["check", "--staged"]), warned);
+    place.write(".gitattributes", &attributes);
     place.commit("base");
     assert_eq!(place.trace(&["check"]), warned);
+    place.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+    place.cd("bare.git");
+    assert_eq!(place.trace(&["check", "main"]), warned);
+    place.cd("repo");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "api.a"]), @"
     --- stderr
     error: cannot read the history of `.synapse/breadcrumbs.jsonl`: git stores it through the filter `hidden`
@@ -132,11 +141,16 @@ files checked: 1, errors: 0, warnings: 1
     insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"resolved .synapse/breadcrumbs.jsonl; now `git add` it");
     assert_eq!(place.read(STORE), line("api.a", "ours", 1) + &line("api.b", "theirs", 2));
     // What is a secret in the blob is one for everybody.
+    place.git(&["config", "filter.none.clean", "cat"]);
     place.write(".gitattributes", "*.jsonl filter=none\n");
     place.write(STORE, "rubbish ghp_".to_owned() + &"a1B2".repeat(9) + "\n");
     place.git(&["add", "-A"]);
     let found = place.trace(&["check", "--staged"]);
     assert!(found.contains(":1:9: secret: ") && found.contains("errors: 1, warnings: 1"), "{found}");
+    // Without a program, git stores the file itself.
+    place.git(&["config", "filter.none.clean", ""]);
+    let found = place.trace(&["check", "--staged"]);
+    assert!(found.contains(":1:1: ") && !found.contains("filtered") && found.contains("errors: 2"), "{found}");
 }
 
 #[test]

@@ -164,6 +164,14 @@ fn hooks_are_not_written_outside_of_the_work_tree() {
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         assert!(!repo.git_dir().join("hooks/pre-commit").exists());
     }
+    // A folder that `install` would create must not change the way.
+    let repo = with_link("hooks", "../outside");
+    fs::create_dir(repo.home().join("outside")).unwrap();
+    for path in ["missing/../hooks", "a/b/../../hooks"] {
+        repo.git(&["config", "core.hooksPath", path]);
+        assert!(cause(&repo, &["install"]).starts_with("`..` follows `"), "{path}");
+    }
+    assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
     // A tool that manages hooks calls this one.
     let repo = with_link("hooks/pre-commit.old", "../../other/.git/hooks/pre-commit");
     repo.git(&["init", "--quiet", "../other"]);
@@ -365,6 +373,17 @@ fn an_output_is_not_written_through_a_link_into_the_git_directory() {
             assert_eq!(cause(&repo, args), said, "git trace {args:?}");
         }
     }
+    assert!(cause(&repo, &["install", "--man", "out"]).ends_with("which enters a git directory\n"));
+    for args in [
+        &["view", "--all", "-o", "missing/../out/pages"][..],
+        &["export", "--all", "-o", "missing/../out/pages"],
+        &["export", "claude-code", "-o", "missing/../out/pages"],
+        &["install", "--man", "missing/../out/pages"],
+    ] {
+        let said = cause(&repo, args);
+        assert!(said.starts_with("`..` follows `") && said.ends_with("missing`, which is no folder\n"), "{said}");
+    }
+    assert!(!repo.git_dir().join("hooks/pages").exists() && !repo.git_dir().join("hooks/man1").exists());
     repo.text(&["crumb", "new", "a.crumb"]);
     for kind in ["crumb", "checkpoint"] {
         let said = prompt(

@@ -206,7 +206,7 @@ fn a_secret_outside_of_the_text_is_replaced_by_an_import_and_reported_by_a_commi
     assert!(ids[0] == ids[1] && ids[2] == ids[3] && ids[0] != ids[2], "{ids:?}");
     assert!(ids.iter().all(|id| id.starts_with("redacted-")), "{ids:?}");
     let lines = [
-        json!({ "text": "x", "meta": { &*one: 1, &*two: { &*three: "kept" } } }),
+        json!({ "text": "x", "meta": { &*one: 1, &*ids[0]: 2, &*two: { &*three: "kept" } } }),
         json!({ "op": "priority", "id": item, "priority": "pinned", "reason": format!("why {one}") }),
         json!({ "op": "append", "id": "00000000000000ab", "text": "y" }),
         json!({ "op": "delete", "id": "00000000000000ab", "reason": format!("why {one}"), "by": format!("{two} <a@b>") }),
@@ -218,9 +218,57 @@ fn a_secret_outside_of_the_text_is_replaced_by_an_import_and_reported_by_a_commi
     let stored = String::from_utf8_lossy(&objects.stdout);
     assert!(!stored.contains("ghp_"), "no secret is stored");
     assert!(stored.contains("why [redacted: a GitHub token]") && stored.contains("\"kept\""));
+    assert!(stored.contains(&format!("{}-2", ids[0])), "a replaced key replaces no other");
     for args in [["-s", &one], ["--name", &one], ["--meta", &format!("{one}=1")]] {
         let answer = repo.trace(&[&["commit", "-m", "x"], &args[..]].concat());
         let warnings = answer.lines().filter(|line| line.contains("holds what looks like a GitHub token"));
         assert_eq!(warnings.count(), 1, "{args:?}: {answer}");
+    }
+}
+
+#[test]
+fn a_value_that_only_its_name_shows_to_be_a_secret_is_found() {
+    let repo = TestRepo::new();
+    let item = repo.say("first");
+    let value = "hunterZ9x8Q7w6E5";
+    let set = format!("password={value}");
+    let nested = json!({ "text": "x", "meta": { "of": [{ "password": value }], "kept": "b" } }).to_string();
+    let quoted = json!({ "text": "x", "meta": { "password": "hunter\\Z9x8Q7w6E5" } }).to_string();
+    repo.git(&["config", "trace.secrets", "refuse"]);
+    let refs = repo.refs();
+    for (args, input) in [
+        (&["commit", "-m", "x", "--meta", &set][..], ""),
+        (&["commit", "-m", "x", "--set", &set], ""),
+        (&["edit", &item, "--meta", &set], ""),
+        (&["edit", &item, "--set", &set], ""),
+        (&["commit", "--batch"], &nested),
+        (&["import", "jsonl", "-"], &nested),
+        (&["import", "jsonl", "-"], &quoted),
+    ] {
+        let refused = repo.trace_with(args, input.as_bytes());
+        assert!(refused.contains("by its name") && !refused.contains(value), "{args:?} {input}: {refused}");
+    }
+    assert_eq!(repo.refs(), refs, "nothing was recorded");
+    repo.git(&["config", "trace.secrets", "redact"]);
+    repo.bytes_with(&["import", "jsonl", "-"], [nested, quoted].join("\n").as_bytes());
+    let exported = repo.lines(&["export"]);
+    let note = "[redacted: a secret by its name]";
+    assert_eq!(exported[1]["meta"], json!({ "of": [{ "password": note }], "kept": "b" }));
+    assert_eq!(exported[2]["meta"], json!({ "password": "[redacted: a password by its name]" }));
+}
+
+#[test]
+fn an_edit_removes_a_signature_with_a_secret_or_of_a_text_with_one() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "trace.secrets", "redact"]);
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    repo.text(&["commit", "-t", "reasoning", "-m", "think", "--set", "signature=abc"]);
+    for (text, signature, kept) in [
+        (format!("new {token}"), "abc2", None),
+        ("newer".to_owned(), &*token, None),
+        ("newest".to_owned(), "abc3", Some("abc3")),
+    ] {
+        repo.text(&["edit", "#0", "-m", &text, "--set", &format!("signature={signature}")]);
+        assert_eq!(repo.lines(&["export"]).last().unwrap()["signature"].as_str(), kept, "{text}");
     }
 }

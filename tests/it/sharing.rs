@@ -1178,15 +1178,24 @@ fn a_remote_that_mirrors_gets_traces_and_priorities() {
 fn a_branch_that_tracks_no_named_remote_does_not_change_the_default() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "a"]);
+    let key = format!("branch.{}.remote", team.git("ada", &["symbolic-ref", "--short", "HEAD"]).trim());
     for remote in [".", "https://example.com/fork.git"] {
-        team.git("ada", &["config", "branch.main.remote", remote]);
+        team.git("ada", &["config", &key, remote]);
         team.ok("ada", &["push"]);
         team.ok("ada", &["fetch"]);
         assert_eq!(team.ok("ada", &["pull"]), "main: up to date\n", "{remote}");
     }
     team.git("ada", &["remote", "rename", "origin", "hub"]);
-    team.git("ada", &["config", "branch.main.remote", "hub"]);
+    team.git("ada", &["config", &key, "hub"]);
     assert_eq!(team.ok("ada", &["push"]), "main: up to date\n");
+    // Git knows a remote that only has an address for pushing.
+    team.git("ada", &["clone", "--quiet", "--bare", "../shared.git", "../other.git"]);
+    team.git("ada", &["config", "remote.only.pushurl", "../other.git"]);
+    team.git("ada", &["config", &key, "only"]);
+    team.ok("ada", &["commit", "-m", "b"]);
+    team.ok("ada", &["push"]);
+    let tip = team.git("ada", &["rev-parse", "refs/traces/main"]);
+    assert!(team.git("ada", &["ls-remote", "../other.git", "refs/traces/main"]).starts_with(tip.trim()));
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
         checked[*index].findings = judge_breadcrumbs(&entries[*index], text, &declared, &settings, &earlier_keys, now);
     }
     checkpoint::judge(git, source, &settings, &entries, &checkpoints, &mut checked)?;
-    except_filtered(git, &entries, &mut checked)?;
+    except_filtered(git, source, &entries, &mut checked)?;
     other::judge(git, &settings, &others, &mut checked)?;
     Ok(checked)
 }
@@ -113,13 +113,17 @@ fn is_of_content(finding: &Finding) -> bool {
     !["secret", "secret-file", "unmerged", "missing"].contains(&finding.code)
 }
 
-/// Replaces what is wrong with the blobs of files that git stores through a filter, such as those of Git LFS. The filter need not be
-/// installed where this runs, and what it encrypts may contain anything.
-fn except_filtered(git: &Git, entries: &[Entry], checked: &mut [Checked]) -> Result<(), CheckError> {
+/// Replaces what is wrong with the blobs of files that git stores through a filter, such as those of Git LFS: what a filter encrypts may
+/// contain anything.
+fn except_filtered(git: &Git, source: &Source, entries: &[Entry], checked: &mut [Checked]) -> Result<(), CheckError> {
     let is_wrong = |at: &usize| checked[*at].findings.iter().any(is_of_content);
     let wrong: Vec<usize> = (0..entries.len()).filter(is_wrong).collect();
     let paths: Vec<&[u8]> = wrong.iter().map(|at| &*entries[*at].path).collect();
-    for (at, filter) in wrong.into_iter().zip(git.filters(&paths)?) {
+    let from = match source {
+        Source::Rev(rev) => format!("--source={rev}"),
+        Source::Staged => "--cached".to_owned(),
+    };
+    for (at, filter) in wrong.into_iter().zip(git.filters(&paths, Some(&from))?) {
         let Some(filter) = filter else { continue };
         let findings = &mut checked[at].findings;
         findings.retain(|finding| !is_of_content(finding));

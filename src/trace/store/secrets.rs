@@ -67,10 +67,15 @@ impl Trace<'_> {
     ) -> Result<(), TraceError> {
         let scanner = SecretScanner::new(self.repo(), Policy::Warn);
         let mut scan = Scan::new(&scanner);
-        scan.body(body)?;
-        for (_, value) in fields {
+        let is_unsigned = scan.body(body)?;
+        for (field, value) in fields {
             match value {
-                Value::String(text) => drop(scan.field(text)?),
+                Value::String(text) if field == "signature" => {
+                    if is_unsigned | scan.redacted(text.as_bytes())?.is_some() {
+                        *value = Value::Null;
+                    }
+                }
+                Value::String(text) => scan.named_field(field, text)?,
                 value => scan.value(value)?,
             }
         }
@@ -196,8 +201,7 @@ impl<'s> Scan<'s> {
         }
         self.members(meta)?;
         for (key, value) in unknown {
-            self.field(key)?;
-            self.field(value)?;
+            self.named_field(key, value)?;
         }
         Ok(())
     }
@@ -207,9 +211,17 @@ impl<'s> Scan<'s> {
     fn field(&mut self, text: &mut String) -> Result<bool, TraceError> {
         let is_changed = self.redacted(text.as_bytes())?.is_some();
         if is_changed {
-            *text = format!("redacted-{}", Fingerprint::of(text.as_bytes()));
+            *text = replacement(text);
         }
         Ok(is_changed)
+    }
+
+    /// Scans a field that this version does not know, and its name.
+    fn named_field(&mut self, name: &mut String, text: &mut String) -> Result<(), TraceError> {
+        if self.redacted_named(name, text)?.is_some() {
+            *text = replacement(text);
+        }
+        self.field(name).map(drop)
     }
 
     fn value(&mut self, value: &mut Value) -> Result<(), TraceError> {
@@ -222,7 +234,12 @@ impl<'s> Scan<'s> {
     }
 
     fn members(&mut self, members: &mut Map<String, Value>) -> Result<(), TraceError> {
-        members.values_mut().try_for_each(|value| self.value(value))?;
+        for (key, value) in members.iter_mut() {
+            match value {
+                Value::String(text) => *text = self.redacted_named(key, text)?.unwrap_or_else(|| std::mem::take(text)),
+                value => self.value(value)?,
+            }
+        }
         let mut renamed = Vec::new();
         for key in members.keys() {
             let mut new = key.clone();
@@ -232,9 +249,29 @@ impl<'s> Scan<'s> {
         }
         for (old, new) in renamed {
             let value = members.remove(&old).unwrap_or_default();
-            members.insert(new, value);
+            let mut free = new;
+            while members.contains_key(&free) {
+                free.push_str("-2");
+            }
+            members.insert(free, value);
         }
         Ok(())
+    }
+
+    /// As [`Self::redacted`], for the value of a key, which may show what it is.
+    fn redacted_named(&mut self, key: &str, text: &str) -> Result<Option<String>, TraceError> {
+        let found_before = self.found.len();
+        let clean = self.redacted(text.as_bytes())?;
+        if self.found.len() > found_before {
+            return Ok(clean.map(|clean| String::from_utf8_lossy(&clean).into_owned()));
+        }
+        let [key, value] = [key, text].map(|text| Value::from(text).to_string());
+        let pair = format!("{key}: {value}");
+        let start = pair.len() - value.len();
+        // The key is scanned apart.
+        let clean = self.redacted_from(start, pair.as_bytes())?;
+        let value = clean.as_ref().map(|clean| clean.get(start..).unwrap_or_default());
+        Ok(value.map(|value| serde_json::from_slice(value).unwrap_or_else(|_| String::from_utf8_lossy(value).into())))
     }
 
     fn text(&mut self, text: &mut String) -> Result<(), TraceError> {
@@ -246,7 +283,13 @@ impl<'s> Scan<'s> {
 
     /// The text without its secrets, if the policy is to remove them and it has some.
     fn redacted(&mut self, text: &[u8]) -> Result<Option<Vec<u8>>, TraceError> {
-        let secrets = secrets::find(text);
+        self.redacted_from(0, text)
+    }
+
+    /// The same, for secrets that start at `start` or later.
+    fn redacted_from(&mut self, start: usize, text: &[u8]) -> Result<Option<Vec<u8>>, TraceError> {
+        let mut secrets = secrets::find(text);
+        secrets.retain(|secret| secret.span.start >= start);
         if secrets.is_empty() {
             return Ok(None);
         }
@@ -266,4 +309,9 @@ impl<'s> Scan<'s> {
         }));
         Ok((*policy == Policy::Redact && !secrets.is_empty()).then(|| secrets::redact(text, &secrets)))
     }
+}
+
+/// What replaces a field or a key with a secret.
+fn replacement(text: &str) -> String {
+    format!("redacted-{}", Fingerprint::of(text.as_bytes()))
 }

@@ -320,3 +320,28 @@ fn a_head_that_names_no_trace_is_refused_until_another_trace_is_chosen() {
         repo.text(&["status"]);
     }
 }
+
+#[test]
+fn an_undo_of_a_priority_whose_state_is_lost_names_the_operation_and_older_ones() {
+    let repo = TestRepo::classic(&[]);
+    for text in ["one", "two"] {
+        repo.say(text);
+    }
+    repo.text(&["pin", "#0"]);
+    repo.text(&["pin", "#1"]);
+    fs::remove_file(loose(&repo, RECORD)).unwrap();
+    for _ in 0..2 {
+        found(&repo, &["--repair"]);
+    }
+    assert_eq!(found(&repo, &[]).0, Some(0));
+    let mut said = repo.trace(&["undo"]);
+    if !said.contains("error: ") {
+        said = repo.trace(&["undo"]);
+    }
+    assert!(said.contains(&format!("the state of `{RECORD}` from before it is damaged")), "{said}");
+    assert!(said.contains("hint: `git trace undo --list` lists earlier operations; name one to undo it"), "{said}");
+    let listed = repo.text(&["--trace", "main", "undo", "--list"]);
+    let commit = listed.lines().find(|line| line.contains("commit")).unwrap();
+    let id = commit.split_whitespace().next().unwrap();
+    repo.text(&["undo", id]);
+}

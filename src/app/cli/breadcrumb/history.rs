@@ -32,7 +32,7 @@ impl HistoryArgs {
         if path.as_os_str().as_encoded_bytes().contains(&b'\n') {
             bail!("cannot read the history of `{}`: its path contains a line break", Plain(&path.to_string_lossy()));
         }
-        if let [Some(filter)] = &*context.git.filters(&[path.as_os_str().as_encoded_bytes()])? {
+        if let [Some(filter)] = &*context.git.filters(&[path.as_os_str().as_encoded_bytes()], None)? {
             let path = Plain(&path.to_string_lossy()).to_string();
             let message = format!("cannot read the history of `{path}`: git stores it through the filter `{filter}`");
             let hint = format!("`git cat-file --filters REV:{}` prints a version of the file", shell_word(&path));

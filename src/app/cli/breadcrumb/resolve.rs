@@ -80,6 +80,7 @@ fn stages(git: &Git, path: &Path) -> Result<Option<Stages>> {
             _ => &mut stages.theirs,
         };
         *version = Some(git.run(&["cat-file", "--filters", &format!("--path={path}"), oid])?);
+        stages.is_filtered = git.filters(&[path.as_bytes()], None)? != [None];
     }
     Ok((!text.is_empty()).then_some(stages))
 }

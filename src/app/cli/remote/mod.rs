@@ -104,7 +104,7 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String
         bail!("invalid name of a remote: `{}`", escaped(&remote));
     }
     // The result of the last push or fetch is stored under the remote's name, so an address is not enough.
-    if repo.config()?.text(&format!("remote.{remote}.url"))?.is_none() {
+    if !repo.has_remote(&remote)? {
         let is_trace = remote.parse().is_ok_and(|name| matches!(Tip::find(repo, &name), Ok(Some(_))));
         let hint = if is_trace {
             format!("that is a trace; name the remote before it: `origin {}`", shell_word(&remote))

@@ -37,6 +37,8 @@ pub(crate) struct Stages {
     pub base: Option<Vec<u8>>,
     pub ours: Option<Vec<u8>>,
     pub theirs: Option<Vec<u8>>,
+    /// Whether git stores the file through a filter. It leaves our version of such a file, without markers.
+    pub is_filtered: bool,
 }
 
 /// Resolves the conflicts in a file, and writes it if that changes it. After an error the file is unchanged.
@@ -56,8 +58,9 @@ pub(crate) fn resolve_file(path: &Path, stages: Option<&Stages>, markers: &Marke
             let (ours, theirs) = ours_and_theirs?;
             Some(merge(MergeInput { base: base.unwrap_or_default(), ours, theirs }).into_owned())
         };
-        // Git leaves our version if it merges no text, as for a file that is stored through a filter.
-        let is_ours = ours_and_theirs.is_some_and(|(ours, _)| *ours == seen.text);
+        // The user may have chosen ours of another file.
+        let is_filtered = stages.is_some_and(|stages| stages.is_filtered);
+        let is_ours = is_filtered && ours_and_theirs.is_some_and(|(ours, _)| *ours == seen.text);
         let merged = match again().filter(|_| is_ours) {
             Some(merged) => merged,
             None => resolve(&seen.text, base, markers.size).or_else(|source| match again() {

@@ -159,9 +159,13 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
         }
         if made.refname == RECORD
             && let (old, Some(new)) = ends(repo, operation, made)?
-            && priority::changed(repo, old, new)?.iter().any(|item| items.contains(item))
         {
-            return Ok(true);
+            match priority::changed(repo, old, new) {
+                Ok(changed) if !changed.iter().any(|item| items.contains(item)) => {}
+                // It may be about any item. An undo names the operation.
+                Err(TraceError::Git(source)) if source.is_damage() => return Ok(true),
+                changed => return changed.map(|_| true),
+            }
         }
     }
     Ok(false)
@@ -324,20 +328,15 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
             return Err(moved_since(repo, operation, &made, seen)?);
         }
         if let Some(old) = old {
-            read_state(repo, old).map_err(|source| {
-                if !source.is_damage() {
-                    return source.into();
-                }
-                let (operation, command) = (operation.id.clone(), operation.command.clone());
-                TraceError::DamagedState { operation, command, refname: refname.to_owned(), source: Box::new(source) }
-            })?;
+            read_state(repo, old).map_err(|source| damaged_state(source.into(), operation, refname))?;
         }
         plan.refs.push((lock, new, old));
     }
     refuse_to_delete_elsewhere(repo, &plan)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
-        plan.priorities = priority::opposing(repo, signature, &records, operations[0])?;
+        plan.priorities = priority::opposing(repo, signature, &records, operations[0])
+            .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
     if let ([], [], [], Some(operation)) =
         (plan.refs.as_slice(), plan.heads.as_slice(), plan.priorities.as_slice(), operations.first())
@@ -350,6 +349,17 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
 /// Whether an undo can go back to a commit: the commit and the list of its items can be read.
 pub(crate) fn can_return_to(repo: &Repo, oid: Oid) -> bool {
     read_state(repo, oid).is_ok()
+}
+
+/// An error that names the operation, and thereby leads to older ones, if an object of a state is missing or damaged.
+fn damaged_state(error: TraceError, operation: &Operation, refname: &str) -> TraceError {
+    match error {
+        TraceError::Git(source) if source.is_damage() => {
+            let (operation, command) = (operation.id.clone(), operation.command.clone());
+            TraceError::DamagedState { operation, command, refname: refname.to_owned(), source: Box::new(source) }
+        }
+        error => error,
+    }
 }
 
 fn read_state(repo: &Repo, oid: Oid) -> Result<(), GitError> {
