@@ -1401,7 +1401,7 @@ fn an_address_that_cannot_be_reached_stops_no_other() {
     repo.git(&["remote", "add", "gone", "../nothere.git"]);
     repo.say(SECRET);
     let output = repo.run(&["purge", "--text", "-", "--push", "gone", "--yes"], SECRET.as_bytes());
-    assert_eq!(output.status.code(), Some(1), "{}", repo.exact(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", repo.exact(&output));
     check(&repo);
 }
 

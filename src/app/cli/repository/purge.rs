@@ -116,7 +116,9 @@ impl PurgeArgs {
         for target in targets {
             match plan_replacement(repo, target, plan.as_ref().map(Plan::objects), &found) {
                 Ok(planned) => {
-                    planned.iter().for_each(|pushed| report(context, target, pushed));
+                    for pushed in &planned {
+                        report(context, target, pushed);
+                    }
                     there.extend(planned);
                 }
                 Err(error) => failed = failed.or(Some(error)),
