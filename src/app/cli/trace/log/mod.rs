@@ -164,8 +164,10 @@ impl LogArgs {
         let Some((from, to)) = spec.split_once("..") else {
             let error = match spec.parse().map_err(Error::from).and_then(|name| context.current(Some(&name))) {
                 Ok((repo, name, tip)) => {
-                    // A remote may call its traces anything.
-                    state(repo, &name, spec)?;
+                    // A remote may call its traces anything. No part of a name has another meaning.
+                    if name.as_str() == spec.as_str() {
+                        state(repo, &name, spec)?;
+                    }
                     return Ok(of(name, tip));
                 }
                 Err(error) => error,
