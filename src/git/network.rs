@@ -20,7 +20,7 @@ pub(crate) struct PushedRef {
     pub(crate) refname: String,
     pub(crate) fate: PushFate,
     pub(crate) summary: String,
-    /// The address that answered, as [`shown_address`]; `None` if the name of the remote tells it.
+    /// The address that answered, as [`shown_address`]; `None` for the one that git fetches from.
     pub(crate) address: Option<String>,
 }
 
@@ -95,7 +95,7 @@ const CONNECTION: [&str; 6] = ["receivepack", "uploadpack", "proxy", "proxyAuthM
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
 const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
 
-/// What git and its servers answer if another push interferes. A hook's own words, such as "blocked", are final.
+/// The answers of git and its servers if another push interferes. A hook's own words, such as "blocked", are final.
 const CONTENDED: [&str; 4] = ["cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value"];
 
 /// Settings such as `push.followTags` must not push anything else.

@@ -73,7 +73,7 @@ pub(super) enum PartContent<'m> {
 }
 
 impl PartContent<'_> {
-    /// What it is, apart from its text.
+    /// The kind, and the call that it belongs to.
     pub(super) fn kind(&self) -> (Discriminant<Self>, Option<(&str, &str)>) {
         let call = match self {
             Self::Call { id, name, .. } | Self::Result { id, name, .. } => Some((id.as_ref(), name.as_ref())),

@@ -327,7 +327,7 @@ impl Diagnostic for TraceError {
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, is_signed: true, .. } => return Some(format!("`git verify-commit {oid}` says why")),
             Self::Unsigned { .. } => {
-                "it is not signed: whoever pushed it can set `trace.sign`, and push another change of it"
+                "it is not signed: anyone who can push there can set `trace.sign`, and push another change of it"
             }
             Self::BadSubject => "without -s, the subject is a preview of the content",
             Self::DamagedRecord { .. } => "`git trace fsck --repair` removes the line; the record's history keeps it",

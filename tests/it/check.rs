@@ -113,7 +113,7 @@ except it from the filter in `.gitattributes`
 files checked: 1, errors: 0, warnings: 1
 ";
     assert_eq!(place.trace(&["check", "--staged"]), warned);
-    // Attributes of the work tree do not tell how a blob was stored.
+    // The attributes that the blob was stored with count, not those of the work tree.
     let attributes = place.read(".gitattributes");
     place.write(".gitattributes", "");
     assert_eq!(place.trace(&["check", "--staged"]), warned);
@@ -140,7 +140,7 @@ files checked: 1, errors: 0, warnings: 1
     assert!(place.try_git(&["merge", "side"]).contains("CONFLICT"));
     insta::assert_snapshot!(place.trace(&["breadcrumb", "resolve"]), @"resolved .synapse/breadcrumbs.jsonl; now `git add` it");
     assert_eq!(place.read(STORE), line("api.a", "ours", 1) + &line("api.b", "theirs", 2));
-    // What is a secret in the blob is one for everybody.
+    // Everybody can read a secret in the blob.
     place.git(&["config", "filter.none.clean", "cat"]);
     place.write(".gitattributes", "*.jsonl filter=none\n");
     place.write(STORE, "rubbish ghp_".to_owned() + &"a1B2".repeat(9) + "\n");

@@ -1547,7 +1547,7 @@ fn refs_that_a_mirror_copied_to_the_remote_are_purged_there() {
     let (status, said) = purge_at_origin(&repo, &["--yes"]);
     assert!(!is_at(&repo, "origin.git"), "{status:?} {said}");
     assert_eq!(status, Some(0), "{said}");
-    // What a purge fetches for an earlier one does not stay, either.
+    // Refs that a purge fetches for an earlier one do not stay, either.
     repo.git(&["remote", "add", "second", "../second.git"]);
     repo.text(&["purge", "--push", "second", "--yes"]);
     assert!(!is_at(&repo, "second.git"));

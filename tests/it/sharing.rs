@@ -1093,7 +1093,7 @@ fn a_push_to_an_address_that_a_setting_replaces_contains_no_other_reasons() {
 #[test]
 fn priorities_go_only_where_git_pushes() {
     for (push, rules, hubs) in [
-        // A rule for pushes does not count for a `pushurl`.
+        // A `pushurl` is exempt from rules for pushes.
         (vec!["b.git", "shared.git"], vec![("c.git", "pushInsteadOf", "b.git")], ["b.git", "shared.git"]),
         // Git replaces an address once.
         (

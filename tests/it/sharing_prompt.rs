@@ -710,7 +710,7 @@ fn a_merge_by_mcp_lists_what_a_merge_lists_and_needs_a_signature() {
     assert!(said.contains(r#"\"edited\":[0]"#) || said.contains(r#""edited":[0]"#), "{said}");
 }
 
-/// What a pull by Bob lists after Ada imported and pushed `earlier`, and after she then did what `change` does.
+/// The lines of a pull by Bob after Ada imported and pushed `earlier`, and after she then did what `change` does.
 fn listed_after(earlier: &[Value], change: impl FnOnce(&Team)) -> String {
     let team = Team::new();
     import(&team, earlier);

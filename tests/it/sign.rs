@@ -287,7 +287,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     main: up to date
     --- stderr
     error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
-    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
+    hint: it is not signed: anyone who can push there can set `trace.sign`, and push another change of it
     [exit 1]
     ");
     assert_eq!(refs(), before);
@@ -297,7 +297,7 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     --- stderr
     the default remote is `origin`; `git config trace.contextRemote NAME` sets another default for traces
     error: the remote's history of priorities has no valid signature, which `trace.requireSigned` demands
-    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
+    hint: it is not signed: anyone who can push there can set `trace.sign`, and push another change of it
     [exit 1]
     ");
 
@@ -308,13 +308,13 @@ fn signed_traces_and_priorities_are_pulled_and_unsigned_ones_are_refused() {
     insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
     --- stderr
     error: `origin/main` has no valid signature, which `trace.requireSigned` demands
-    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
+    hint: it is not signed: anyone who can push there can set `trace.sign`, and push another change of it
     [exit 1]
     ");
     insta::assert_snapshot!(trace_in(&repo, "bob", &["merge", "origin/main"]), @"
     --- stderr
     error: `origin/main` has no valid signature, which `trace.requireSigned` demands
-    hint: it is not signed: whoever pushed it can set `trace.sign`, and push another change of it
+    hint: it is not signed: anyone who can push there can set `trace.sign`, and push another change of it
     [exit 1]
     ");
     assert_eq!(refs(), before);

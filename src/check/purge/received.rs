@@ -27,7 +27,7 @@ use super::verify::Verifier;
 use crate::git::{BACKUP_REFS, Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::priority::HISTORY;
 use crate::trace::store::signature::Signature;
@@ -109,7 +109,7 @@ pub(super) fn find_unapplied(
     }
     let mut survey = Survey::new(repo, tombstones);
     survey.missing = Missing::Replace;
-    for prefix in [TRACES, FORWARD_CRUMBS, "refs/trace-remotes/", BACKUP_REFS] {
+    for prefix in [TRACES, FORWARD_CRUMBS, REMOTES, BACKUP_REFS] {
         for (_, tip) in repo.list_refs(prefix)? {
             match survey.history(tip, None) {
                 Err(TraceError::Git(error)) if error.is_damage() => {}

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::git::{Ident, LogLine, Oid, RefUpdate, Repo};
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{REMOTES, TRACES};
 use crate::trace::model::trailers::Total;
 use crate::trace::model::tree;
 use crate::trace::store::foreign::refuse_state;
@@ -212,7 +212,7 @@ fn is_elsewhere(repo: &Repo, name: &TraceName, tip: Oid, current: &TraceName) ->
 /// Whether a remote's trace of the same name contains a commit, as far as it is known here.
 fn is_pushed(repo: &Repo, name: &TraceName, tip: Oid) -> Result<bool, TraceError> {
     let suffix = format!("/{name}");
-    for (refname, other) in repo.list_refs("refs/trace-remotes/")? {
+    for (refname, other) in repo.list_refs(REMOTES)? {
         if refname.ends_with(&suffix) && repo.is_ancestor(tip, other)? {
             return Ok(true);
         }

@@ -7,7 +7,7 @@ use super::commit::{has_required_signature, unsigned};
 use super::tombstone::Tombstones;
 use super::walk::changes_of;
 use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{REMOTES, TRACES};
 use crate::trace::model::tree::{self, CAPACITY};
 use crate::trace::{ItemEntry, Tip, TraceError};
 
@@ -102,7 +102,7 @@ pub(crate) fn require_signed_if_foreign(
     if has_required_signature(repo, oid)? || !is_foreign(repo, oid, None)? {
         return Ok(());
     }
-    for (_, tip) in repo.list_refs("refs/trace-remotes/")? {
+    for (_, tip) in repo.list_refs(REMOTES)? {
         // `fsck` reports damaged tips.
         if repo.is_ancestor(oid, tip).unwrap_or(false) && has_required_signature(repo, tip)? {
             return Ok(());

@@ -14,7 +14,7 @@ use crate::base::time::Time;
 use crate::base::when::When;
 use crate::git::{Oid, Repo};
 use crate::trace::model::item_spec::{ItemName, ItemSpec};
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{REMOTES, TRACES};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError, TraceName, View};
 
@@ -22,9 +22,6 @@ const CANDIDATES: usize = 10;
 
 /// As in git, a smaller number after `@` is not a time.
 const LEAST_EPOCH: u64 = 100_000_000;
-
-/// The namespace of the traces of remotes, as last fetched.
-const REMOTES: &str = "refs/trace-remotes/";
 
 /// Resolves names of items in a trace at one of its commits.
 pub(crate) struct Resolver<'r> {

@@ -62,7 +62,7 @@ fn path(repo: &Repo, remote: &str) -> PathBuf {
     repo.common_dir().join("trace").join("cache").join("remotes").join(file)
 }
 
-/// Leaves out the address that git fetches from in answers: the remote's name tells it.
+/// Leaves out the address that git fetches from in answers, which name the remote.
 pub(super) fn leave_out_fetched(repo: &Repo, remote: &str, answers: &mut [PushedRef]) -> Result<(), GitError> {
     let fetched = fetch_address(repo, remote)?.map(|address| shown_address(&address));
     for answer in answers {
@@ -108,6 +108,13 @@ impl Target {
 /// Where pushes to a remote go. Each of several addresses may have another state. The one that fetches come from is the last, so that
 /// the remote-tracking ref has its state afterwards.
 pub(super) fn targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceError> {
+    let mut targets = all_targets(repo, remote)?;
+    targets.retain(|target| !target.is_fetched_only);
+    Ok(targets)
+}
+
+/// As [`targets`], with the address from which git only fetches, if there is one.
+pub(crate) fn all_targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceError> {
     let from = fetch_address(repo, remote)?;
     let mut to = repo.addresses(remote, true)?;
     to.sort_by_key(|address| from.as_ref() == Some(address));
@@ -118,17 +125,12 @@ pub(super) fn targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceErr
         fetch: (!is_single || from.as_ref() != Some(&address)).then_some(address),
         is_fetched_only: false,
     };
-    Ok(to.into_iter().map(target).collect())
-}
-
-/// All addresses of a remote, also that from which git only fetches.
-pub(crate) fn all_targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, TraceError> {
-    let mut all = targets(repo, remote)?;
-    let from = fetch_address(repo, remote)?;
-    if let Some(from) = from
-        && !repo.addresses(remote, true)?.contains(&from)
-    {
-        all.push(Target { remote: remote.to_owned(), push: None, fetch: Some(from), is_fetched_only: true });
-    }
-    Ok(all)
+    let fetched_only = from.clone().filter(|from| !to.contains(from));
+    let fetched_only = fetched_only.map(|address| Target {
+        remote: remote.to_owned(),
+        push: None,
+        fetch: Some(address),
+        is_fetched_only: true,
+    });
+    Ok(to.into_iter().map(target).chain(fetched_only).collect())
 }

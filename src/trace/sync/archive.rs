@@ -13,6 +13,7 @@ use super::push::{Request, push};
 use super::{Arrival, Arrivals, MANY, arrivals, fetch, fetched_tombstones, pull, refuse_fetched, tracking_ref};
 use crate::git::{BACKUP_REFS, GitError, LogLine, Oid, Operation, PushedRef, Repo};
 use crate::trace::change::merge::{FastForward, Settlement};
+use crate::trace::model::name::REMOTES;
 use crate::trace::store::archived::{self, Archived};
 use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::signature::Signature;
@@ -121,7 +122,7 @@ fn listed(
 fn delete(repo: &Repo, held: &[Archived]) -> Result<(Vec<TraceName>, Vec<(String, Oid)>), TraceError> {
     let operations = repo.operations()?;
     let listed: HashMap<String, Oid> =
-        repo.list_refs("refs/trace-remotes/")?.into_iter().chain(repo.list_refs(BACKUP_REFS)?).collect();
+        repo.list_refs(REMOTES)?.into_iter().chain(repo.list_refs(BACKUP_REFS)?).collect();
     let remotes: HashSet<String> = remotes(repo)?;
     let backups = backups(repo, &operations, held);
     let refs_of = |one: &Archived| {
@@ -192,7 +193,7 @@ fn backups(repo: &Repo, operations: &[Operation], held: &[Archived]) -> HashMap<
         let oids = values.filter_map(|value| Oid::parse(value, repo.object_format()));
         match names.get(&moved.refname) {
             Some(name) => found.entry((*name).clone()).or_default().extend(oids),
-            None if moved.refname.starts_with("refs/trace-remotes/") => {}
+            None if moved.refname.starts_with(REMOTES) => {}
             None => others.extend(oids),
         }
     }

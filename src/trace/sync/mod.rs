@@ -33,13 +33,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::model::name::TRACES;
 use crate::git::{Oid, Repo};
+use crate::trace::model::name::REMOTES;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The ref of a trace as last fetched; `name` may be a glob.
 pub(crate) fn tracking_ref(remote: &str, name: &str) -> String {
-    format!("refs/trace-remotes/{remote}/{name}")
+    format!("{REMOTES}{remote}/{name}")
 }
 
 /// The ref of a trace or of the forward crumbs of an agent as last fetched.

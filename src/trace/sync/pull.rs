@@ -9,7 +9,7 @@ use super::{is_private, items_of, matches, tracking_ref, tracking_ref_of};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
-use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
@@ -229,7 +229,7 @@ pub(crate) fn pull(
 pub(crate) fn published_elsewhere(repo: &Repo, remote: &str, name: &TraceName) -> Result<HashSet<ItemId>, TraceError> {
     let (own, ending) = (tracking_ref_of(remote, name), format!("/{name}"));
     let mut items = HashSet::new();
-    for (refname, tip) in repo.list_refs("refs/trace-remotes/")? {
+    for (refname, tip) in repo.list_refs(REMOTES)? {
         // `fsck` reports damaged tips.
         if refname != own
             && refname.ends_with(&ending)

@@ -12,7 +12,7 @@ use crate::trace::model::tree;
 use crate::trace::store::line_history::LineFormat;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{Fate, HISTORY, RECEIVED, Tombstones};
+use crate::trace::store::tombstone::{Fate, HISTORY, Purge, RECEIVED, Tombstones};
 use crate::trace::{Tip, TraceError, TraceName};
 
 /// The files of archives of crumb files, as far as it matters here: `lines/3f/9a1c2e7b10d4e5`.
@@ -92,18 +92,9 @@ fn refuse(
     for Fetched { refname, tip, name, local, lines } in fetched_refs(repo, remote)?.into_iter().filter(is_checked) {
         let known = local.map(|local| repo.find_ref(&local)).transpose()?.flatten();
         let known = known.filter(|known| repo.read_commit(*known).is_ok());
-        let found = match lines {
-            None => tombstones.in_history(repo, tip, known)?,
-            Some(_) => tombstones.in_lines(repo, tip, known)?,
-        };
-        if let Some((_, purge)) = found.first() {
+        if let Some((purge, purged)) = find_purged(repo, &tombstones, (tip, known), lines)? {
             refused.push((name, purge.to_string()));
-            // A later commit need not have its own tombstone, and would lack files.
-            let all = found.iter().map(|(oid, _)| *oid).chain(repo.commits_beyond(tip, known)?);
-            objects.extend(all.filter(|oid| match lines {
-                None => !is_of_code(repo, *oid),
-                Some(format) => format.is_of(repo, *oid),
-            }));
+            objects.extend(purged);
             refnames.push(refname);
         }
     }
@@ -113,6 +104,28 @@ fn refuse(
     repo.delete_refs(refnames.iter().map(String::as_str))?;
     drop_objects(repo, objects)?;
     Ok(refused)
+}
+
+/// A purge of something in a history that was fetched, beyond that of `known`, and all objects to remove because of it. `lines` is the
+/// format of a history of lines.
+pub(super) fn find_purged<'t>(
+    repo: &Repo,
+    tombstones: &'t Tombstones,
+    (tip, known): (Oid, Option<Oid>),
+    lines: Option<LineFormat>,
+) -> Result<Option<(&'t Purge, Vec<Oid>)>, TraceError> {
+    let found = match lines {
+        None => tombstones.in_history(repo, tip, known)?,
+        Some(_) => tombstones.in_lines(repo, tip, known)?,
+    };
+    let Some((_, purge)) = found.first() else { return Ok(None) };
+    // A later commit need not have its own tombstone, and would lack files.
+    let all = found.iter().map(|(oid, _)| *oid).chain(repo.commits_beyond(tip, known)?);
+    let is_removed = |oid: &Oid| match lines {
+        None => !is_of_code(repo, *oid),
+        Some(format) => format.is_of(repo, *oid),
+    };
+    Ok(Some((purge, all.filter(is_removed).collect())))
 }
 
 /// Removes purged objects that were fetched. A remote may have tombstones for anything: an object that is still needed here stays. Those
@@ -189,8 +202,8 @@ struct Purged {
 }
 
 /// The refs of git-trace at an address whose tips were purged, or are `planned` to be, each with its replacement. Other refs that lead to
-/// something purged are returned as refused, or as behind if a fetch helps, and so are those of git-trace to what is not its own: to
-/// anything but a commit, and to a commit that leads to one of `found`.
+/// something purged are returned as refused, or as behind if a fetch helps. Refused, too, are refs of git-trace to anything but a commit,
+/// and to a commit of the code that leads to one of `found`.
 fn purged_there(
     repo: &Repo,
     target: &Target,

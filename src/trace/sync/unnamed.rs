@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::is_private;
 use super::lines::fetched_ref;
-use super::purged::{ARCHIVED, drop_objects, is_of_code, is_ours};
+use super::purged::{ARCHIVED, drop_objects, find_purged, is_ours};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::priority;
@@ -69,19 +69,9 @@ pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<Stri
     if let Some(tombstones) = Tombstones::find(repo)? {
         for (_, tip) in &new {
             let format = [priority::HISTORY.format, ARCHIVED].into_iter().find(|format| format.is_of(repo, *tip));
-            let found = match format {
-                None => tombstones.in_history(repo, *tip, None),
-                Some(_) => tombstones.in_lines(repo, *tip, None),
-            };
             // A remote may have any history. One that is damaged needs no removal to be unreachable.
-            if let Ok(found) = found
-                && !found.is_empty()
-            {
-                let all = found.into_iter().map(|(oid, _)| oid).chain(repo.commits_beyond(*tip, None)?);
-                objects.extend(all.filter(|oid| match format {
-                    None => !is_of_code(repo, *oid),
-                    Some(format) => format.is_of(repo, *oid),
-                }));
+            if let Ok(Some((_, purged))) = find_purged(repo, &tombstones, (*tip, None), format) {
+                objects.extend(purged);
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::git::{Oid, Repo};
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{REMOTES, TRACES};
 use crate::trace::store::head;
 use crate::trace::{Op, Time, Tip, TraceError, TraceName};
 use crate::transcript::format::Format;
@@ -38,7 +38,7 @@ pub(crate) fn expired(repo: &Repo, before: Time) -> Result<Vec<Expired>, TraceEr
             }
         }
     }
-    let pushed = repo.list_refs("refs/trace-remotes/")?;
+    let pushed = repo.list_refs(REMOTES)?;
     let mut by_name: HashMap<&str, Vec<Oid>> = HashMap::new();
     for (refname, oid) in &pushed {
         // The name of a remote may have slashes, too.

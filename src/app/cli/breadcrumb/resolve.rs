@@ -80,7 +80,8 @@ fn stages(git: &Git, path: &Path) -> Result<Option<Stages>> {
             _ => &mut stages.theirs,
         };
         *version = Some(git.run(&["cat-file", "--filters", &format!("--path={path}"), oid])?);
-        stages.is_filtered = git.filters(&[path.as_bytes()], None)? != [None];
     }
-    Ok((!text.is_empty()).then_some(stages))
+    let Some((_, path)) = text.split_terminator('\0').find_map(|entry| entry.split_once('\t')) else { return Ok(None) };
+    stages.is_filtered = git.filters(&[path.as_bytes()], None)? != [None];
+    Ok(Some(stages))
 }

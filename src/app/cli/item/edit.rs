@@ -85,7 +85,7 @@ impl EditArgs {
         let patch = Patch { body, fields, subject: self.subject.clone(), reason: self.reason.clone(), made_of };
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&name)?.with_budget(self.budget.policy(context)?).with_warnings(&warn);
-        // The user's editor needs no guard: the item's file tells whether it was purged.
+        // The user's editor needs no guard: a purge of the item would have changed its file.
         let _no_purge = if is_shown { None } else { Some(purges.hold(repo)?) };
         let edited = trace.edit(slot.id, patch).map_err(|error| match error {
             TraceError::Schema(SchemaError::NoSuchField { ref field, .. }) => {

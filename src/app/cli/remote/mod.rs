@@ -16,6 +16,7 @@ use crate::base::escape::shell_word;
 use crate::check::purge::refuse_independent;
 use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
+use crate::trace::model::name::REMOTES;
 use crate::trace::store::tombstone;
 use crate::trace::sync::{
     Arrivals, Delivery, Request, arrivals, complete_removal, fetch, follow, is_private, named, push, refuse_fetched,
@@ -309,14 +310,13 @@ impl RemoteArgs {
             return writeln!(context.ui, "`git fetch {}` {what} its traces along", shell_word(remote));
         }
         self.nul.apply(context);
-        let prefix = "refs/trace-remotes/";
-        let wanted = self.remote.as_ref().map(|remote| format!("{prefix}{remote}/"));
-        let found = context.repo()?.list_refs(wanted.as_deref().unwrap_or(prefix))?;
+        let wanted = self.remote.as_ref().map(|remote| format!("{REMOTES}{remote}/"));
+        let found = context.repo()?.list_refs(wanted.as_deref().unwrap_or(REMOTES))?;
         if found.is_empty() {
             context.ui.note("no trace of a remote is known here: `git trace fetch REMOTE` fetches them; `git remote -v` lists remotes");
         }
         for (refname, oid) in found {
-            let name = refname.strip_prefix(prefix).unwrap_or(&refname).to_owned();
+            let name = refname.strip_prefix(REMOTES).unwrap_or(&refname).to_owned();
             if self.json {
                 context.ui.json(&json!({ "name": name, "commit": oid.to_string() }))?;
             } else {

@@ -22,7 +22,7 @@ use crate::git::Env;
 use crate::memory::breadcrumb::Key;
 use crate::memory::breadcrumb::query::Query;
 use crate::trace::model::level::Level;
-use crate::trace::model::name::FORWARD_CRUMBS;
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES};
 use crate::trace::model::types::Types;
 use crate::trace::model::{trailers, tree};
 use crate::trace::query::find::newest_named;
@@ -41,9 +41,6 @@ const FILES: &str = "/";
 
 /// How many traces are offered with their titles.
 const MAX_DESCRIBED: usize = 100;
-
-/// Where the tips of remotes' traces are, as of the last fetch.
-const REMOTE_TRACES: &str = "refs/trace-remotes/";
 
 /// Print completions of a command line; the completion scripts of shells call this
 #[derive(clap::Args, Debug)]
@@ -188,7 +185,7 @@ impl Completer {
                     (trace.name.to_string(), what)
                 };
                 let mut traces: Candidates = offered.iter().enumerate().map(titled).collect();
-                traces.extend::<Candidates>(described(refs(REMOTE_TRACES)?, "trace of a remote"));
+                traces.extend::<Candidates>(described(refs(REMOTES)?, "trace of a remote"));
                 traces
             }
             Values::Items => items(&context, word)?,

@@ -13,7 +13,7 @@ use crate::check::fsck::newest_complete;
 use crate::git::{Repo, short_oid};
 use crate::trace::change::branch::{Listed, Unmerged, delete, list, rename, to_json};
 use crate::trace::change::undo::can_return_to;
-use crate::trace::model::name::TRACES;
+use crate::trace::model::name::{REMOTES, TRACES};
 use crate::trace::model::trailers::Basis;
 use crate::trace::query::find::{Order, Wanted};
 use crate::trace::store::archived;
@@ -234,8 +234,8 @@ fn note_fetched(context: &Context) -> Result<()> {
     let repo = context.repo()?;
     let here: HashSet<String> = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| refname).collect();
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
-    for (refname, _) in repo.list_refs("refs/trace-remotes/")? {
-        let Some((remote, name)) = refname["refs/trace-remotes/".len()..].split_once('/') else { continue };
+    for (refname, _) in repo.list_refs(REMOTES)? {
+        let Some((remote, name)) = refname[REMOTES.len()..].split_once('/') else { continue };
         if name.parse::<TraceName>().is_ok_and(|name| !here.contains(&name.refname())) {
             *missing.entry(remote.to_owned()).or_default() += 1;
         }

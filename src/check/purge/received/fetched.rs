@@ -42,7 +42,7 @@ pub(crate) fn rewrite_fetched(
     let (mut rewritten, mut others) = (Vec::new(), Others::default());
     for Arrival { name, mut tip } in histories(repo, remote)? {
         let (refname, mut is_rewritten) = (tracking_ref_of(remote, &name), false);
-        // What can be joined, possibly by the next pass, keeps more text than a marker.
+        // A file that can be joined, possibly by the next pass, keeps more text than a marker.
         let mut is_last = false;
         for _ in 0..PASSES {
             // Each rewritten trace adds tombstones.

@@ -117,7 +117,7 @@ fn join_json<T: Serialize + DeserializeOwned>(one: &T, other: &T, marker: &str) 
     serde_json::from_slice(&with_distinct_keys(&json, marker)).ok()
 }
 
-/// What both forms have of the values of each key. Keys that only one form has are joined, too.
+/// The parts that both forms have of the values of each key. Keys that only one form has are joined, too.
 fn join_meta(one: &Meta, other: &Meta, marker: &str) -> Meta {
     // A purge of the item removes all.
     if one.is_empty() || other.is_empty() {

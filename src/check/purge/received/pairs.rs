@@ -121,8 +121,7 @@ impl Pairs {
         theirs: &Tip,
         others: &mut Others,
     ) -> Result<(), TraceError> {
-        for change in changes_of(repo, theirs)? {
-            let Some(there) = change.sides().1.filter(|there| tombstones.of_id(there.id).is_some()) else { continue };
+        for there in files_of_purged(repo, tombstones, theirs)? {
             if self.is_changed(there.blob) || newest(repo, tombstones, there.blob) != Some(there.blob) {
                 continue;
             }
@@ -181,8 +180,7 @@ impl Pairs {
         theirs: &Tip,
         others: &mut Others,
     ) -> Result<(), TraceError> {
-        for change in changes_of(repo, theirs)? {
-            let Some(there) = change.sides().1.filter(|there| tombstones.of_id(there.id).is_some()) else { continue };
+        for there in files_of_purged(repo, tombstones, theirs)? {
             let read = |blob| Ok::<_, TraceError>(read_item(there.id, &repo.read_blob(blob)?));
             let is_kept = |blob| tombstones.fate(repo, blob, &|oid| repo.read_blob(oid).is_ok()) == Fate::Kept;
             if self.files.contains_key(&there.blob) || !is_kept(there.blob) {
@@ -297,7 +295,14 @@ impl Pairs {
     }
 }
 
-/// What became of a file; `None` if it is not here.
+/// The files that a commit changed, of items that were purged.
+fn files_of_purged(repo: &Repo, tombstones: &Tombstones, commit: &Tip) -> Result<Vec<ItemEntry>, TraceError> {
+    let changes = changes_of(repo, commit)?;
+    let files = changes.iter().filter_map(|change| change.sides().1);
+    Ok(files.filter(|file| tombstones.of_id(file.id).is_some()).cloned().collect())
+}
+
+/// The replacement of a file, or the file itself; `None` if it is not here.
 fn newest(repo: &Repo, tombstones: &Tombstones, blob: Oid) -> Option<Oid> {
     match tombstones.fate(repo, blob, &|oid| repo.read_blob(oid).is_ok()) {
         Fate::Kept => Some(blob),

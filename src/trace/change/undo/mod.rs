@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
-use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
@@ -28,7 +28,7 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 const MOVABLE: [&str; 4] = [TRACES, FORWARD_CRUMBS, TRACKING[0], TRACKING[1]];
 
 /// Remote-tracking refs. If a later command moved one, it stays there.
-const TRACKING: [&str; 2] = ["refs/trace-remotes/", REMOTE_RECORDS];
+const TRACKING: [&str; 2] = [REMOTES, REMOTE_RECORDS];
 
 /// A ref, a head, or a priority that a reversal changed.
 #[derive(Debug)]

@@ -87,7 +87,7 @@ pub(crate) fn introductions(
     Ok(found)
 }
 
-/// What a commit introduced, according to its trailers.
+/// The items that a commit introduced, according to its trailers.
 pub(crate) enum BroughtIn {
     Item(ItemId),
     Nothing,

@@ -5,7 +5,7 @@ use crate::git::{GitError, ObjectsLock, Oid, Repo};
 use crate::trace::TraceError;
 
 /// The purges that were applied before an input was opened. An input that was opened earlier may contain what a later purge
-/// removed, in texts of which the tombstones know nothing.
+/// removed, in texts that the tombstones do not recognize.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AppliedPurges(Option<Oid>);
 

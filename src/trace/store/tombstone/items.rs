@@ -1,7 +1,7 @@
 //! Purged items, by their ids and contents.
 //!
-//! A content that a purge left may contain what another one removed from the same item. So it is exempt only from the purges that
-//! the leaving one knew. A purge that comes later names it again if it stays.
+//! A content that a purge left may contain what another one removed from the same item. It is therefore exempt only from the
+//! purges that the leaving one knew. A purge that comes later names it again if it stays.
 
 use std::collections::BTreeSet;
 

@@ -9,7 +9,7 @@ use crate::trace::sync::{Target, forget_archived, replace_purged};
 /// How often a purge of a remote is tried while others push there.
 const TRIES: u32 = 5;
 
-/// Replaces the refs of each address. `first` tells whether the first one was fetched from before. `again` fetches from the others and
+/// Replaces the refs of each address. `first` is the result of fetching from the first one. `again` fetches from the others and
 /// purges what they have, and does so again if somebody pushes at the same time. `found` are objects that a purge has found and not
 /// replaced. An address that fails stops no other.
 pub(super) fn replace(
