@@ -346,6 +346,36 @@ fn history_shows_earlier_values_of_a_breadcrumb() {
 }
 
 #[test]
+fn a_breadcrumb_that_was_damaged_is_not_shown_as_deleted() {
+    let place = Playground::new();
+    let whole = line("auth.method", "JWT", 0);
+    let damaged = whole.replace("\"auth.method\",", "\"auth.method\"");
+    for text in [&whole, &damaged, &whole] {
+        place.write(STORE, text);
+        place.commit("change");
+    }
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "history", "auth.method"]), @"
+    [OID]  [TIME]  JWT  [change]
+    [OID]  [TIME]  (damaged)  [change]
+    [OID]  [TIME]  JWT  [change]
+    [exit 3]
+    ");
+    place.write(STORE, damaged);
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "delete", "--task-id", "5", "--confirm"]), @"
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:1: skipped: invalid JSON: expected `,` or `}`
+    [exit 3]
+    ");
+    insta::assert_snapshot!(place.trace(&["breadcrumb", "prune", "--dry-run"]), @"
+    --- stderr
+    warning: .synapse/breadcrumbs.jsonl:1: skipped: invalid JSON: expected `,` or `}`
+    [exit 3]
+    ");
+    let changed = place.trace(&["breadcrumb", "history", "auth.method", "-n", "0", "--json"]);
+    assert!(changed.contains("\"deleted\":false,\"damaged\":true,\"breadcrumb\":null"), "{changed}");
+}
+
+#[test]
 fn breadcrumbs_are_exported_and_imported() {
     let place = Playground::new();
     let fixture = fixture("breadcrumbs/written-by-synapse-1.0.7.jsonl");

@@ -39,4 +39,4 @@ pub(crate) use query::Query;
 pub(crate) use record::Record;
 pub(crate) use store::fix::fix;
 pub(crate) use store::write::Writer;
-pub(crate) use store::{Store, StoreError, StoreFile};
+pub(crate) use store::{Listing, Lookup, Store, StoreError, StoreFile};

@@ -6,7 +6,7 @@ use super::BreadcrumbContext;
 use crate::app::cli::{Error, ExitStatus, Result, Values, json};
 use crate::app::ui::confirmed as is_confirmed;
 use crate::memory::breadcrumb::query::Expired;
-use crate::memory::breadcrumb::{Query, Record, StoreError};
+use crate::memory::breadcrumb::{Listing, Query, Record, StoreError};
 
 /// Delete a breadcrumb, or all breadcrumbs of a task; git keeps committed ones in history
 ///
@@ -40,11 +40,16 @@ pub(crate) struct PruneArgs {
 
 impl DeleteArgs {
     pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
-        let found = self.find(context)?;
+        let Listing { records: found, skipped_lines, .. } = self.find(context)?;
         if found.is_empty() {
-            if let Some(key) = &self.key
-                && context.warn_damaged(&context.store.lookup(key, context.now())?, key)
-            {
+            let may_be_damaged = match &self.key {
+                Some(key) => context.warn_damaged(&context.store.lookup(key, context.now())?, key),
+                None => {
+                    context.warn_skipped_lines(&skipped_lines);
+                    !skipped_lines.is_empty()
+                }
+            };
+            if may_be_damaged {
                 return Ok(ExitStatus::Incomplete);
             }
             if self.json {
@@ -72,12 +77,12 @@ impl DeleteArgs {
     }
 
     /// The breadcrumbs to delete, expired ones included.
-    fn find(&self, context: &BreadcrumbContext<'_>) -> Result<Vec<Record<'static>>> {
+    fn find(&self, context: &BreadcrumbContext<'_>) -> Result<Listing<'static>> {
         let prefix = self.key.clone().unwrap_or_default();
         let query = Query { prefix, task_id: self.task_id, expired: Expired::Shown, ..Query::default() };
-        let mut records = context.store.list(&query, context.now())?.records;
-        records.retain(|record| self.key.as_ref().is_none_or(|key| *key == record.key));
-        Ok(records)
+        let mut listing = context.store.list(&query, context.now())?;
+        listing.records.retain(|record| self.key.as_ref().is_none_or(|key| *key == record.key));
+        Ok(listing)
     }
 }
 
@@ -94,16 +99,19 @@ fn confirmed(records: &[Record<'_>]) -> Result<bool> {
 }
 
 impl PruneArgs {
-    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<()> {
+    pub(crate) fn run(&self, context: &BreadcrumbContext<'_>) -> Result<ExitStatus> {
         let now = context.now();
         if self.dry_run {
             let query = Query { expired: Expired::Shown, ..Query::default() };
-            let mut expired = context.store.list(&query, now)?.records;
+            let Listing { records: mut expired, skipped_lines, .. } = context.store.list(&query, now)?;
+            context.warn_skipped_lines(&skipped_lines);
             expired.retain(|record| record.is_expired(now));
-            return print(context, &expired, "would delete", self.json);
+            print(context, &expired, "would delete", self.json)?;
+            return Ok(ExitStatus::unless_incomplete(!skipped_lines.is_empty()));
         }
         let deleted = context.write(|writer| Ok(writer.prune(now)?))?;
-        print(context, &deleted, "deleted", self.json)
+        print(context, &deleted, "deleted", self.json)?;
+        Ok(ExitStatus::Success)
     }
 }
 

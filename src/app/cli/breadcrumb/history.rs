@@ -4,11 +4,13 @@ use super::{BreadcrumbContext, shown_text, shown_value};
 use crate::app::cli::flags::NulArgs;
 use crate::app::cli::{Error, ExitStatus, Plain, Result, Ui, Values, bail, json};
 use crate::base::escape::shell_word;
-use crate::memory::breadcrumb::query::history::{History, KeyChange, history};
-use crate::memory::breadcrumb::{Record, StoreFile};
+use crate::memory::breadcrumb::StoreFile;
+use crate::memory::breadcrumb::query::history::{History, KeyChange, KeyState, history};
 use crate::trace::Time;
 
 /// Show the values of a breadcrumb commit by commit, newest first
+///
+/// If one of them is on a damaged line, the exit status is 3.
 #[derive(clap::Args, Debug)]
 pub(crate) struct HistoryArgs {
     /// Key
@@ -45,49 +47,48 @@ impl HistoryArgs {
             let message = format!("`{}` has no history: secrets are not committed", self.key);
             return Err(Error::with_hint(message, "`git trace breadcrumb get` prints its value".to_owned()));
         }
-        let uncommitted = self.uncommitted(context, committed.as_ref())?;
+        let uncommitted = self.uncommitted(context, &committed)?;
         changes.truncate(self.limit.unwrap_or(usize::MAX));
-        if let Some(record) = &uncommitted {
-            self.print(&context.ui, None, record.as_ref())?;
+        if let Some(state) = &uncommitted {
+            self.print(&context.ui, None, state)?;
         }
         for change in &changes {
-            self.print(&context.ui, Some(change), change.record.as_ref())?;
+            self.print(&context.ui, Some(change), &change.state)?;
         }
         if changes.is_empty() && uncommitted.is_none() {
             context.ui.note(format!("no commit has a breadcrumb `{}`", self.key));
             return Ok(ExitStatus::No);
         }
-        Ok(ExitStatus::Success)
+        let mut states = changes.iter().map(|change| &change.state).chain(&uncommitted);
+        Ok(ExitStatus::unless_incomplete(states.any(|state| matches!(state, KeyState::Damaged))))
     }
 
     /// The breadcrumb in the working tree if it differs from that in `HEAD`.
-    #[expect(clippy::option_option, reason = "the inner option is `None` if the breadcrumb was deleted")]
-    fn uncommitted(
-        &self,
-        context: &BreadcrumbContext<'_>,
-        committed: Option<&Record<'_>>,
-    ) -> Result<Option<Option<Record<'static>>>> {
+    fn uncommitted(&self, context: &BreadcrumbContext<'_>, committed: &KeyState) -> Result<Option<KeyState>> {
         // An expired breadcrumb still exists, so the lookup is made at the beginning of time.
         let lookup = context.store.lookup(&self.key, Time::from_second(i64::MIN))?;
         context.warn_skipped_lines(&lookup.skipped_lines);
-        Ok(match (&lookup.record, committed) {
-            (None, None) => None,
-            (Some(now), Some(committed)) if now.means_same(committed) => None,
-            _ => Some(lookup.record),
-        })
+        let now = lookup.into_state(&self.key);
+        Ok((!now.means_same(committed)).then_some(now))
     }
 
     /// Prints a change; without a commit, one that is not committed.
-    fn print(&self, ui: &Ui, commit: Option<&KeyChange>, record: Option<&Record<'_>>) -> Result<()> {
+    fn print(&self, ui: &Ui, commit: Option<&KeyChange>, state: &KeyState) -> Result<()> {
         let subject = commit.map_or("not committed", |commit| &commit.subject);
         if self.json {
+            let utc = |at: &String| at.parse::<Time>().map_or_else(|_| at.clone(), |at| at.to_string());
             return ui.json(&json!({
-                "commit": commit.map(|commit| &commit.commit), "at": commit.map(|commit| &commit.at),
+                "commit": commit.map(|commit| &commit.commit), "at": commit.map(|commit| utc(&commit.at)),
                 "author": commit.map(|commit| &commit.author), "subject": subject,
-                "deleted": record.is_none(), "breadcrumb": record,
+                "deleted": matches!(state, KeyState::Absent), "damaged": matches!(state, KeyState::Damaged),
+                "breadcrumb": state.record(),
             }));
         }
-        let value = record.map_or("(deleted)".into(), |record| shown_value(record, 60));
+        let value = match state {
+            KeyState::Present(record) => shown_value(record, 60),
+            KeyState::Absent => "(deleted)".into(),
+            KeyState::Damaged => "(damaged)".into(),
+        };
         let minute = commit.and_then(|commit| commit.at.get(..16)).map(|at| at.replace('T', " ") + "  ");
         let oid = commit.map_or("-------", |commit| &commit.commit[..7]);
         let minute = minute.unwrap_or_default();

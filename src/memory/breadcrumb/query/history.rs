@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::git::{Git, GitError};
-use crate::memory::breadcrumb::Record;
 use crate::memory::breadcrumb::record::keep_winners;
 use crate::memory::breadcrumb::store::lines::{find_key, numbered};
+use crate::memory::breadcrumb::{Lookup, Record};
 
 #[derive(Clone, Debug)]
 pub(crate) struct KeyChange {
@@ -16,15 +16,51 @@ pub(crate) struct KeyChange {
     pub at: String,
     pub author: String,
     pub subject: String,
-    /// `None` if the commit deleted the breadcrumb.
-    pub record: Option<Record<'static>>,
+    pub state: KeyState,
+}
+
+/// What a file has of a key.
+#[derive(Clone, Default, Debug)]
+pub(crate) enum KeyState {
+    #[default]
+    Absent,
+    /// A line that cannot be read may be the record.
+    Damaged,
+    Present(Record<'static>),
 }
 
 #[derive(Default, Debug)]
 pub(crate) struct History {
     pub changes: Vec<KeyChange>,
     /// As it is in `HEAD`, which may not be the newest change if branches were merged.
-    pub committed: Option<Record<'static>>,
+    pub committed: KeyState,
+}
+
+impl KeyState {
+    pub(crate) fn record(&self) -> Option<&Record<'static>> {
+        match self {
+            Self::Present(record) => Some(record),
+            Self::Absent | Self::Damaged => None,
+        }
+    }
+
+    pub(crate) fn means_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Present(a), Self::Present(b)) => a.means_same(b),
+            (Self::Absent, Self::Absent) | (Self::Damaged, Self::Damaged) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Lookup {
+    pub(crate) fn into_state(self, key: &str) -> KeyState {
+        match self.record {
+            Some(record) => KeyState::Present(record),
+            None if self.is_damaged(key) => KeyState::Damaged,
+            None => KeyState::Absent,
+        }
+    }
 }
 
 /// Lists the commits up to `HEAD` that changed the breadcrumb `key` in the file at `path`, newest first.
@@ -44,35 +80,30 @@ pub(crate) fn history(git: &Git, root: &Path, path: &Path, key: &str) -> Result<
     let in_tree = path.to_string_lossy();
     let revs = commits.iter().map(|(oids, _)| oids[0]).chain(["HEAD"]);
     let names: Vec<_> = revs.map(|rev| format!("{rev}:{in_tree}")).collect();
-    let mut committed = None;
-    let mut states: HashMap<&str, Option<Record<'static>>> = HashMap::with_capacity(commits.len());
+    let mut committed = KeyState::Absent;
+    let mut states: HashMap<&str, KeyState> = HashMap::with_capacity(commits.len());
     git.blobs::<GitError>(&names, |index, blob| {
-        let record = blob.and_then(|blob| winning_record(&blob, key));
+        let state = blob.map_or(KeyState::Absent, |blob| state_in(&blob, key));
         match commits.get(index) {
-            Some((oids, _)) => _ = states.insert(oids[0], record),
-            None => committed = record,
+            Some((oids, _)) => _ = states.insert(oids[0], state),
+            None => committed = state,
         }
         Ok(())
     })?;
-    let state = |oid: &str| states.get(oid).and_then(Option::as_ref);
-    let same = |a: Option<&Record<'_>>, b: Option<&Record<'_>>| match a.zip(b) {
-        Some((a, b)) => a.means_same(b),
-        None => a.is_none() && b.is_none(),
-    };
+    let state = |oid: &str| states.get(oid).unwrap_or(&KeyState::Absent);
     let mut changes = Vec::new();
     for (oids, change) in commits {
-        let (oid, parents) = (oids[0], &oids[1..]);
-        let now = state(oid);
-        let is_unchanged = parents.iter().any(|parent| same(state(parent), now)) || parents.is_empty() && now.is_none();
-        if !is_unchanged {
-            changes.push(KeyChange { record: now.cloned(), ..change });
+        let (now, parents) = (state(oids[0]), &oids[1..]);
+        let is_absent = parents.is_empty() && now.means_same(&KeyState::Absent);
+        if !is_absent && !parents.iter().any(|parent| state(parent).means_same(now)) {
+            changes.push(KeyChange { state: now.clone(), ..change });
         }
     }
     Ok(History { changes, committed })
 }
 
 /// Parses the line pairs of `git rev-list`. Returns each commit with its parents among the commits that changed the file, and
-/// its change without the record.
+/// its change without the state.
 fn parse_list(list: &str) -> Vec<(Vec<&str>, KeyChange)> {
     let mut lines = list.split('\n');
     let mut commits = Vec::new();
@@ -81,17 +112,27 @@ fn parse_list(list: &str) -> Vec<(Vec<&str>, KeyChange)> {
         let oids: Vec<_> = oids.split(' ').collect();
         let mut fields = fields.splitn(3, '\u{1f}').map(str::to_owned);
         let mut field = || fields.next().unwrap_or_default();
-        let change =
-            KeyChange { commit: oids[0].to_owned(), at: field(), author: field(), subject: field(), record: None };
+        let (at, author, subject) = (field(), field(), field());
+        let change = KeyChange { commit: oids[0].to_owned(), at, author, subject, state: KeyState::Absent };
         commits.push((oids, change));
     }
     commits
 }
 
-fn winning_record(text: &[u8], key: &str) -> Option<Record<'static>> {
-    let lines = numbered(text).filter(|(_, line)| find_key(line).as_deref() == Some(key.as_bytes()));
-    let records = lines.filter_map(|(_, line)| Record::parse(line).ok()).filter(|record| record.key == key);
-    let mut records: Vec<_> = records.map(Record::into_owned).collect();
+fn state_in(text: &[u8], key: &str) -> KeyState {
+    let is_or_may_be = |line: &[u8]| find_key(line).is_none_or(|found| *found == *key.as_bytes());
+    let (mut records, mut is_damaged) = (Vec::new(), false);
+    for (_, line) in numbered(text).filter(|(_, line)| is_or_may_be(line)) {
+        match Record::parse(line) {
+            Ok(record) if record.key == key => records.push(record.into_owned()),
+            Ok(_) => {}
+            Err(_) => is_damaged = true,
+        }
+    }
     keep_winners(&mut records);
-    records.pop()
+    match records.pop() {
+        Some(record) => KeyState::Present(record),
+        None if is_damaged => KeyState::Damaged,
+        None => KeyState::Absent,
+    }
 }

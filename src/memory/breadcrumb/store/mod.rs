@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) use error::StoreError;
-pub(crate) use read::{Lookup, SkippedLine};
+pub(crate) use read::{Listing, Lookup, SkippedLine};
 
 use self::sorted::Notes;
 use super::Namespaces;
