@@ -6,10 +6,9 @@ use super::plan::{Action, Plan, Row};
 use super::rules::Replacement;
 use super::summarize::Replaced;
 use crate::base::error::Result;
-use crate::git::{Oid, Repo, short_oid};
+use crate::git::{Oid, Repo};
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::schema;
-use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
 
 /// The result of a clean.
@@ -61,22 +60,19 @@ impl Plan {
     /// Writes the plan as one commit on top of `tip`, to `trace`: the trace of the plan, or a new branch of it. Each summary is another
     /// commit, as `git trace expand` needs it; the trace moves once.
     ///
-    /// `None` if the plan changes nothing. Fails with [`TraceError::Changed`] if an item changed since it was read, and with
-    /// [`TraceError::TraceExists`] if the new branch was created meanwhile.
+    /// `None` if the plan changes nothing. Fails with [`TraceError::Changed`] if an item changed since it was read, with
+    /// [`TraceError::PurgedMeanwhile`] if something was purged since, and with [`TraceError::TraceExists`] if the new branch was
+    /// created meanwhile.
     pub(crate) fn apply(&self, trace: &Trace<'_>, branch_from: Option<&Tip>) -> Result<Option<Cleaned>, TraceError> {
         if self.changed().next().is_none() {
             return Ok(None);
         }
+        let _no_purge = self.purges().hold(trace.repo())?;
         let edits = || self.changed().filter(|row| row.action != Action::Summarize);
         let (commit, summaries) = trace.change(|change| {
             if let Some(tip) = branch_from {
                 if change.tip().is_some() {
                     return Err(TraceError::TraceExists { name: trace.name().clone() });
-                }
-                // A purge may have removed it since the plan was made.
-                let oid = tip.commit.oid;
-                if let Some(purge) = Tombstones::find(change.repo())?.as_ref().and_then(|found| found.of_object(oid)) {
-                    return Err(purge.refusal(format!("commit {}", short_oid(oid))));
                 }
                 change.restart_on(tip.clone())?;
             }

@@ -816,6 +816,25 @@ fn an_edit_of_an_item_that_was_purged_while_the_editor_was_open_is_refused() {
 }
 
 #[test]
+fn a_clean_whose_list_was_open_in_the_editor_during_a_purge_is_refused() {
+    let repo = TestRepo::new();
+    // The stub of a result begins with its call.
+    call(&repo, "c1", "{\"command\":\"login zqSECRETtoken9\"}", &lines(0..300, "row"));
+    for n in 0..4 {
+        repo.commit(&["-r", "assistant", "-m", &format!("ok {n}")]);
+        repo.say(&format!("next {n}"));
+    }
+    let script = "cp \"$1\" ../shown\nprintf zqSECRETtoken9 | git trace purge --text - --yes\ncp ../shown \"$1\"\n";
+    fs::write(repo.home().join("editor"), script).unwrap();
+    let args = ["trace", "clean", "--edit", "--in-place", "--preset", "old-results", "--keep", "1"];
+    let said = repo.exact(&run(repo.command("git").env("GIT_SEQUENCE_EDITOR", "sh ../editor").args(args), b""));
+    assert!(fs::read_to_string(repo.home().join("shown")).unwrap().contains("zqSECRETtoken9"), "{said}");
+    assert!(said.contains("something was purged while this command ran, so it stopped\n"), "{said}");
+    assert!(!is_anywhere(&repo, "zqSECRETtoken9"));
+    assert_whole(&repo);
+}
+
+#[test]
 fn a_command_that_was_reading_its_input_during_a_purge_is_refused() {
     let repo = TestRepo::new();
     repo.git(&["config", "trace.agent", "azoth"]);
