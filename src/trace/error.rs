@@ -207,6 +207,8 @@ pub enum TraceError {
     SeveralConversations,
     #[error("{what} contains content that was {}", purge.escape_debug())]
     Purged { what: String, purge: String },
+    #[error("trace `{name}` of `{remote}` contains content that was {}", purge.escape_debug())]
+    PurgedThere { name: TraceName, remote: String, purge: String },
     #[error("cannot purge: {cause}")]
     CannotPurge { cause: String },
     #[error("cannot {action}")]
@@ -267,6 +269,9 @@ impl TraceError {
             }
             Self::OnlyFetched { name, .. } => format!("`git trace switch {}` creates it", shell_word(name)),
             Self::Archived { name, .. } => format!("`git trace switch {}` brings it back", shell_word(name)),
+            Self::PurgedThere { remote, .. } => {
+                format!("`git trace purge --push {}` replaces it there", shell_word(remote))
+            }
             Self::NotHeld { name, remote, .. } => {
                 let (remote, refname) = (shell_word(remote), shell_word(name.refname()));
                 format!("`git ls-remote {remote} {refname}` shows what it has")

@@ -235,7 +235,7 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
     all.sort_by_key(|one| one.name == wanted.name);
     let names: Vec<String> = all.iter().map(|one| one.name.to_string()).collect();
     fetch(repo, remote, &names, &["--quiet"])?;
-    refuse_fetched(repo, remote)?;
+    let refused = refuse_fetched(repo, remote)?;
     let Arrivals { traces, .. } = arrivals(repo, remote, &names)?;
     let tombstones = fetched_tombstones(repo, remote)?;
     for one in &all {
@@ -246,7 +246,11 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
             None => false,
         };
         if !has_it {
-            return Err(TraceError::NotHeld { name: one.name.clone(), remote: remote.clone() });
+            let (name, remote) = (one.name.clone(), remote.clone());
+            return Err(match refused.iter().find(|(refused, _)| *refused == one.name.as_str()) {
+                Some((_, purge)) => TraceError::PurgedThere { name, remote, purge: purge.clone() },
+                None => TraceError::NotHeld { name, remote },
+            });
         }
         let log = LogLine { who: &signature.committer, why: "archive: bring back" };
         if tip != one.tip {
