@@ -544,7 +544,7 @@ fn without_a_terminal_nothing_is_changed_unless_told() {
         insta::allow_duplicates!(insta::assert_snapshot!(
             repo.refused(&["purge", "--pattern", "x", "--reason", reason, "--yes"]), @"
         --- stderr
-        error: the reason must be one line of at most 500 bytes, without quotes, backslashes, brackets, and `…`
+        error: the reason must be one line of at most 500 bytes, without double quotes, backslashes, square brackets, and `…`
         [exit 2]
         "));
     }
@@ -650,7 +650,7 @@ fn what_was_purged_does_not_come_back_from_a_remote_or_an_import() {
     assert_eq!(pulled.status.code(), Some(0), "{said}");
     check(&repo);
 
-    let imported = repo.json(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()]);
+    let imported = repo.import("other", &file);
     assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&1.into(), &1.into()));
     assert_eq!(repo.bodies("other"), ["one"]);
     check(&repo);
@@ -761,7 +761,7 @@ fn purged_texts_with_other_ids_and_texts_that_look_purged_are_not_imported() {
     let file = repo.home().join("export.jsonl");
     for (name, text, recorded) in [("a", other_ids, 1), ("b", with_marker, 1), ("c", after, 2)] {
         fs::write(&file, text).unwrap();
-        let imported = repo.json(&["--trace", name, "import", "--json", "jsonl", file.to_str().unwrap()]);
+        let imported = repo.import(name, &file);
         assert_eq!(imported["traces"][0]["recorded"], recorded, "{name}: {imported}");
         assert_eq!(imported["traces"][0]["purged"].as_i64().unwrap_or(0), 2 - recorded, "{name}: {imported}");
     }
@@ -825,7 +825,7 @@ fn an_export_with_a_deleted_item_that_was_purged_is_imported_without_it() {
     let file = repo.home().join("export.jsonl");
     fs::write(&file, repo.bytes(&["export"])).unwrap();
     purge(&repo, &["--yes"]);
-    let imported = repo.json(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()]);
+    let imported = repo.import("other", &file);
     assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&1.into(), &1.into()));
     assert_eq!(repo.bodies("other"), ["one"]);
     check(&repo);
@@ -860,8 +860,24 @@ fn an_export_with_an_edit_of_a_refused_revision_is_imported_without_the_item() {
     purge(&repo, &["--yes"]);
     let file = repo.home().join("export.jsonl");
     fs::write(&file, repo.bytes(&["export"])).unwrap();
-    let imported = repo.json(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()]);
+    let imported = repo.import("other", &file);
     assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&1.into(), &1.into()));
+    assert_eq!(repo.bodies("other"), ["one"]);
+    check(&repo);
+}
+
+#[test]
+fn an_export_with_a_deletion_after_a_refused_revision_is_imported_with_it() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say(&format!("It is {SECRET}"));
+    repo.text(&["edit", "#1", "-m", "a text without it"]);
+    repo.text(&["delete", "#1"]);
+    purge(&repo, &["--yes"]);
+    let file = repo.home().join("export.jsonl");
+    fs::write(&file, repo.bytes(&["export"])).unwrap();
+    let imported = repo.import("other", &file);
+    assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&2.into(), &1.into()));
     assert_eq!(repo.bodies("other"), ["one"]);
     check(&repo);
 }

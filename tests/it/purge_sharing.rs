@@ -296,13 +296,7 @@ fn guessed_texts_in_the_tombstones_of_a_remote_refuse_nothing() {
     let text = format!("It is {SECRET}");
     let lines = [guess, &text].map(|text| format!("{}\n", serde_json::json!({ "text": text })));
     fs::write(&file, lines.concat()).unwrap();
-    let import = |repo: &TestRepo, name: &str| {
-        let imported = repo.run(&["--trace", name, "import", "--json", "jsonl", file.to_str().unwrap()], b"");
-        let said = repo.exact(&imported);
-        serde_json::from_slice::<serde_json::Value>(&imported.stdout).expect(&said)["traces"][0]["purged"]
-            .as_i64()
-            .unwrap_or(0)
-    };
+    let import = |repo: &TestRepo, name: &str| repo.import(name, &file)["traces"][0]["purged"].as_i64().unwrap_or(0);
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);
         repo.say("mine");
@@ -359,7 +353,7 @@ fn a_remote_that_publishes_a_text_and_purges_it_changes_no_trace_that_it_does_no
             assert_eq!(repo.bodies("private"), [text]);
             let file = repo.home().join("import.jsonl");
             fs::write(&file, format!("{}\n", serde_json::json!({ "text": text }))).unwrap();
-            let imported = repo.json(&["--trace", "new", "import", "--json", "jsonl", file.to_str().unwrap()]);
+            let imported = repo.import("new", &file);
             assert_eq!(imported["traces"][0]["purged"].as_i64().unwrap_or(0), refused);
         });
     }
@@ -556,7 +550,7 @@ fn a_purge_by_another_clone_that_rebased_or_imported_does_not_bring_the_text_bac
         repo.text(&["rebase", "base"]);
         repo.text(&["purge", "--push", "origin", "--yes"]);
         let session = repo.text(&["export"]);
-        repo.bytes_with(&["import", "jsonl", "-", "--trace", "copy"], session.as_bytes());
+        repo.run(&["import", "jsonl", "-", "--trace", "copy"], session.as_bytes());
         repo.text(&["push", "origin", "idea", "copy"]);
     });
     purge_text(&repo, ONE, "leaked", &[]);
@@ -712,6 +706,22 @@ fn a_purge_with_push_covers_archived_traces() {
 }
 
 #[test]
+fn an_archived_trace_that_was_purged_here_only_is_refused_with_the_reason() {
+    let (repo, _) = shared();
+    repo.text(&["switch", "-c", "old"]);
+    repo.say(&format!("old: {SECRET}"));
+    repo.text(&["switch", "main"]);
+    repo.text(&["archive", "origin", "old"]);
+    purge(&repo, &["--yes"]);
+    let refused = repo.exact(&repo.run(&["switch", "old"], b""));
+    let said = "error: trace `old` of `origin` contains content that was purged by A U Thor";
+    assert!(refused.contains(said) && refused.contains("hint: `git trace purge --push origin`"), "{refused}");
+    repo.text(&["purge", "--push", "origin", "--yes"]);
+    repo.text(&["switch", "old"]);
+    check(&repo);
+}
+
+#[test]
 fn earlier_versions_of_fetched_priorities_are_removed_again() {
     for command in ["fetch", "pull"] {
         let (repo, _) = shared();
@@ -830,8 +840,7 @@ fn an_import_under_another_id_is_refused_if_the_text_was_in_the_headers() {
     line.as_object_mut().unwrap().remove("commit");
     let file = repo.home().join("export.jsonl");
     fs::write(&file, format!("{line}\n")).unwrap();
-    let imported = repo.run(&["--trace", "other", "import", "--json", "jsonl", file.to_str().unwrap()], b"");
-    let imported: serde_json::Value = serde_json::from_slice(&imported.stdout).unwrap();
+    let imported = repo.import("other", &file);
     assert_eq!(imported["traces"][0]["purged"], 1, "{imported}");
     check(&repo);
 }
@@ -1633,7 +1642,7 @@ fn a_purge_that_did_not_know_of_another_one_exempts_nothing_from_it() {
         });
         repo.text(&["pull"]);
         repo.text(&["purge", "--push", "origin", "--yes"]);
-        let imported = repo.json(&["--trace", "again", "import", "--json", "jsonl", file.to_str().unwrap()]);
+        let imported = repo.import("again", &file);
         assert_eq!(imported["traces"][0]["purged"], 1, "{imported}");
         repo.text(&["push", "origin", "*"]);
         has_neither(&repo);

@@ -181,6 +181,15 @@ impl TestRepo {
         serde_json::from_slice(&self.bytes(args)).unwrap()
     }
 
+    /// Imports the output of `export`, and returns the answer. The status says whether a purge refused something.
+    pub(crate) fn import(&self, name: &str, file: &Path) -> Value {
+        let output = self.run(&["--trace", name, "import", "--json", "jsonl", file.to_str().unwrap()], b"");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let is_partial = answer["traces"][0]["purged"].is_u64();
+        assert_eq!(output.status.code(), Some(is_partial.into()), "{}", self.exact(&output));
+        answer
+    }
+
     /// Commits a text of the user's and returns its id.
     pub(crate) fn say(&self, text: &str) -> String {
         self.commit(&["-m", text])

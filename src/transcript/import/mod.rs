@@ -91,6 +91,13 @@ pub(crate) struct Imported {
     pub from: u64,
 }
 
+impl Imported {
+    /// Whether everything that was read was recorded, or is known not to be said to the model.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.tally.is_complete() && self.traces.iter().all(|(_, report)| report.is_complete())
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,

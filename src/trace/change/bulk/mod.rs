@@ -176,6 +176,13 @@ pub(crate) struct Report {
     pub purged: BTreeMap<String, usize>,
 }
 
+impl Report {
+    /// Whether no item was refused.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.purged.is_empty()
+    }
+}
+
 /// Records the changes of `feed` in order.
 ///
 /// Ignores items that the trace has or had before, so a repeated import adds nothing. Removes secrets unless `trace.secrets` says
@@ -201,11 +208,12 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
                 let lines = subject.iter_mut().chain(reason).chain(by);
                 let found = scanner.scan(&mut item.fields, &mut item.body, lines)?;
                 let item = &incoming.item;
-                let purge = tombstones.as_ref().and_then(|tombstones| tombstones.of_incoming(item));
-                // A deletion has no content, but after a refused line there is nothing to delete or to edit.
+                // A deletion has no content, but after a refused line there may be nothing to delete or to edit.
+                let has_content = incoming.op != Op::Delete;
                 let is_later = matches!(incoming.op, Op::Edit | Op::Restore | Op::Delete) && refused.contains(&item.id);
+                let of_content = || tombstones.as_ref().filter(|_| has_content)?.of_incoming(item);
                 let of_id = || tombstones.as_ref().filter(|_| is_later && !writer.has(item.id))?.of_id(item.id);
-                if let Some(purge) = purge.filter(|_| incoming.op != Op::Delete || is_later).or_else(of_id) {
+                if let Some(purge) = of_content().or_else(of_id) {
                     if refused.insert(item.id) {
                         *purged.entry(purge.to_string()).or_default() += 1;
                     }

@@ -99,14 +99,14 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         };
         let items: usize = imported.traces.iter().map(|(_, report)| report.recorded).sum();
         recorded += items;
-        is_complete &= imported.tally.is_complete();
+        is_complete &= imported.is_complete();
         grown += usize::from(items > 0);
         if args.json {
             let mut answer = to_json(&imported);
             answer["file"] = file.to_string_lossy().into();
             in_repository(&mut answer);
             answers.push(answer);
-        } else if items > 0 {
+        } else if items > 0 || !imported.is_complete() {
             above(bar.as_ref(), || print_imported(context, &imported))?;
         }
     }
@@ -118,7 +118,7 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
 }
 
 fn print_imported(context: &Context, imported: &Imported) -> Result<()> {
-    for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0) {
+    for (name, report) in imported.traces.iter().filter(|(_, report)| report.recorded > 0 || !report.is_complete()) {
         print_report(context, name, report)?;
     }
     if !imported.tally.is_complete() {

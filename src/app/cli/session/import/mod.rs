@@ -94,7 +94,7 @@ impl ImportArgs {
                 let message = format!("`{}` has no compactions", request.format.name());
                 Err(Error::with_hint(message, "omit the option; only sessions of agents have compactions"))
             }
-            InputFormat::Jsonl => import_jsonl(context, &request).map(ExitStatus::from),
+            InputFormat::Jsonl => import_jsonl(context, &request),
             InputFormat::Provider(api) => import_provider(context, &request, api),
         }
     }
@@ -243,7 +243,7 @@ fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> 
             print_report(context, name, report)?;
         }
     }
-    Ok(ExitStatus::of(items.faults.is_empty()))
+    Ok(ExitStatus::of(items.faults.is_empty() && reports.iter().all(|(_, report)| report.is_complete())))
 }
 
 /// The trace of each conversation: the current one, or a numbered one for each.
@@ -272,7 +272,7 @@ fn base_of_conversations(context: &Context, file: &Path, format: &str) -> Result
     Ok(context.named_trace()?.unwrap_or_else(of_file))
 }
 
-fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
+fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<ExitStatus> {
     let file = given(request)?;
     let name = context.trace_name(None)?;
     let trace = context.open(&name)?;
@@ -288,10 +288,12 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<()> {
     if request.args.json {
         let priorities: Vec<Value> = report.priorities.iter().map(priority_json).collect();
         let answer = json!({ "traces": [report_json(&name, &report)], "changed_priorities": priorities });
-        return context.ui.json(&answer);
+        context.ui.json(&answer)?;
+    } else {
+        print_report(context, &name, &report)?;
+        print_priorities(context, &report.priorities)?;
     }
-    print_report(context, &name, &report)?;
-    print_priorities(context, &report.priorities)
+    Ok(ExitStatus::of(report.is_complete()))
 }
 
 /// Opens the input, and says what was purged before.

@@ -54,7 +54,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     }
     if request.args.json {
         context.ui.json(&to_json(&imported))?;
-        return Ok(ExitStatus::of(imported.tally.is_complete()));
+        return Ok(ExitStatus::of(imported.is_complete()));
     }
     for (name, report) in &imported.traces {
         print_report(context, name, report)?;
@@ -66,7 +66,7 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     } else if is_there && context.trace_name(None)? != main {
         context.ui.note(format!("`git trace switch {}` makes it the current trace", shell_word(main)));
     }
-    Ok(ExitStatus::of(imported.tally.is_complete()))
+    Ok(ExitStatus::of(imported.is_complete()))
 }
 
 /// Imports each conversation of a file into its own trace.
