@@ -8,6 +8,7 @@ commands! {
     /// List what commands did to the refs of this repository
     ///
     /// Each command that changes a trace, a priority, an archive, or the current trace is one operation with an id.
+    /// `purge` is none, and empties the log.
     pub(crate) OpCommand(&Context) {
         Log(OpLogArgs),
     }

@@ -201,7 +201,7 @@ impl PurgeArgs {
         let Some(content) = Content::new(self.ids(context)?, needle, reason.as_deref().unwrap_or(DEFAULT_REASON))
         else {
             bail!(
-                "the reason must be one line of at most {LONGEST_REASON} bytes, without quotes, backslashes, brackets, and `…`"
+                "the reason must be one line of at most {LONGEST_REASON} bytes, without double quotes, backslashes, square brackets, and `…`"
             );
         };
         let marker = &content.marker;

@@ -83,7 +83,7 @@ impl Page {
         let mut text = page::with_bold_code(&self.text);
         if self.parent.is_none() {
             text.push_str(
-                ".SH \"EXIT STATUS\"\n0 when it is done, 1 when the answer is no, 2 when it was refused or could not run.\n",
+                ".SH \"EXIT STATUS\"\n0 when it is done, 1 when the answer is no or a part was not done, 2 when it was refused or could not run. The pages of\nthe commands name others.\n",
             );
         }
         let related: Vec<String> =
