@@ -195,7 +195,8 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
-    let mut refused = HashSet::new();
+    // The ids of purged items: those with a refused revision, and those with another one.
+    let (mut refused, mut kept) = (HashSet::new(), HashSet::new());
     // Rewinds that come before a change.
     let mut rewinds = Vec::new();
     let mut next_new = |writer: &mut Writer<'_>| -> Result<(Vec<Rewind>, Option<Incoming>), TraceError> {
@@ -212,15 +213,19 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
                 let has_content = incoming.op != Op::Delete;
                 let is_later = matches!(incoming.op, Op::Edit | Op::Restore | Op::Delete) && refused.contains(&item.id);
                 let of_content = || tombstones.as_ref().filter(|_| has_content)?.of_incoming(item);
-                let of_id = || tombstones.as_ref().filter(|_| is_later && !writer.has(item.id))?.of_id(item.id);
-                if let Some(purge) = of_content().or_else(of_id) {
+                let of_id = || tombstones.as_ref()?.of_id(item.id);
+                let is_here = || kept.contains(&item.id) || writer.has(item.id);
+                if let Some(purge) = of_content().or_else(|| of_id().filter(|_| is_later && !is_here())) {
                     if refused.insert(item.id) {
                         *purged.entry(purge.to_string()).or_default() += 1;
                     }
                     continue;
                 }
                 if let Some(tombstones) = &tombstones {
-                    let id = incoming.item.id;
+                    let id = item.id;
+                    if tombstones.of_id(id).is_some() {
+                        kept.insert(id);
+                    }
                     incoming.reason = incoming.reason.map(|reason| tombstones.reason(id, reason));
                     incoming.subject.take_if(|subject| tombstones.of_line(subject).is_some());
                 }
