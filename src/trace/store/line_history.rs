@@ -164,7 +164,7 @@ impl LineHistory<'_> {
     /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.
     /// Returns the files with new lines.
     ///
-    /// Calls `before_move` with the trees before and after the merge before the ref moves. If the process dies in between, the next one finds new lines
+    /// Calls `before_move` with the tree after the merge before the ref moves. If the process dies in between, the next one finds new lines
     /// again, and calls it again.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl LineHistory<'_> {
         signature: &Signature,
         from: Oid,
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-        mut before_move: impl FnMut(Option<Oid>, &Union) -> Result<(), TraceError>,
+        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
     ) -> Result<Vec<String>, TraceError> {
         let theirs = repo.read_commit(from)?;
         change(repo, signature, &repo.lock(self.refname)?, |ours| {
@@ -186,7 +186,7 @@ impl LineHistory<'_> {
                 return Ok((None, Vec::new()));
             }
             self.require_signed(repo, from)?;
-            before_move(ours, &union)?;
+            before_move(&union)?;
             let message = format!("merge {}\n", self.noun);
             Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))
         })

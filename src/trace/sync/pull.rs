@@ -14,7 +14,7 @@ use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
 use crate::trace::store::foreign::require_files;
-use crate::trace::store::priority::{self, Absorbed, Changes};
+use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone;
 use crate::trace::{ItemId, Tip, Trace, TraceError, TraceName};
@@ -241,15 +241,15 @@ pub(crate) fn published_elsewhere(repo: &Repo, remote: &str, name: &TraceName) -
     Ok(items)
 }
 
-/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the items with new
-/// lines, and their priorities.
+/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of items
+/// with new lines.
 pub(crate) fn pull_priorities(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     merged: &[(Arrival, Option<Oid>)],
-) -> Result<Changes, TraceError> {
-    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(Changes::default()) };
+) -> Result<usize, TraceError> {
+    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(0) };
     let mut items = None;
     let is_wanted = |item: ItemId| {
         let items = match &mut items {
@@ -259,6 +259,5 @@ pub(crate) fn pull_priorities(
         Ok(items.contains(&item))
     };
     let tips: Vec<Oid> = merged.iter().map(|(arrival, _)| arrival.tip).collect();
-    let absorbed = priority::absorb(repo, signature, record, &tips, is_wanted)?;
-    Ok(absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now))).collect())
+    priority::absorb(repo, signature, record, &tips, is_wanted)
 }

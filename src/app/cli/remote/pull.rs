@@ -80,13 +80,14 @@ impl PullArgs {
         let archives = self.add_private(repo, &remote, &mut traces)?;
         let before = Before::read(repo)?;
         // Otherwise a merge would refuse the local traces.
-        let received = apply_received(repo, &context.signature()?, &remote)?;
+        let (mut received, mut answers): (_, Vec<Value>) = (Vec::new(), Vec::new());
+        // One trace that cannot be rewritten or merged stops no other.
+        let mut failures = Failures::default();
+        let applied = apply_received(repo, &context.signature()?, &remote, &mut received);
+        failures.keep(applied.map_err(Error::from));
         if !self.json {
             print_received(context, &received)?;
         }
-        let mut answers: Vec<Value> = Vec::new();
-        // One trace that cannot be merged stops no other.
-        let mut failures = Failures::default();
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
             let pulled = failures.keep(self.pull(context, &remote, &arrival));
@@ -120,9 +121,9 @@ impl PullArgs {
                 own.insert(name, merged.added.into_iter().filter(|item| !elsewhere.contains(item)).collect());
             }
         }
-        let changes = failures.keep(in_traces(repo, &before, &priorities).map_err(Error::from)).unwrap_or_default();
+        let changes = failures.keep(in_traces(repo, &before).map_err(Error::from)).unwrap_or_default();
         // With the new priorities: what they leave out may let a new item into the middle.
-        for (name, tips) in failures.keep(touched(repo, &before, &priorities)).unwrap_or_default() {
+        for (name, tips) in failures.keep(touched(repo, &before)).unwrap_or_default() {
             let own: HashSet<ItemId> = own.remove(&name).unwrap_or_default();
             let found = failures.keep(Changed::between(repo, &name, tips, &before, &changes, &own));
             changed.extend(found.map(|found| (name, found)));
@@ -133,7 +134,7 @@ impl PullArgs {
         }
         for (refname, tip) in archives {
             let signature = context.signature()?;
-            let merged = archive::history(refname).absorb(repo, &signature, tip, |_| Ok(true), |_, _| Ok(()));
+            let merged = archive::history(refname).absorb(repo, &signature, tip, |_| Ok(true), |_| Ok(()));
             let is_new = failures.keep(merged.map_err(Error::from)).map(|merged| !merged.is_empty());
             let result = is_new.map_or("failed", |is_new| if is_new { "merge" } else { "up_to_date" });
             if self.json {
@@ -146,7 +147,7 @@ impl PullArgs {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
             let changed: Vec<Value> = changed.iter().map(|(name, changed)| changed.to_json(name)).collect();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad),
-                "priorities": priorities.len(), "changed_priorities": changes, "changed": changed,
+                "priorities": priorities, "changed_priorities": changes, "changed": changed,
                 "rewritten": rewritten, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {

@@ -186,14 +186,13 @@ fn joined(
             joined.insert(key(setting), setting.clone());
             continue;
         };
+        // Version 0.1 may have dropped it.
+        known.after = known.after.take().or_else(|| setting.after.clone());
         let (Some(one), Some(other)) = (&known.reason, &setting.reason) else { continue };
         let Some(reason) = [one, other].into_iter().filter_map(|text| marked_reason(text)).min() else { continue };
         if one != other {
             let marker = target(reason).marker;
-            let reason = join_text(one, other, &marker);
-            // The other fields are those of both, or version 0.1 has dropped some.
-            let base = if known.after.is_some() { &*known } else { setting };
-            let mut new = Setting { reason: Some(reason), ..base.clone() };
+            let mut new = Setting { reason: Some(join_text(one, other, &marker)), ..known.clone() };
             if tombstones.of_setting(item, &new.render()).is_some() {
                 new.reason = Some(marker);
             }
@@ -214,7 +213,11 @@ fn without_purged(purge: Option<&Purge>, line: &str, joined: &BTreeMap<Key, Sett
     let Some(mut setting) = Setting::parse(line) else { return purge.is_none().then(|| line.to_owned()) };
     let form = joined.get(&key(&setting));
     match (form, purge) {
-        (Some(form), _) if purge.is_some() || form.reason != setting.reason => return Some(form.render()),
+        // No purge changes the other fields, which say where the line applies.
+        (Some(form), _) if purge.is_some() || form.reason != setting.reason => {
+            setting.reason.clone_from(&form.reason);
+            setting.after = setting.after.or_else(|| form.after.clone());
+        }
         (_, Some(purge)) => setting.reason = Some(format!("[purged: {}]", purge.reason)),
         _ => return Some(line.to_owned()),
     }
