@@ -921,6 +921,7 @@ fn a_priority_or_an_edit_hides_nothing_else_of_an_item() {
     main: edited by the pull: #0
     main: no longer sent after the pull: #0
     main: sent in another form after the pull: #1
+        said("assistant", " "),
     ");
 }
 
