@@ -81,7 +81,7 @@ pub(crate) struct PushedLines {
 ///
 /// # Errors
 ///
-/// [`TraceError::Unsigned`] if `trace.requireSigned` is set and the remote's history is not signed.
+/// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and the remote's history is not a signed one.
 pub(crate) fn push_lines(
     repo: &Repo,
     signature: &Signature,
