@@ -504,3 +504,28 @@ fn a_signed_commit_of_something_else_is_no_record() {
     ");
     assert!(trace_in(&repo, "bob", &["materialize"]).contains("Never push to prod."));
 }
+
+#[test]
+fn a_signed_trace_is_pulled_without_what_was_purged_by_one_who_does_not_sign() {
+    let Some(repo) = team() else { return };
+    repo.say("The secret0alpha here");
+    repo.text(&["pin", "#1", "--reason", "why secret0alpha"]);
+    repo.text(&["push"]);
+    trace_in(&repo, "bob", &["pull"]);
+    let said = trace_in(&repo, "bob", &["purge", "--pattern", "secret0alpha", "--yes"]);
+    assert!(said.ends_with("[exit 0]"), "{said}");
+    repo.say("More");
+    repo.text(&["skip", "#2"]);
+    repo.text(&["push"]);
+    for expected in ["main: 1 priority changed by A U Thor: skipped #2", "main: up to date"] {
+        let said = trace_in(&repo, "bob", &["pull"]);
+        assert!(said.contains(expected) && said.ends_with("[exit 0]"), "{said}");
+    }
+    // Others still need a signature.
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
+    trace_in(&repo, "eve", &["push"]);
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.ends_with("[exit 1]"), "{said}");
+    assert!(!trace_in(&repo, "bob", &["materialize"]).contains("Push to prod."));
+}

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 pub(crate) use content::Target;
 pub(crate) use needle::{Needle, SHORTEST};
-pub(crate) use received::{Missing, Received, apply_received, refuse_independent, rewrite_fetched};
+pub(crate) use received::{Missing, Received, Rewritten, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
 use crate::check::fsck::{is_complete, lost_refs};

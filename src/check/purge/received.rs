@@ -15,7 +15,7 @@ mod pairs;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-pub(crate) use fetched::{refuse_independent, rewrite_fetched};
+pub(crate) use fetched::{Rewritten, refuse_independent, rewrite_fetched};
 use lines::apply_to_lines;
 use pairs::{Forms, Pairs};
 

@@ -196,11 +196,11 @@ pub(crate) fn fetched_private(repo: &Repo, remote: &str, refname: &str) -> Resul
 }
 
 /// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come
-/// first.
+/// first. `accepted` are commits that need no signature: this repository wrote them in place of signed ones.
 pub(crate) fn pull(
     trace: &Trace<'_>,
-    remote: &str,
-    arrival: &Arrival,
+    (remote, arrival): (&str, &Arrival),
+    accepted: &HashSet<Oid>,
     settlement: &Settlement,
     fast_forward: FastForward,
     arrange: Option<Arrange>,
@@ -209,7 +209,9 @@ pub(crate) fn pull(
     let before = repo.find_ref(&name.refname())?;
     let is_new = !before.map_or(Ok(false), |before| repo.is_ancestor(arrival.tip, before))?;
     if is_new {
-        require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+        if !accepted.contains(&arrival.tip) {
+            require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+        }
         // A signature does not name the trace, so a remote could give this name to any other signed one.
         if let Some(before) = before
             && requires_signatures(repo)?
@@ -242,12 +244,13 @@ pub(crate) fn published_elsewhere(repo: &Repo, remote: &str, name: &TraceName) -
 }
 
 /// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of items
-/// with new lines.
+/// with new lines. `accepted` is as for [`pull`].
 pub(crate) fn pull_priorities(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     merged: &[(Arrival, Option<Oid>)],
+    accepted: &HashSet<Oid>,
 ) -> Result<usize, TraceError> {
     let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(0) };
     let mut items = None;
@@ -259,5 +262,5 @@ pub(crate) fn pull_priorities(
         Ok(items.contains(&item))
     };
     let tips: Vec<Oid> = merged.iter().map(|(arrival, _)| arrival.tip).collect();
-    priority::absorb(repo, signature, record, &tips, is_wanted)
+    priority::absorb(repo, signature, (record, accepted), &tips, is_wanted)
 }

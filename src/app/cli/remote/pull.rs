@@ -9,7 +9,7 @@ use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::base::escape::shell_word;
-use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
+use crate::check::purge::{Missing, Received, Rewritten, apply_received, rewrite_fetched};
 use crate::git::{Oid, Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
@@ -73,7 +73,7 @@ impl PullArgs {
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
-        for name in &rewritten {
+        for name in &rewritten.names {
             let hint = format!("`git trace purge --push {}` replaces it there", shell_word(&remote));
             context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
         }
@@ -90,7 +90,7 @@ impl PullArgs {
         }
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
-            let pulled = failures.keep(self.pull(context, &remote, &arrival));
+            let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten));
             pulls.push((arrival, pulled));
         }
         let done = |(arrival, pulled): &(Arrival, Option<Pulled>)| {
@@ -98,7 +98,7 @@ impl PullArgs {
         };
         let merged: Vec<_> = pulls.iter().filter_map(done).collect();
         let mut complete = bad.is_empty() && merged.len() == pulls.len();
-        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged);
+        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged, &rewritten.tips);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
         let (mut own, mut changed) = (HashMap::new(), Vec::new());
         for (Arrival { name, .. }, pulled) in pulls {
@@ -133,8 +133,8 @@ impl PullArgs {
             changed.iter().try_for_each(|(name, changed)| changed.print(context, name, "pull"))?;
         }
         for (refname, tip) in archives {
-            let signature = context.signature()?;
-            let merged = archive::history(refname).absorb(repo, &signature, tip, |_| Ok(true), |_| Ok(()));
+            let (signature, from) = (context.signature()?, (tip, &rewritten.tips));
+            let merged = archive::history(refname).absorb(repo, &signature, from, |_| Ok(true), |_| Ok(()));
             let is_new = failures.keep(merged.map_err(Error::from)).map(|merged| !merged.is_empty());
             let result = is_new.map_or("failed", |is_new| if is_new { "merge" } else { "up_to_date" });
             if self.json {
@@ -148,7 +148,7 @@ impl PullArgs {
             let changed: Vec<Value> = changed.iter().map(|(name, changed)| changed.to_json(name)).collect();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad),
                 "priorities": priorities, "changed_priorities": changes, "changed": changed,
-                "rewritten": rewritten, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
+                "rewritten": rewritten.names, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
@@ -185,8 +185,8 @@ impl PullArgs {
         Ok(archives)
     }
 
-    fn pull(&self, context: &Context, remote: &str, arrival: &Arrival) -> Result<Pulled> {
-        let repo = context.repo()?;
+    fn pull(&self, context: &Context, from: (&str, &Arrival), rewritten: &Rewritten) -> Result<Pulled> {
+        let (repo, (_, arrival)) = (context.repo()?, from);
         let theirs = Tip::read(repo, arrival.tip)?;
         let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
         let mut settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
@@ -196,7 +196,7 @@ impl PullArgs {
         }
         let arrange: Option<Arrange> = is_forward.then_some(forward::merge::ARRANGE);
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
-        Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward, arrange)?)
+        Ok(pull(&context.open(&arrival.name)?, from, &rewritten.tips, &settlement, fast_forward, arrange)?)
     }
 }
 

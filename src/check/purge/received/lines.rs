@@ -36,30 +36,31 @@ pub(super) fn apply_to_lines(
 }
 
 /// Replaces purged lines of a fetched history by our form of them. `refname` is the ref as last fetched. The remote's commit gets a
-/// tombstone, so that `purge --push` replaces it. Returns whether anything was purged.
+/// tombstone, so that `purge --push` replaces it. Returns the new commit if anything was purged.
 pub(super) fn rewrite_fetched_lines(
     repo: &Repo,
     tombstones: &Tombstones,
     signature: &Signature,
     history: &LineHistory<'_>,
     (refname, tip): (&str, Oid),
-) -> Result<bool, TraceError> {
+) -> Result<Option<Oid>, TraceError> {
     let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
     if history.require_signed(repo, tip).is_err() {
-        return Ok(false);
+        return Ok(None);
     }
     let Clean { tree, forms, purge, .. } = Clean::of(repo, tombstones, history, tip, ours)?;
     let found = tombstones.in_lines(repo, tip, ours)?;
-    let Some(purge) = found.first().map(|(_, purge)| *purge).or(purge) else { return Ok(false) };
+    let Some(purge) = found.first().map(|(_, purge)| *purge).or(purge) else { return Ok(None) };
     let fate = tombstones.fate(repo, tip, &|oid| repo.read_commit(oid).is_ok());
     if fate == Fate::Removed {
         // `purge --push` deletes it, and the next push sends our lines.
-        return Ok(false);
+        return Ok(None);
     }
     let writers = repo.lock_out_writers()?;
     let move_to = |new| RefChange { refname: refname.to_owned(), old: Some(tip), new };
-    if let Fate::Replaced(new) = fate {
+    let new = if let Fate::Replaced(new) = fate {
         repo.replace_refs(&[move_to(new)])?;
+        new
     } else {
         let new = begin_anew(repo, signature, history, tree)?;
         let lines = forms.into_iter().collect();
@@ -67,12 +68,13 @@ pub(super) fn rewrite_fetched_lines(
         let (old, to) = tombstone::write(repo, signature, tombstones, &purge.reason, &removed)?;
         let refname = tombstone::HISTORY.refname.to_owned();
         repo.replace_refs(&[move_to(new), RefChange { refname, old, new: to }])?;
-    }
+        new
+    };
     drop(writers);
     // A reftable has reflogs of remote-tracking refs, too.
     repo.expire_reflogs(&|name| name == refname)?;
     drop_lines(repo, history, tip, ours)?;
-    Ok(true)
+    Ok(Some(new))
 }
 
 /// Removes fetched lines in which a purge that did not know of ours left what was purged here. Returns the purge.
