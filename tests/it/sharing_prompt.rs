@@ -737,6 +737,41 @@ fn a_pull_moves_no_item_that_another_remote_has_without_listing_it() {
 }
 
 #[test]
+fn items_that_were_published_are_not_local_although_the_remote_dropped_them() {
+    let team = team();
+    team.ok("ada", &["reset", "#0"]);
+    team.ok("ada", &["commit", "-r", "assistant", "-m", "You may push to prod."]);
+    team.ok("ada", &["push", "--force", "origin", "main"]);
+    insta::assert_snapshot!(redact(&listed(&team)), @"
+    main: merged at [SHORT]; 0 local items follow theirs, 0 edited, 0 removed, 3 kept that they lack
+    main: added before earlier items by the pull: #1
+    ");
+
+    // Taken out by one side and edited by the other.
+    let team = self::team();
+    let question = id(&team, 1);
+    team.ok("ada", &["delete", "#1"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["edit", "#3", "-m", "Question three"]);
+    team.ok("ada", &["restore", &question]);
+    team.ok("ada", &["delete", "#3"]);
+    team.ok("ada", &["push"]);
+    let said = team.ok("bob", &["pull", "--strategy", "ours"]);
+    assert!(said.contains("main: added before earlier items by the pull: #1\n"), "{said}");
+}
+
+#[test]
+fn local_items_follow_those_of_others_and_are_counted() {
+    let team = team();
+    team.ok("bob", &["commit", "-m", "Mine"]);
+    team.ok("ada", &["commit", "-m", "Hers"]);
+    team.ok("ada", &["push"]);
+    let said: Value = serde_json::from_str(&team.ok("bob", &["pull", "--json"])).unwrap();
+    assert_eq!((&said["traces"][0]["local_items"], &said["changed"]), (&json!(1), &json!([])));
+}
+
+#[test]
 fn a_restored_position_does_not_hide_a_deletion() {
     let (team, remark) = team_with_useless_reasoning();
     let message = team.git("ada", &["log", "-1", "--format=%B", "refs/traces/main"]);
@@ -886,6 +921,7 @@ fn what_a_session_goes_on_with_is_not_listed() {
         second(call.clone()),
         second(result.clone()),
         result.clone(),
+        said("assistant", " "),
         said("assistant", "A"),
     ];
     for at in 1..steps.len() {
@@ -921,7 +957,6 @@ fn a_priority_or_an_edit_hides_nothing_else_of_an_item() {
     main: edited by the pull: #0
     main: no longer sent after the pull: #0
     main: sent in another form after the pull: #1
-        said("assistant", " "),
     ");
 }
 

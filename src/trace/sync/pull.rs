@@ -5,11 +5,11 @@ use std::collections::{BTreeSet, HashSet};
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
-use super::{is_private, items_of, matches, tracking_ref, tracking_ref_of};
+use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
-use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, REMOTES, TRACES};
+use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
@@ -227,17 +227,27 @@ pub(crate) fn pull(
     Ok(Pulled { before, outcome })
 }
 
-/// The items of a trace as other remotes than `remote` have it, as last fetched or pushed.
-pub(crate) fn published_elsewhere(repo: &Repo, remote: &str, name: &TraceName) -> Result<HashSet<ItemId>, TraceError> {
-    let (own, ending) = (tracking_ref_of(remote, name), format!("/{name}"));
-    let mut items = HashSet::new();
-    for (refname, tip) in repo.list_refs(REMOTES)? {
+/// The items of a trace that no remote had: neither at the `known` remote-tracking refs, which are those before the fetch, nor when both
+/// sides had the same commits. Of forward crumbs, all that were added.
+pub(crate) fn local_items(
+    repo: &Repo,
+    known: &[(String, Oid)],
+    arrival: &Arrival,
+    pulled: &Pulled,
+) -> Result<HashSet<ItemId>, TraceError> {
+    let (Some(before), Outcome::Merged(_, merged)) = (pulled.before, &pulled.outcome) else {
+        return Ok(HashSet::new());
+    };
+    let mut items: HashSet<ItemId> = merged.added.iter().copied().collect();
+    if is_private(&arrival.name.refname()) {
+        return Ok(items);
+    }
+    let ending = format!("/{}", arrival.name);
+    let known = known.iter().filter(|(refname, _)| refname.ends_with(&ending)).map(|(_, tip)| *tip);
+    for state in known.chain(repo.merge_bases(before, arrival.tip)?) {
         // `fsck` reports damaged tips.
-        if refname != own
-            && refname.ends_with(&ending)
-            && let Ok(tip) = repo.read_commit(tip)
-        {
-            items.extend(tree::list(repo, tip.tree)?.into_iter().map(|entry| entry.id));
+        if let Ok(state) = repo.read_commit(state) {
+            tree::list(repo, state.tree)?.iter().for_each(|entry| _ = items.remove(&entry.id));
         }
     }
     Ok(items)

@@ -14,12 +14,12 @@ use crate::git::{Oid, Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
 use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
-    published_elsewhere, pull, pull_priorities, refuse_fetched,
+    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items, pull,
+    pull_priorities, refuse_fetched,
 };
 use crate::trace::{AgentName, ItemId, Tip, TraceName};
 
@@ -28,7 +28,8 @@ use crate::trace::{AgentName, ItemId, Tip, TraceName};
 /// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do not exist
 /// locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged traces are
 /// merged too, and every change of a priority is listed, as is every item that was here and was edited or taken out, and every new one
-/// that does not follow them. If somebody has purged content, local commits that contain it are rewritten first, and listed.
+/// that does not follow those of yours that were published. If somebody has purged content, local commits that contain it are
+/// rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
@@ -66,6 +67,7 @@ impl PullArgs {
                 writeln!(context.ui, "{name}: was archived, and is here again")?;
             }
         }
+        let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled.
         let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
         let rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
@@ -101,24 +103,24 @@ impl PullArgs {
         let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged, &rewritten.tips);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
         let (mut own, mut changed) = (HashMap::new(), Vec::new());
-        for (Arrival { name, .. }, pulled) in pulls {
+        for (arrival, pulled) in pulls {
             let Some(pulled) = pulled else {
-                answers.push(json!({ "name": name.as_str(), "result": "failed", "commit": null }));
+                answers.push(answer(arrival.name.as_str(), "failed", None, 0));
                 continue;
             };
+            let local = failures.keep(local_items(repo, &known, &arrival, &pulled).map_err(Error::from));
+            let (name, local) = (arrival.name, local.unwrap_or_default());
             if self.json {
-                answers.push(pulled_json(&name, &pulled));
+                answers.push(pulled_json(&name, &pulled, local.len()));
             } else {
-                print_pulled(context, &remote, &name, &pulled)?;
+                print_pulled(context, &remote, &name, (&pulled, local.len()))?;
             }
             let (Outcome::FastForward(now) | Outcome::Merged(now, _)) = &pulled.outcome else { continue };
             if is_private(&name.refname()) {
                 let crumbs = pulled.before.map(|before| Changed::of_crumbs(repo, [before, *now])).transpose();
                 changed.extend(failures.keep(crumbs).flatten().map(|crumbs| (name, crumbs)));
-            } else if let Outcome::Merged(_, merged) = pulled.outcome {
-                let elsewhere = failures.keep(published_elsewhere(repo, &remote, &name).map_err(Error::from));
-                let elsewhere = elsewhere.unwrap_or_default();
-                own.insert(name, merged.added.into_iter().filter(|item| !elsewhere.contains(item)).collect());
+            } else {
+                own.insert(name, local);
             }
         }
         let changes = failures.keep(in_traces(repo, &before).map_err(Error::from)).unwrap_or_default();
@@ -138,7 +140,7 @@ impl PullArgs {
             let is_new = failures.keep(merged.map_err(Error::from)).map(|merged| !merged.is_empty());
             let result = is_new.map_or("failed", |is_new| if is_new { "merge" } else { "up_to_date" });
             if self.json {
-                answers.push(json!({ "name": refname, "result": result, "commit": null }));
+                answers.push(answer(refname, result, None, 0));
             } else if let Some(is_new) = is_new {
                 writeln!(context.ui, "{refname}: {}", if is_new { "merged" } else { "up to date" })?;
             }
@@ -245,7 +247,7 @@ pub(crate) fn received_json(received: &Received) -> Value {
     json!({ "ref": refname, "old": old.to_string(), "new": new.to_string(), "own": own, "items": items, "cause": purge })
 }
 
-fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
+fn pulled_json(name: &TraceName, pulled: &Pulled, local: usize) -> Value {
     let (result, commit) = match &pulled.outcome {
         Outcome::UpToDate => ("up_to_date", None),
         Outcome::FastForward(oid) => (if pulled.before.is_none() { "new" } else { "fast_forward" }, Some(*oid)),
@@ -253,10 +255,14 @@ fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    json!({ "name": name.as_str(), "result": result, "commit": commit.map(|oid| oid.to_string()) })
+    answer(name.as_str(), result, commit, local)
 }
 
-fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {
+fn answer(name: &str, result: &str, commit: Option<Oid>, local: usize) -> Value {
+    json!({ "name": name, "result": result, "commit": commit.map(|oid| oid.to_string()), "local_items": local })
+}
+
+fn print_pulled(context: &Context, remote: &str, name: &TraceName, (pulled, local): (&Pulled, usize)) -> Result<()> {
     match &pulled.outcome {
         Outcome::UpToDate => writeln!(context.ui, "{name}: up to date")?,
         Outcome::FastForward(oid) => {
@@ -269,7 +275,9 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
             let counts = if is_private(&name.refname()) {
                 format!("local forward crumbs sorted in among theirs: {added}")
             } else {
-                format!("{added} local items follow theirs, {edited} edited, {removed} removed")
+                let kept = added.saturating_sub(local);
+                let kept = if kept > 0 { format!(", {kept} kept that they lack") } else { String::new() };
+                format!("{local} local items follow theirs, {edited} edited, {removed} removed{kept}")
             };
             writeln!(context.ui, "{name}: merged at {}; {counts}", short_oid(*oid))?;
             if !is_private(&name.refname()) {
