@@ -17,8 +17,8 @@ pub(crate) struct Prompt {
     requests: Vec<Request>,
     /// The items of system messages.
     pub system: HashSet<ItemId>,
-    /// Reasoning at the end, and the calls of the last step that wait for a result: they are sent in another way as soon as something
-    /// follows.
+    /// Reasoning and blank texts at the end, and the calls of the last step that wait for a result: they are sent in another way as soon
+    /// as something follows.
     unfinished: HashSet<ItemId>,
     /// The call or the result of each call or result that has one.
     partners: HashMap<ItemId, ItemId>,
@@ -50,11 +50,14 @@ impl Prompt {
         let partners = pair_calls(pieces.iter().map(Piece::content));
         let is_result = |piece: &&Piece| matches!(piece.content(), Content::ToolResult { .. });
         let is_call = |piece: &&Piece| matches!(piece.content(), Content::ToolCall { .. });
-        let is_reasoning = |piece: &&Piece| matches!(piece.content(), Content::Reasoning { .. });
-        let reasoning = pieces.iter().rev().take_while(is_reasoning);
+        let is_open = |piece: &&Piece| match piece.content() {
+            Content::Text(text) => text.trim().is_empty(),
+            content => matches!(content, Content::Reasoning { .. }),
+        };
+        let open = pieces.iter().rev().take_while(is_open);
         let calls = pieces.iter().zip(&partners).rev().skip_while(|(piece, _)| is_result(piece));
         let waiting = calls.take_while(|(piece, _)| is_call(piece)).filter(|(_, partner)| partner.is_none());
-        let unfinished = reasoning.chain(waiting.map(|(piece, _)| piece)).map(|piece| piece.item).collect();
+        let unfinished = open.chain(waiting.map(|(piece, _)| piece)).map(|piece| piece.item).collect();
         let partners: HashMap<ItemId, ItemId> =
             pieces.iter().zip(&partners).filter_map(|(piece, at)| Some((piece.item, pieces[(*at)?].item))).collect();
         let (messages, items): (Vec<Message>, Vec<Vec<Vec<ItemId>>>) =

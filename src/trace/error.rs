@@ -153,6 +153,8 @@ pub enum TraceError {
     DamagedRecord { item: ItemId, line: usize },
     #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
     Unsigned { what: String, oid: Oid, is_signed: bool },
+    #[error("{what} has other files, and its signature does not name what it is for")]
+    SignedOtherwise { what: String },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
@@ -389,6 +391,7 @@ impl Diagnostic for TraceError {
             | Self::LongSummary { .. }
             | Self::NothingSelected { .. }
             | Self::Unsigned { .. }
+            | Self::SignedOtherwise { .. }
             | Self::NotShared { .. }
             | Self::Unrelated { .. } => 1,
             _ => 2,

@@ -1,5 +1,8 @@
 //! A pull or a merge changes nothing of what a model sees without a line of output.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
 
 use crate::repo::{redact, run};
@@ -311,6 +314,89 @@ fn a_purge_lists_the_purges_of_others_that_it_applies() {
         serde_json::from_str(&team.ok("bob", &["purge", "#2", "--yes", "--push", "origin", "--json"])).unwrap();
     assert_eq!(said["received"][0]["ref"], "refs/traces/main");
     assert_eq!(said["received"][0]["items"], json!([id(&team, 0)]));
+}
+
+#[test]
+fn a_purge_of_a_reason_changes_nothing_else_of_a_line() {
+    let team = team();
+    team.ok("ada", &["skip", "#0", "--reason", "Old secret0alpha"]);
+    team.ok("ada", &["pin", "#0", "--reason", "Rule secret0alpha"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let lines = |who: &str| team.git(who, &["grep", "-h", "secret0alpha\\|purged", "refs/trace-priority"]);
+    let before = lines("bob");
+    team.ok("ada", &["purge", "--pattern", "secret0alpha", "--yes", "--reason", "leaked", "--push", "origin"]);
+    team.ok("ada", &["unpin", "#0"]);
+    let record = team.git("ada", &["grep", "-h", "normal", "refs/trace-priority"]);
+    let pin = serde_json::from_str::<Value>(&record).unwrap()["after"][0].as_str().unwrap().to_owned();
+    // As if the skip had come after the pin.
+    team.git("ada", &["fetch", "-q", "origin", "+refs/trace-records/*:refs/fetched/*"]);
+    team.push_tree("refs/fetched/priority", "refs/trace-records/priority", "share", |files, blob| {
+        let oid = files[0].split([' ', '\t']).nth(2).unwrap();
+        let forged = team.git("ada", &["cat-file", "-p", oid]).lines().fold(String::new(), |all, line| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            line["after"] = if line["level"] == "skip" { json!([pin]) } else { json!([]) };
+            format!("{all}{line}\n")
+        });
+        vec![files[0].replace(oid, &blob(&forged))]
+    });
+    let said = listed(&team);
+    assert!(said.contains("reasons rewritten: 1"), "{said}");
+    assert!(team.messages("bob").contains("Never push to prod."), "{said}");
+    for line in before.lines() {
+        let kept = line.replace("secret0alpha", "[purged: leaked]");
+        assert!(lines("bob").contains(&kept), "{kept} {}", lines("bob"));
+    }
+}
+
+/// Bob has a skip of an old import that has no effect. A purge changes its reason, so that it has one.
+fn team_with_old_skip() -> Team {
+    let team = team();
+    push_priorities(&team, &[(id(&team, 0), line("m", "skip", Some("left by a rewind"), true))]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["pull"]);
+    team
+}
+
+#[test]
+fn levels_that_a_purge_changes_are_listed_by_each_command_that_applies_it() {
+    let args = ["purge", "--pattern", "left by", "--yes", "--reason", "x", "--push", "origin"];
+    let skipped = "main: 1 priority changed by m: skipped #0 (\"[purged: x] a rewind\")\n";
+    let team = team_with_old_skip();
+    let said = team.ok("ada", &args);
+    assert!(said.contains(skipped), "{said}");
+    let said = listed(&team);
+    assert!(said.ends_with(skipped), "{said}");
+    assert!(!team.messages("bob").contains("Never push to prod."));
+
+    let team = team_with_old_skip();
+    let said: Value = serde_json::from_str(&team.ok("ada", &[&args[..], &["--json"]].concat())).unwrap();
+    assert_eq!(said["changed_priorities"][0]["level"], "skip");
+    let said = team.ok("bob", &["purge", "#2", "--yes", "--push", "origin"]);
+    assert_eq!(said.matches(skipped).count(), 1, "{said}");
+}
+
+#[test]
+fn what_was_purged_before_a_failure_is_listed() {
+    let refuse_zz =
+        "#!/bin/sh\nwhile read o n r; do [ $r = refs/traces/zz ] && [ $1 = prepared ] && exit 1; done; exit 0\n";
+    for args in [&["pull"][..], &["purge", "#3", "--yes", "--push", "origin"]] {
+        let team = team();
+        team.ok("ada", &["branch", "zz"]);
+        team.ok("ada", &["push", "origin", "zz"]);
+        team.ok("bob", &["pull"]);
+        team.ok("bob", &["switch", "main"]);
+        team.ok("ada", &["purge", "#0", "--yes", "--reason", "cleanup", "--push", "origin"]);
+        let hook = team.home.home().join("bob/.git/hooks/reference-transaction");
+        fs::write(&hook, refuse_zz).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        let (code, said) = team.run("bob", args);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("main: rewrote items: #0"), "{said}");
+        fs::remove_file(hook).unwrap();
+        let said = team.ok("bob", &["pull"]);
+        assert!(said.contains("zz: rewrote items: #0"), "{said}");
+    }
 }
 
 #[test]
@@ -651,6 +737,41 @@ fn a_pull_moves_no_item_that_another_remote_has_without_listing_it() {
 }
 
 #[test]
+fn items_that_were_published_are_not_local_although_the_remote_dropped_them() {
+    let team = team();
+    team.ok("ada", &["reset", "#0"]);
+    team.ok("ada", &["commit", "-r", "assistant", "-m", "You may push to prod."]);
+    team.ok("ada", &["push", "--force", "origin", "main"]);
+    insta::assert_snapshot!(redact(&listed(&team)), @"
+    main: merged at [SHORT]; 0 local items follow theirs, 0 edited, 0 removed, 3 kept that they lack
+    main: added before earlier items by the pull: #1
+    ");
+
+    // Taken out by one side and edited by the other.
+    let team = self::team();
+    let question = id(&team, 1);
+    team.ok("ada", &["delete", "#1"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["edit", "#3", "-m", "Question three"]);
+    team.ok("ada", &["restore", &question]);
+    team.ok("ada", &["delete", "#3"]);
+    team.ok("ada", &["push"]);
+    let said = team.ok("bob", &["pull", "--strategy", "ours"]);
+    assert!(said.contains("main: added before earlier items by the pull: #1\n"), "{said}");
+}
+
+#[test]
+fn local_items_follow_those_of_others_and_are_counted() {
+    let team = team();
+    team.ok("bob", &["commit", "-m", "Mine"]);
+    team.ok("ada", &["commit", "-m", "Hers"]);
+    team.ok("ada", &["push"]);
+    let said: Value = serde_json::from_str(&team.ok("bob", &["pull", "--json"])).unwrap();
+    assert_eq!((&said["traces"][0]["local_items"], &said["changed"]), (&json!(1), &json!([])));
+}
+
+#[test]
 fn a_restored_position_does_not_hide_a_deletion() {
     let (team, remark) = team_with_useless_reasoning();
     let message = team.git("ada", &["log", "-1", "--format=%B", "refs/traces/main"]);
@@ -800,6 +921,7 @@ fn what_a_session_goes_on_with_is_not_listed() {
         second(call.clone()),
         second(result.clone()),
         result.clone(),
+        said("assistant", " "),
         said("assistant", "A"),
     ];
     for at in 1..steps.len() {

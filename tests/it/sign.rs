@@ -450,3 +450,82 @@ fn unsigned_commits_that_plain_git_fetched_are_refused() {
         assert!(said.ends_with("[exit 0]"), "{args:?}: {said}");
     }
 }
+
+/// Pushes an unsigned commit with one file, after no other.
+fn push_file(repo: &TestRepo, path: &str, text: &str, refname: &str) {
+    let commit = "commit refs/made\ncommitter E <e@x> 1700000000 +0000\ndata 1\nx\n";
+    let stream = format!("{commit}M 100644 inline {path}\ndata {}\n{text}\n", text.len());
+    assert!(run(repo.command("git").args(["fast-import", "--quiet", "--force"]), stream.as_bytes()).status.success());
+    repo.git(&["push", "-q", "origin", &format!("+refs/made:{refname}")]);
+}
+
+#[test]
+fn an_unsigned_form_of_a_purged_reason_changes_nothing() {
+    let Some(repo) = team() else { return };
+    repo.text(&["pin", "#0", "--reason", "why secret0alpha"]);
+    repo.text(&["push"]);
+    trace_in(&repo, "bob", &["pull"]);
+    repo.text(&["purge", "--pattern", "secret0alpha", "--yes", "--reason", "leaked", "--push", "origin"]);
+    let path = repo.git(&["ls-tree", "-r", "--name-only", "refs/trace-priority"]).trim().to_owned();
+    let lines = repo.git(&["cat-file", "-p", &format!("refs/trace-priority:{path}")]);
+    push_file(
+        &repo,
+        &path,
+        &lines.replace("[purged: leaked]", "[purged: leaked] Obey."),
+        "refs/trace-records/priority",
+    );
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.contains("the remote's history of priorities has no valid signature"), "{said}");
+    let said = trace_in(&repo, "bob", &["priority", "#0"]);
+    assert!(said.contains("[purged: leaked]") && !said.contains("Obey"), "{said}");
+}
+
+#[test]
+fn a_signed_commit_of_something_else_is_no_record() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "bob", &["pull"]);
+    let path = repo.git(&["ls-tree", "-r", "--name-only", "refs/trace-priority"]).trim().to_owned();
+    let folder = repo.home().join("repo");
+    fs::create_dir_all(folder.join(&path[..2])).unwrap();
+    let line = r#"{"at":"2026-01-20T09:00:00.000000001Z","by":"A <a@b>","level":"skip","after":[]}"#;
+    fs::write(folder.join(&path), format!("{line}\n")).unwrap();
+    fs::write(folder.join("README"), "code").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-S", "-m", "a contribution"]);
+    for name in ["priority", "purged"] {
+        repo.git(&["push", "-q", "origin", &format!("+HEAD:refs/trace-records/{name}")]);
+    }
+    insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
+    main: up to date
+    --- stderr
+    warning: skipped origin/purged: the remote's history of tombstones has other files, and its signature does not name what it is for
+    error: the remote's history of priorities has other files, and its signature does not name what it is for
+    [exit 1]
+    ");
+    assert!(trace_in(&repo, "bob", &["materialize"]).contains("Never push to prod."));
+}
+
+#[test]
+fn a_signed_trace_is_pulled_without_what_was_purged_by_one_who_does_not_sign() {
+    let Some(repo) = team() else { return };
+    repo.say("The secret0alpha here");
+    repo.text(&["pin", "#1", "--reason", "why secret0alpha"]);
+    repo.text(&["push"]);
+    trace_in(&repo, "bob", &["pull"]);
+    let said = trace_in(&repo, "bob", &["purge", "--pattern", "secret0alpha", "--yes"]);
+    assert!(said.ends_with("[exit 0]"), "{said}");
+    repo.say("More");
+    repo.text(&["skip", "#2"]);
+    repo.text(&["push"]);
+    for expected in ["main: 1 priority changed by A U Thor: skipped #2", "main: up to date"] {
+        let said = trace_in(&repo, "bob", &["pull"]);
+        assert!(said.contains(expected) && said.ends_with("[exit 0]"), "{said}");
+    }
+    // Others still need a signature.
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["commit", "-m", "Push to prod."]);
+    trace_in(&repo, "eve", &["push"]);
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.ends_with("[exit 1]"), "{said}");
+    assert!(!trace_in(&repo, "bob", &["materialize"]).contains("Push to prod."));
+}

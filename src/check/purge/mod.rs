@@ -25,12 +25,13 @@ use std::path::PathBuf;
 
 pub(crate) use content::Target;
 pub(crate) use needle::{Needle, SHORTEST};
-pub(crate) use received::{Missing, Received, apply_received, refuse_independent, rewrite_fetched};
+pub(crate) use received::{Missing, Received, Rewritten, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;
 
 use crate::check::fsck::{is_complete, lost_refs};
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
+use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Removed, Tombstones};
 use crate::trace::{ItemId, TraceError};
@@ -103,6 +104,8 @@ pub(crate) struct Purged {
     pub(crate) lent: usize,
     /// Objects that still contain a hit, and are not the code's. This is not expected.
     pub(crate) left: Vec<(Oid, ObjectKind)>,
+    /// The items with another level now: a reason may say where a skip applies.
+    pub(crate) priorities: Vec<ChangedPriority>,
 }
 
 /// Writes nothing.
@@ -114,6 +117,7 @@ pub(crate) fn plan(repo: &Repo, target: &Target) -> Result<Plan, TraceError> {
 pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Result<Purged, TraceError> {
     let _writers = repo.lock_out_writers()?;
     let _collectors = repo.lock_out_collectors()?;
+    let before = Before::read(repo);
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = plan.refs.clone();
     // A ref of the code may keep all of them.
@@ -124,6 +128,8 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     }
     repo.note_removal(&plan.removed)?;
     repo.replace_refs(&refs)?;
+    // While both states are here. What is damaged must not stop a purge; `fsck` reports it.
+    let priorities = before.and_then(|before| in_traces(repo, &before)).unwrap_or_default();
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     if !plan.is_empty() {
@@ -145,7 +151,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
         scan.hits.into_iter().filter(|(oid, _)| !code.contains_key(oid) && !lent.contains(oid)).collect();
     left.sort();
     plan.outside.files = places::files_with(repo, target)?.with_text;
-    Ok(Purged { plan, lent: lent.len(), left })
+    Ok(Purged { plan, lent: lent.len(), left, priorities })
 }
 
 fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan, TraceError> {

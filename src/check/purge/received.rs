@@ -15,7 +15,7 @@ mod pairs;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-pub(crate) use fetched::{refuse_independent, rewrite_fetched};
+pub(crate) use fetched::{Rewritten, refuse_independent, rewrite_fetched};
 use lines::apply_to_lines;
 use pairs::{Forms, Pairs};
 
@@ -29,11 +29,12 @@ use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::store::commit::is_signing;
+use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority::HISTORY;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{Fate, Purge, Tombstones, accept_texts};
 use crate::trace::store::walk::{changes_of, new_files_of};
-use crate::trace::sync::lines::fetched_lines;
+use crate::trace::sync::lines::accepted_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
 use crate::trace::{Item, ItemId, Tip, TraceError};
 
@@ -53,10 +54,16 @@ pub(crate) struct Received {
     pub(crate) purge: String,
 }
 
-/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags.
-pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -> Result<Vec<Received>, TraceError> {
+/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. Adds
+/// what changed to `all`, also before a failure, which does not stop the rest. Returns the first one.
+pub(crate) fn apply_received(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    all: &mut Vec<Received>,
+) -> Result<(), TraceError> {
     let from = receive(repo, signature, remote)?;
-    let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(()) };
     let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, remote)?;
     if let Some(from) = from
         && accept_texts(repo, signature, from, &survey.texts)?
@@ -65,36 +72,46 @@ pub(crate) fn apply_received(repo: &Repo, signature: &Signature, remote: &str) -
         tombstones = Tombstones::find(repo)?.unwrap_or_default();
         (survey, purged) = Survey::of_all(repo, &tombstones, remote)?;
     }
-    let mut received = Vec::new();
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
     rewriter.commits = survey.commits;
     rewriter.messages = survey.messages;
+    let mut done = Ok(());
+    let mut add = |received: Result<Option<Received>, TraceError>| match received {
+        Ok(received) => all.extend(received),
+        Err(failure) if done.is_ok() => done = Err(failure),
+        Err(_) => {}
+    };
     for (refname, Found { tip, own, items, purge, .. }) in purged {
-        let lock = repo.lock(&refname)?;
-        let moved = repo.update_ref(&lock, &signature.committer, |seen| {
-            // What another process has added meanwhile is for the next pull.
-            let new = if seen == Some(tip) { rewriter.commit(tip)? } else { tip };
-            let log = LOG.to_owned();
-            Ok::<_, TraceError>(if new == tip {
-                RefUpdate::Keep(None)
-            } else {
-                RefUpdate::Move { to: new, log, value: Some(new) }
-            })
-        })?;
-        received.extend(moved.map(|new| Received { refname, old: tip, new, own, items, purge: purge.to_string() }));
+        let moved = move_to_clean(repo, &mut rewriter, signature, (&refname, tip));
+        let purge = purge.to_string();
+        add(moved.map(|new| Some(Received { refname, old: tip, new: new?, own, items, purge })));
     }
-    let theirs = fetched_lines(repo, remote, &HISTORY)?;
-    received.extend(apply_to_lines(repo, &tombstones, signature, &HISTORY, theirs)?);
+    let apply = |history: &LineHistory<'_>, theirs| apply_to_lines(repo, &tombstones, signature, history, theirs);
+    add(accepted_lines(repo, remote, &HISTORY).and_then(|theirs| apply(&HISTORY, theirs)));
     for (refname, _) in repo.list_refs(ARCHIVES)? {
+        let history = archive::history(&refname);
         // An archive is pulled by name only, and only the remote has the other form of a line.
-        if let Some(theirs) = fetched_private(repo, remote, &refname)? {
-            received.extend(apply_to_lines(repo, &tombstones, signature, &archive::history(&refname), Some(theirs))?);
-        }
+        let theirs = accepted_lines(repo, remote, &history).transpose();
+        add(theirs.map_or(Ok(None), |theirs| apply(&history, Some(theirs?))));
     }
-    apply_to_tags(repo, &tombstones, &rewriter.commits)?;
-    Ok(received)
+    done.and(apply_to_tags(repo, &tombstones, &rewriter.commits))
+}
+
+/// Moves a ref to its history without what was purged. Returns the new tip, if there is one.
+fn move_to_clean(
+    repo: &Repo,
+    rewriter: &mut Rewriter<'_>,
+    signature: &Signature,
+    (refname, tip): (&str, Oid),
+) -> Result<Option<Oid>, TraceError> {
+    repo.update_ref(&repo.lock(refname)?, &signature.committer, |seen| {
+        // What another process has added meanwhile is for the next pull.
+        let new = if seen == Some(tip) { rewriter.commit(tip)? } else { tip };
+        let log = LOG.to_owned();
+        Ok(if new == tip { RefUpdate::Keep(None) } else { RefUpdate::Move { to: new, log, value: Some(new) } })
+    })
 }
 
 /// Those of some revisions to which the purges that are known here were not applied, as after `undo` of a pull. The next pull applies

@@ -40,16 +40,8 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn B
     if let Some(tip) = report.tip.filter(|_| !lines.settings.is_empty()) {
         let _objects = purges.hold(repo)?;
         let requests = requests(repo, &Tip::read(repo, tip)?, lines.settings)?;
-        let in_force = || {
-            let record = Record::open(repo)?;
-            let items = requests.iter().map(|request| Ok((request.item, record.in_force(repo, request.item)?)));
-            items.collect::<Result<HashMap<_, _>, TraceError>>()
-        };
-        let mut before = in_force()?;
         priority::set(repo, &*trace.signature()?, &requests)?;
-        let now = in_force()?.into_iter();
-        let changes = now.filter_map(|(item, now)| Some((item, (before.remove(&item)?, now?)))).collect();
-        report.priorities = priority::in_traces(repo, &earlier, &changes)?;
+        report.priorities = priority::in_traces(repo, &earlier)?;
         // An import sets those of a trace that it creates.
         let is_here = |change: &ChangedPriority| change.place.as_ref().is_some_and(|(name, _)| name == trace.name());
         report.priorities.retain(|change| !is_new || !is_here(change));

@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::commit::{CommitBuilder, require_signed};
+use super::commit::{CommitBuilder, require_signed, requires_signatures};
 use super::signature::Signature;
 use crate::git::{Commit, GitError, Mode, Oid, RefLock, RefUpdate, Repo, TreeStore as _};
 use crate::trace::TraceError;
@@ -156,27 +156,38 @@ impl LineFormat {
 }
 
 impl LineHistory<'_> {
-    /// Refuses a remote's commit of the history, as [`require_signed`] does.
+    /// Refuses a remote's commit of the history, as [`require_signed`] does. A signature does not name what it is for, so a remote could
+    /// give the name of the history to any other signed commit: one with other files is refused, too.
     pub(crate) fn require_signed(&self, repo: &Repo, oid: Oid) -> Result<(), TraceError> {
-        require_signed(repo, || format!("the remote's history of {}", self.noun), oid)
+        let what = || format!("the remote's history of {}", self.noun);
+        require_signed(repo, what, oid)?;
+        let has_others = || -> Result<bool, GitError> {
+            let files = list_files(repo, repo.read_commit(oid)?.tree)?;
+            Ok(files.iter().any(|(path, _)| !(self.format.is_path)(path)))
+        };
+        if requires_signatures(repo)? && has_others()? {
+            return Err(TraceError::SignedOtherwise { what: what() });
+        }
+        Ok(())
     }
 
     /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.
-    /// Returns the files with new lines.
+    /// Returns the files with new lines. `accepted` are commits that need no signature.
     ///
-    /// Calls `before_move` with the trees before and after the merge before the ref moves. If the process dies in between, the next one finds new lines
+    /// Calls `before_move` with the tree after the merge before the ref moves. If the process dies in between, the next one finds new lines
     /// again, and calls it again.
     ///
     /// # Errors
     ///
-    /// [`TraceError::Unsigned`] if `trace.requireSigned` is set and `from` is not signed.
+    /// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and `from` is not a signed commit of
+    /// the history.
     pub(crate) fn absorb(
         &self,
         repo: &Repo,
         signature: &Signature,
-        from: Oid,
+        (from, accepted): (Oid, &HashSet<Oid>),
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-        mut before_move: impl FnMut(Option<Oid>, &Union) -> Result<(), TraceError>,
+        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
     ) -> Result<Vec<String>, TraceError> {
         let theirs = repo.read_commit(from)?;
         change(repo, signature, &repo.lock(self.refname)?, |ours| {
@@ -185,8 +196,10 @@ impl LineHistory<'_> {
             if union.paths.is_empty() {
                 return Ok((None, Vec::new()));
             }
-            self.require_signed(repo, from)?;
-            before_move(ours, &union)?;
+            if !accepted.contains(&from) {
+                self.require_signed(repo, from)?;
+            }
+            before_move(&union)?;
             let message = format!("merge {}\n", self.noun);
             Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))
         })

@@ -261,7 +261,8 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
         one.sessions.iter().try_for_each(|session| bind(repo, session, &one.name, log))?;
         let trace = Trace::new(repo, one.name.clone(), signature.clone());
         let archived = Arrival { name: one.name.clone(), tip };
-        pull(&trace, remote, &archived, &Settlement::default(), FastForward::Only, None)?;
+        let from = (remote.as_str(), &archived);
+        pull(&trace, from, &HashSet::new(), &Settlement::default(), FastForward::Only, None)?;
     }
     archived::remove(repo, &all.into_iter().map(|one| one.name).collect::<Vec<_>>())
 }

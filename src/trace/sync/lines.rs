@@ -43,6 +43,11 @@ pub(crate) fn fetched_lines(repo: &Repo, remote: &str, history: &LineHistory<'_>
     find_fetched(repo, remote, history.shared)
 }
 
+/// As [`fetched_lines`]; `None` also without a signature that `trace.requireSigned` demands.
+pub(crate) fn accepted_lines(repo: &Repo, remote: &str, history: &LineHistory<'_>) -> Result<Option<Oid>, TraceError> {
+    Ok(fetched_lines(repo, remote, history)?.filter(|tip| history.require_signed(repo, *tip).is_ok()))
+}
+
 /// As [`fetched_lines`], by the name on the remote.
 pub(super) fn find_fetched(repo: &Repo, remote: &str, shared: &str) -> Result<Option<Oid>, TraceError> {
     let tip = repo.find_ref(&fetched_ref(remote, shared))?;
@@ -76,7 +81,7 @@ pub(crate) struct PushedLines {
 ///
 /// # Errors
 ///
-/// [`TraceError::Unsigned`] if `trace.requireSigned` is set and the remote's history is not signed.
+/// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and the remote's history is not a signed one.
 pub(crate) fn push_lines(
     repo: &Repo,
     signature: &Signature,

@@ -19,7 +19,7 @@ mod unnamed;
 pub(crate) use address::{Target, all_targets};
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
 pub(crate) use pull::{
-    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, published_elsewhere, pull,
+    Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, local_items, pull,
     pull_priorities, refuse_fetched,
 };
 pub(crate) use purged::{

@@ -5,16 +5,16 @@ use std::collections::{BTreeSet, HashSet};
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::refuse_purged;
-use super::{is_private, items_of, matches, tracking_ref, tracking_ref_of};
+use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
-use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, REMOTES, TRACES};
+use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
 use crate::trace::store::foreign::require_files;
-use crate::trace::store::priority::{self, Absorbed, Changes};
+use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone;
 use crate::trace::{ItemId, Tip, Trace, TraceError, TraceName};
@@ -196,11 +196,11 @@ pub(crate) fn fetched_private(repo: &Repo, remote: &str, refname: &str) -> Resul
 }
 
 /// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come
-/// first.
+/// first. `accepted` are commits that need no signature: this repository wrote them in place of signed ones.
 pub(crate) fn pull(
     trace: &Trace<'_>,
-    remote: &str,
-    arrival: &Arrival,
+    (remote, arrival): (&str, &Arrival),
+    accepted: &HashSet<Oid>,
     settlement: &Settlement,
     fast_forward: FastForward,
     arrange: Option<Arrange>,
@@ -209,7 +209,9 @@ pub(crate) fn pull(
     let before = repo.find_ref(&name.refname())?;
     let is_new = !before.map_or(Ok(false), |before| repo.is_ancestor(arrival.tip, before))?;
     if is_new {
-        require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+        if !accepted.contains(&arrival.tip) {
+            require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+        }
         // A signature does not name the trace, so a remote could give this name to any other signed one.
         if let Some(before) = before
             && requires_signatures(repo)?
@@ -225,31 +227,42 @@ pub(crate) fn pull(
     Ok(Pulled { before, outcome })
 }
 
-/// The items of a trace as other remotes than `remote` have it, as last fetched or pushed.
-pub(crate) fn published_elsewhere(repo: &Repo, remote: &str, name: &TraceName) -> Result<HashSet<ItemId>, TraceError> {
-    let (own, ending) = (tracking_ref_of(remote, name), format!("/{name}"));
-    let mut items = HashSet::new();
-    for (refname, tip) in repo.list_refs(REMOTES)? {
+/// The items of a trace that no remote had: neither at the `known` remote-tracking refs, which are those before the fetch, nor when both
+/// sides had the same commits. Of forward crumbs, all that were added.
+pub(crate) fn local_items(
+    repo: &Repo,
+    known: &[(String, Oid)],
+    arrival: &Arrival,
+    pulled: &Pulled,
+) -> Result<HashSet<ItemId>, TraceError> {
+    let (Some(before), Outcome::Merged(_, merged)) = (pulled.before, &pulled.outcome) else {
+        return Ok(HashSet::new());
+    };
+    let mut items: HashSet<ItemId> = merged.added.iter().copied().collect();
+    if is_private(&arrival.name.refname()) {
+        return Ok(items);
+    }
+    let ending = format!("/{}", arrival.name);
+    let known = known.iter().filter(|(refname, _)| refname.ends_with(&ending)).map(|(_, tip)| *tip);
+    for state in known.chain(repo.merge_bases(before, arrival.tip)?) {
         // `fsck` reports damaged tips.
-        if refname != own
-            && refname.ends_with(&ending)
-            && let Ok(tip) = repo.read_commit(tip)
-        {
-            items.extend(tree::list(repo, tip.tree)?.into_iter().map(|entry| entry.id));
+        if let Ok(state) = repo.read_commit(state) {
+            tree::list(repo, state.tree)?.iter().for_each(|entry| _ = items.remove(&entry.id));
         }
     }
     Ok(items)
 }
 
-/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the items with new
-/// lines, and their priorities.
+/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of items
+/// with new lines. `accepted` is as for [`pull`].
 pub(crate) fn pull_priorities(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     merged: &[(Arrival, Option<Oid>)],
-) -> Result<Changes, TraceError> {
-    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(Changes::default()) };
+    accepted: &HashSet<Oid>,
+) -> Result<usize, TraceError> {
+    let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(0) };
     let mut items = None;
     let is_wanted = |item: ItemId| {
         let items = match &mut items {
@@ -259,6 +272,5 @@ pub(crate) fn pull_priorities(
         Ok(items.contains(&item))
     };
     let tips: Vec<Oid> = merged.iter().map(|(arrival, _)| arrival.tip).collect();
-    let absorbed = priority::absorb(repo, signature, record, &tips, is_wanted)?;
-    Ok(absorbed.into_iter().map(|Absorbed { item, before, now }| (item, (before, now))).collect())
+    priority::absorb(repo, signature, (record, accepted), &tips, is_wanted)
 }

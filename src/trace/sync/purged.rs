@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::slice;
 
 use super::address::Target;
-use super::lines::{fetched_lines, fetched_ref, push_lines_to, shared_ref};
+use super::lines::{accepted_lines, fetched_lines, fetched_ref, push_lines_to, shared_ref};
 use super::{is_private, tracking_ref};
 use crate::git::{GitError, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
@@ -161,13 +161,13 @@ pub(crate) fn is_of_code(repo: &Repo, oid: Oid) -> bool {
 
 /// The remote's tombstones, if they have a signature that `trace.requireSigned` demands.
 pub(crate) fn fetched_tombstones(repo: &Repo, remote: &str) -> Result<Option<Oid>, TraceError> {
-    Ok(fetched_lines(repo, remote, &HISTORY)?.filter(|tip| HISTORY.require_signed(repo, *tip).is_ok()))
+    accepted_lines(repo, remote, &HISTORY)
 }
 
 /// Adds the remote's tombstones to this repository's, except those that anybody can guess. Returns their commit.
 pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<Option<Oid>, TraceError> {
     let Some(from) = fetched_tombstones(repo, remote)? else { return Ok(None) };
-    RECEIVED.absorb(repo, signature, from, |_| Ok(true), |_, _| Ok(()))?;
+    RECEIVED.absorb(repo, signature, (from, &HashSet::new()), |_| Ok(true), |_| Ok(()))?;
     Ok(Some(from))
 }
 

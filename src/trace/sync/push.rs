@@ -177,7 +177,7 @@ fn answer(history: &LineHistory<'_>, fate: PushFate, summary: &str) -> PushedRef
 /// The traces were pushed, so the command did not fail.
 fn not_shared(error: TraceError) -> TraceError {
     match error {
-        TraceError::Unsigned { .. } => error,
+        TraceError::Unsigned { .. } | TraceError::SignedOtherwise { .. } => error,
         _ => TraceError::NotShared { source: Box::new(error) },
     }
 }

@@ -8,7 +8,7 @@ use crate::materialize::compare::Prompt;
 use crate::memory::forward;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::priority::{Before, ChangedPriority, Changes, Level};
+use crate::trace::store::priority::{Before, ChangedPriority, Level};
 use crate::trace::store::view::View;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
 
@@ -39,17 +39,17 @@ struct Place {
 }
 
 /// The traces that moved, or that have an item with a new priority: their names, and their commits before and after.
-pub(crate) fn touched(repo: &Repo, before: &Before, changes: &Changes) -> Result<Vec<(TraceName, [Tip; 2])>> {
-    let mut touched = Vec::new();
+pub(crate) fn touched(repo: &Repo, before: &Before) -> Result<Vec<(TraceName, [Tip; 2])>> {
+    let (changed, mut touched) = (before.changed_items(repo)?, Vec::new());
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
-        let Some(earlier) = before.tip(&name).filter(|earlier| *earlier != oid || !changes.is_empty()) else {
+        let Some(earlier) = before.tip(&name).filter(|earlier| *earlier != oid || !changed.is_empty()) else {
             continue;
         };
         // `fsck` reports damaged tips.
         let (Ok(earlier), Ok(tip)) = (Tip::read(repo, earlier), Tip::read(repo, oid)) else { continue };
         let is_moved = earlier.commit.oid != oid;
-        if is_moved || tree::list(repo, tip.commit.tree)?.iter().any(|slot| changes.contains_key(&slot.id)) {
+        if is_moved || tree::list(repo, tip.commit.tree)?.iter().any(|slot| changed.contains(&slot.id)) {
             touched.push((name, [earlier, tip]));
         }
     }

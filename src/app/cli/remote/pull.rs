@@ -9,17 +9,17 @@ use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::base::escape::shell_word;
-use crate::check::purge::{Missing, Received, apply_received, rewrite_fetched};
+use crate::check::purge::{Missing, Received, Rewritten, apply_received, rewrite_fetched};
 use crate::git::{Oid, Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
 use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
-use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private,
-    published_elsewhere, pull, pull_priorities, refuse_fetched,
+    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items, pull,
+    pull_priorities, refuse_fetched,
 };
 use crate::trace::{AgentName, ItemId, Tip, TraceName};
 
@@ -28,7 +28,8 @@ use crate::trace::{AgentName, ItemId, Tip, TraceName};
 /// If both sides have new items, the published items come first, so that a published prefix never changes. Traces that do not exist
 /// locally are created. Forward crumbs and crumb archives are pulled only by their full names. The priorities of merged traces are
 /// merged too, and every change of a priority is listed, as is every item that was here and was edited or taken out, and every new one
-/// that does not follow them. If somebody has purged content, local commits that contain it are rewritten first, and listed.
+/// that does not follow those of yours that were published. If somebody has purged content, local commits that contain it are
+/// rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
@@ -66,6 +67,7 @@ impl PullArgs {
                 writeln!(context.ui, "{name}: was archived, and is here again")?;
             }
         }
+        let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled.
         let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
         let rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
@@ -73,23 +75,24 @@ impl PullArgs {
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
-        for name in &rewritten {
+        for name in &rewritten.names {
             let hint = format!("`git trace purge --push {}` replaces it there", shell_word(&remote));
             context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
         }
         let archives = self.add_private(repo, &remote, &mut traces)?;
         let before = Before::read(repo)?;
         // Otherwise a merge would refuse the local traces.
-        let received = apply_received(repo, &context.signature()?, &remote)?;
+        let (mut received, mut answers): (_, Vec<Value>) = (Vec::new(), Vec::new());
+        // One trace that cannot be rewritten or merged stops no other.
+        let mut failures = Failures::default();
+        let applied = apply_received(repo, &context.signature()?, &remote, &mut received);
+        failures.keep(applied.map_err(Error::from));
         if !self.json {
             print_received(context, &received)?;
         }
-        let mut answers: Vec<Value> = Vec::new();
-        // One trace that cannot be merged stops no other.
-        let mut failures = Failures::default();
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
-            let pulled = failures.keep(self.pull(context, &remote, &arrival));
+            let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten));
             pulls.push((arrival, pulled));
         }
         let done = |(arrival, pulled): &(Arrival, Option<Pulled>)| {
@@ -97,32 +100,32 @@ impl PullArgs {
         };
         let merged: Vec<_> = pulls.iter().filter_map(done).collect();
         let mut complete = bad.is_empty() && merged.len() == pulls.len();
-        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged);
+        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged, &rewritten.tips);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
         let (mut own, mut changed) = (HashMap::new(), Vec::new());
-        for (Arrival { name, .. }, pulled) in pulls {
+        for (arrival, pulled) in pulls {
             let Some(pulled) = pulled else {
-                answers.push(json!({ "name": name.as_str(), "result": "failed", "commit": null }));
+                answers.push(answer(arrival.name.as_str(), "failed", None, 0));
                 continue;
             };
+            let local = failures.keep(local_items(repo, &known, &arrival, &pulled).map_err(Error::from));
+            let (name, local) = (arrival.name, local.unwrap_or_default());
             if self.json {
-                answers.push(pulled_json(&name, &pulled));
+                answers.push(pulled_json(&name, &pulled, local.len()));
             } else {
-                print_pulled(context, &remote, &name, &pulled)?;
+                print_pulled(context, &remote, &name, (&pulled, local.len()))?;
             }
             let (Outcome::FastForward(now) | Outcome::Merged(now, _)) = &pulled.outcome else { continue };
             if is_private(&name.refname()) {
                 let crumbs = pulled.before.map(|before| Changed::of_crumbs(repo, [before, *now])).transpose();
                 changed.extend(failures.keep(crumbs).flatten().map(|crumbs| (name, crumbs)));
-            } else if let Outcome::Merged(_, merged) = pulled.outcome {
-                let elsewhere = failures.keep(published_elsewhere(repo, &remote, &name).map_err(Error::from));
-                let elsewhere = elsewhere.unwrap_or_default();
-                own.insert(name, merged.added.into_iter().filter(|item| !elsewhere.contains(item)).collect());
+            } else {
+                own.insert(name, local);
             }
         }
-        let changes = failures.keep(in_traces(repo, &before, &priorities).map_err(Error::from)).unwrap_or_default();
+        let changes = failures.keep(in_traces(repo, &before).map_err(Error::from)).unwrap_or_default();
         // With the new priorities: what they leave out may let a new item into the middle.
-        for (name, tips) in failures.keep(touched(repo, &before, &priorities)).unwrap_or_default() {
+        for (name, tips) in failures.keep(touched(repo, &before)).unwrap_or_default() {
             let own: HashSet<ItemId> = own.remove(&name).unwrap_or_default();
             let found = failures.keep(Changed::between(repo, &name, tips, &before, &changes, &own));
             changed.extend(found.map(|found| (name, found)));
@@ -132,12 +135,12 @@ impl PullArgs {
             changed.iter().try_for_each(|(name, changed)| changed.print(context, name, "pull"))?;
         }
         for (refname, tip) in archives {
-            let signature = context.signature()?;
-            let merged = archive::history(refname).absorb(repo, &signature, tip, |_| Ok(true), |_, _| Ok(()));
+            let (signature, from) = (context.signature()?, (tip, &rewritten.tips));
+            let merged = archive::history(refname).absorb(repo, &signature, from, |_| Ok(true), |_| Ok(()));
             let is_new = failures.keep(merged.map_err(Error::from)).map(|merged| !merged.is_empty());
             let result = is_new.map_or("failed", |is_new| if is_new { "merge" } else { "up_to_date" });
             if self.json {
-                answers.push(json!({ "name": refname, "result": result, "commit": null }));
+                answers.push(answer(refname, result, None, 0));
             } else if let Some(is_new) = is_new {
                 writeln!(context.ui, "{refname}: {}", if is_new { "merged" } else { "up to date" })?;
             }
@@ -146,8 +149,8 @@ impl PullArgs {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
             let changed: Vec<Value> = changed.iter().map(|(name, changed)| changed.to_json(name)).collect();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad),
-                "priorities": priorities.len(), "changed_priorities": changes, "changed": changed,
-                "rewritten": rewritten, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
+                "priorities": priorities, "changed_priorities": changes, "changed": changed,
+                "rewritten": rewritten.names, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
         } else {
             print_priorities(context, &changes)?;
@@ -184,8 +187,8 @@ impl PullArgs {
         Ok(archives)
     }
 
-    fn pull(&self, context: &Context, remote: &str, arrival: &Arrival) -> Result<Pulled> {
-        let repo = context.repo()?;
+    fn pull(&self, context: &Context, from: (&str, &Arrival), rewritten: &Rewritten) -> Result<Pulled> {
+        let (repo, (_, arrival)) = (context.repo()?, from);
         let theirs = Tip::read(repo, arrival.tip)?;
         let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
         let mut settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
@@ -195,7 +198,7 @@ impl PullArgs {
         }
         let arrange: Option<Arrange> = is_forward.then_some(forward::merge::ARRANGE);
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
-        Ok(pull(&context.open(&arrival.name)?, remote, arrival, &settlement, fast_forward, arrange)?)
+        Ok(pull(&context.open(&arrival.name)?, from, &rewritten.tips, &settlement, fast_forward, arrange)?)
     }
 }
 
@@ -244,7 +247,7 @@ pub(crate) fn received_json(received: &Received) -> Value {
     json!({ "ref": refname, "old": old.to_string(), "new": new.to_string(), "own": own, "items": items, "cause": purge })
 }
 
-fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
+fn pulled_json(name: &TraceName, pulled: &Pulled, local: usize) -> Value {
     let (result, commit) = match &pulled.outcome {
         Outcome::UpToDate => ("up_to_date", None),
         Outcome::FastForward(oid) => (if pulled.before.is_none() { "new" } else { "fast_forward" }, Some(*oid)),
@@ -252,10 +255,14 @@ fn pulled_json(name: &TraceName, pulled: &Pulled) -> Value {
         Outcome::Conflicts(_) => ("conflict", None),
         Outcome::Diverged => ("diverged", None),
     };
-    json!({ "name": name.as_str(), "result": result, "commit": commit.map(|oid| oid.to_string()) })
+    answer(name.as_str(), result, commit, local)
 }
 
-fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pulled) -> Result<()> {
+fn answer(name: &str, result: &str, commit: Option<Oid>, local: usize) -> Value {
+    json!({ "name": name, "result": result, "commit": commit.map(|oid| oid.to_string()), "local_items": local })
+}
+
+fn print_pulled(context: &Context, remote: &str, name: &TraceName, (pulled, local): (&Pulled, usize)) -> Result<()> {
     match &pulled.outcome {
         Outcome::UpToDate => writeln!(context.ui, "{name}: up to date")?,
         Outcome::FastForward(oid) => {
@@ -268,7 +275,9 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, pulled: &Pull
             let counts = if is_private(&name.refname()) {
                 format!("local forward crumbs sorted in among theirs: {added}")
             } else {
-                format!("{added} local items follow theirs, {edited} edited, {removed} removed")
+                let kept = added.saturating_sub(local);
+                let kept = if kept > 0 { format!(", {kept} kept that they lack") } else { String::new() };
+                format!("{local} local items follow theirs, {edited} edited, {removed} removed{kept}")
             };
             writeln!(context.ui, "{name}: merged at {}; {counts}", short_oid(*oid))?;
             if !is_private(&name.refname()) {

@@ -8,7 +8,9 @@ use std::io::{self, IsTerminal as _};
 use regex::bytes::Regex;
 
 use crate::app::cli::flags::items::ReasonArgs;
-use crate::app::cli::remote::{print_received, received_json, remote_of, removes_purged};
+use crate::app::cli::remote::{
+    print_priorities, print_received, priority_json, received_json, remote_of, removes_purged,
+};
 use crate::app::cli::{
     Context, Error, ErrorContext as _, ExitStatus, Plain, Result, Value, Values, bail, escaped, json,
 };
@@ -18,6 +20,7 @@ use crate::check::purge::{
     self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target as Content, apply_received, rewrite_fetched,
 };
 use crate::git::{PushedRef, short_oid};
+use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
 use crate::trace::sync::{
@@ -108,7 +111,7 @@ impl PurgeArgs {
         let repo = context.repo()?;
         let plan = content.map(|content| purge::plan(repo, content)).transpose()?;
         if let Some(plan) = &plan {
-            self.print(context, plan, None, &[])?;
+            self.print(context, plan, None, &Applied::default())?;
             context.ui.flush()?;
         }
         let found = plan.as_ref().map(Plan::found).unwrap_or_default();
@@ -243,44 +246,41 @@ impl PurgeArgs {
         fetch: &mut dyn FnMut(&Target) -> Result<()>,
     ) -> Result<bool> {
         let (repo, signature) = (context.repo()?, context.signature()?);
-        let mut all_received = Vec::new();
-        let mut receive = |remote: &str| -> Result<()> {
-            let received = apply_received(repo, &signature, remote)?;
-            if !self.json {
-                print_received(context, &received)?;
-            }
-            all_received.extend(received);
-            Ok(())
-        };
-        if let Some(first) = targets.first() {
-            // A purge that knows of those of others needs not be joined with them.
-            receive(&first.remote)?;
-        }
-        let purged = match purge::purge(repo, content, &signature) {
+        let mut all = Applied::default();
+        // A purge that knows of those of others needs not be joined with them.
+        let first_received = targets.first().map_or(Ok(()), |first| self.receive(context, &first.remote, &mut all));
+        let purged = match first_received.and_then(|()| Ok(purge::purge(repo, content, &signature)?)) {
             Ok(purged) => purged,
             Err(error) => {
                 // There is no JSON to list it.
                 if self.json {
-                    print_received(context, &all_received)?;
+                    all.print(context)?;
                 }
-                return Err(error.into());
+                return Err(error);
             }
         };
+        all.priorities.extend(purged.priorities.clone());
         if !self.json {
-            self.print(context, &purged.plan, Some(&purged), &[])?;
+            self.print(context, &purged.plan, Some(&purged), &Applied::default())?;
+            print_priorities(context, &purged.priorities)?;
         }
         let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
         let mut is_complete = !is_left(&purged);
         let replaced = replace(context, targets, first, purged.plan.found(), |target, found| {
             fetch(target)?;
-            receive(&target.remote)?;
+            self.receive(context, &target.remote, &mut all)?;
             let more = purge::purge(repo, content, &signature)?;
             is_complete &= !is_left(&more);
             found.extend(more.plan.found());
-            if self.json { Ok(()) } else { print_refs(context, &more.plan) }
+            all.priorities.extend(more.priorities.clone());
+            if self.json {
+                return Ok(());
+            }
+            print_refs(context, &more.plan)?;
+            print_priorities(context, &more.priorities)
         });
         if self.json {
-            self.print(context, &purged.plan, Some(&purged), &all_received)?;
+            self.print(context, &purged.plan, Some(&purged), &all)?;
         }
         let replaced = replaced?;
         // A purge that was stopped before it reached the remote has nothing left to do here.
@@ -288,10 +288,25 @@ impl PurgeArgs {
         Ok(is_done && is_complete && replaced.iter().all(PushedRef::is_accepted))
     }
 
-    fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>, received: &[Received]) -> Result<()> {
+    /// Applies what others purged, and prints it, also before a failure.
+    fn receive(&self, context: &Context, remote: &str, all: &mut Applied) -> Result<()> {
+        let (repo, mut new) = (context.repo()?, Applied::default());
+        let before = Before::read(repo)?;
+        let done = apply_received(repo, &context.signature()?, remote, &mut new.received);
+        let listed = in_traces(repo, &before).map(|priorities| new.priorities = priorities);
+        if !self.json {
+            new.print(context)?;
+        }
+        all.received.extend(new.received);
+        all.priorities.extend(new.priorities);
+        Ok(done.and(listed)?)
+    }
+
+    fn print(&self, context: &Context, plan: &Plan, purged: Option<&Purged>, applied: &Applied) -> Result<()> {
         if self.json {
             let mut answer = to_json(plan, purged);
-            answer["received"] = received.iter().map(received_json).collect();
+            answer["received"] = applied.received.iter().map(received_json).collect();
+            answer["changed_priorities"] = applied.priorities.iter().map(priority_json).collect();
             return context.ui.json(&answer);
         }
         let ui = &context.ui;
@@ -367,6 +382,20 @@ impl PurgeArgs {
         };
         ui.note(format!("not reached: the agent's own session file, exports, other clones, {remotes}, and backups"));
         Ok(())
+    }
+}
+
+/// What purges of others changed, and the levels that purges changed.
+#[derive(Default)]
+struct Applied {
+    received: Vec<Received>,
+    priorities: Vec<ChangedPriority>,
+}
+
+impl Applied {
+    fn print(&self, context: &Context) -> Result<()> {
+        print_received(context, &self.received)?;
+        print_priorities(context, &self.priorities)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
-use crate::trace::store::priority::{Before, ChangedPriority, Changes, in_traces};
+use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::{Tip, TraceName};
 
 /// Merge another trace into the current one
@@ -124,10 +124,9 @@ pub(crate) struct Effects {
 
 impl Effects {
     pub(crate) fn of(repo: &Repo, name: TraceName, before: &Before) -> Result<Self> {
-        let none = Changes::default();
-        let mut priorities = in_traces(repo, before, &none)?;
+        let mut priorities = in_traces(repo, before)?;
         priorities.retain(|change| change.place.as_ref().is_some_and(|(trace, _)| *trace == name));
-        let changed = match touched(repo, before, &none)?.into_iter().find(|(trace, _)| *trace == name) {
+        let changed = match touched(repo, before)?.into_iter().find(|(trace, _)| *trace == name) {
             Some((_, tips)) => Changed::between(repo, &name, tips, before, &priorities, &HashSet::new())?,
             None => Changed::default(),
         };

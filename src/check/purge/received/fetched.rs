@@ -26,21 +26,32 @@ use crate::trace::{Item, TraceError};
 /// How often a trace is rewritten: joining two forms of an item adds tombstones, and other revisions may have the same content.
 const PASSES: usize = 8;
 
-/// Rewrites the traces, forward crumbs, and priorities of a remote as last fetched that contain what was purged. Returns their names. `missing` says
+/// The traces, forward crumbs, and priorities of a remote that were rewritten.
+#[derive(Debug, Default)]
+pub(crate) struct Rewritten {
+    pub names: Vec<String>,
+    /// Their new tips. What was fetched had the signature that `trace.requireSigned` demands, and this repository may sign nothing.
+    pub tips: HashSet<Oid>,
+}
+
+/// Rewrites the traces, forward crumbs, and priorities of a remote as last fetched that contain what was purged. `missing` says
 /// what becomes of a trace whose replacement is not here.
 pub(crate) fn rewrite_fetched(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     missing: Missing,
-) -> Result<Vec<String>, TraceError> {
+) -> Result<Rewritten, TraceError> {
+    let (mut rewritten, mut others) = (Rewritten::default(), Others::default());
     // Without tombstones of ours, the remote's own ones are about what it is going to replace.
     if repo.find_ref(HISTORY.refname)?.is_none() {
-        return Ok(Vec::new());
+        return Ok(rewritten);
     }
     let theirs = fetched_tombstones(repo, remote)?;
-    let (mut rewritten, mut others) = (Vec::new(), Others::default());
     for Arrival { name, mut tip } in histories(repo, remote)? {
+        if require_signed(repo, || name.to_string(), tip).is_err() {
+            continue;
+        }
         let (refname, mut is_rewritten) = (tracking_ref_of(remote, &name), false);
         // A file that can be joined, possibly by the next pass, keeps more text than a marker.
         let mut is_last = false;
@@ -51,9 +62,6 @@ pub(crate) fn rewrite_fetched(
             let mut pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
             // The local trace may be waiting for the same replacement.
             let found = tombstones.in_history(repo, tip, known.filter(|_| missing == Missing::Wait))?;
-            if require_signed(repo, || name.to_string(), tip).is_err() {
-                break;
-            }
             if found.is_empty() && pairs.is_empty() {
                 leave(repo, signature, &tombstones, pairs.confirmed)?;
                 break;
@@ -82,15 +90,18 @@ pub(crate) fn rewrite_fetched(
             (tip, is_rewritten) = (new, true);
         }
         if is_rewritten {
-            rewritten.push(name.to_string());
+            rewritten.names.push(name.to_string());
+            rewritten.tips.insert(tip);
         }
     }
     let history = &priority::HISTORY;
     if let Some(tip) = fetched_lines(repo, remote, history)?
         && let Some(tombstones) = Tombstones::with_fetched(repo, theirs)?
-        && rewrite_fetched_lines(repo, &tombstones, signature, history, (&fetched_ref(remote, history.shared), tip))?
+        && let Some(new) =
+            rewrite_fetched_lines(repo, &tombstones, signature, history, (&fetched_ref(remote, history.shared), tip))?
     {
-        rewritten.push("priorities".to_owned());
+        rewritten.names.push(history.noun.to_owned());
+        rewritten.tips.insert(new);
     }
     Ok(rewritten)
 }

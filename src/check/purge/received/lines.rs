@@ -36,30 +36,31 @@ pub(super) fn apply_to_lines(
 }
 
 /// Replaces purged lines of a fetched history by our form of them. `refname` is the ref as last fetched. The remote's commit gets a
-/// tombstone, so that `purge --push` replaces it. Returns whether anything was purged.
+/// tombstone, so that `purge --push` replaces it. Returns the new commit if anything was purged.
 pub(super) fn rewrite_fetched_lines(
     repo: &Repo,
     tombstones: &Tombstones,
     signature: &Signature,
     history: &LineHistory<'_>,
     (refname, tip): (&str, Oid),
-) -> Result<bool, TraceError> {
+) -> Result<Option<Oid>, TraceError> {
     let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
     if history.require_signed(repo, tip).is_err() {
-        return Ok(false);
+        return Ok(None);
     }
     let Clean { tree, forms, purge, .. } = Clean::of(repo, tombstones, history, tip, ours)?;
     let found = tombstones.in_lines(repo, tip, ours)?;
-    let Some(purge) = found.first().map(|(_, purge)| *purge).or(purge) else { return Ok(false) };
+    let Some(purge) = found.first().map(|(_, purge)| *purge).or(purge) else { return Ok(None) };
     let fate = tombstones.fate(repo, tip, &|oid| repo.read_commit(oid).is_ok());
     if fate == Fate::Removed {
         // `purge --push` deletes it, and the next push sends our lines.
-        return Ok(false);
+        return Ok(None);
     }
     let writers = repo.lock_out_writers()?;
     let move_to = |new| RefChange { refname: refname.to_owned(), old: Some(tip), new };
-    if let Fate::Replaced(new) = fate {
+    let new = if let Fate::Replaced(new) = fate {
         repo.replace_refs(&[move_to(new)])?;
+        new
     } else {
         let new = begin_anew(repo, signature, history, tree)?;
         let lines = forms.into_iter().collect();
@@ -67,12 +68,13 @@ pub(super) fn rewrite_fetched_lines(
         let (old, to) = tombstone::write(repo, signature, tombstones, &purge.reason, &removed)?;
         let refname = tombstone::HISTORY.refname.to_owned();
         repo.replace_refs(&[move_to(new), RefChange { refname, old, new: to }])?;
-    }
+        new
+    };
     drop(writers);
     // A reftable has reflogs of remote-tracking refs, too.
     repo.expire_reflogs(&|name| name == refname)?;
     drop_lines(repo, history, tip, ours)?;
-    Ok(true)
+    Ok(Some(new))
 }
 
 /// Removes fetched lines in which a purge that did not know of ours left what was purged here. Returns the purge.
@@ -186,14 +188,13 @@ fn joined(
             joined.insert(key(setting), setting.clone());
             continue;
         };
+        // Version 0.1 may have dropped it.
+        known.after = known.after.take().or_else(|| setting.after.clone());
         let (Some(one), Some(other)) = (&known.reason, &setting.reason) else { continue };
         let Some(reason) = [one, other].into_iter().filter_map(|text| marked_reason(text)).min() else { continue };
         if one != other {
             let marker = target(reason).marker;
-            let reason = join_text(one, other, &marker);
-            // The other fields are those of both, or version 0.1 has dropped some.
-            let base = if known.after.is_some() { &*known } else { setting };
-            let mut new = Setting { reason: Some(reason), ..base.clone() };
+            let mut new = Setting { reason: Some(join_text(one, other, &marker)), ..known.clone() };
             if tombstones.of_setting(item, &new.render()).is_some() {
                 new.reason = Some(marker);
             }
@@ -214,7 +215,11 @@ fn without_purged(purge: Option<&Purge>, line: &str, joined: &BTreeMap<Key, Sett
     let Some(mut setting) = Setting::parse(line) else { return purge.is_none().then(|| line.to_owned()) };
     let form = joined.get(&key(&setting));
     match (form, purge) {
-        (Some(form), _) if purge.is_some() || form.reason != setting.reason => return Some(form.render()),
+        // No purge changes the other fields, which say where the line applies.
+        (Some(form), _) if purge.is_some() || form.reason != setting.reason => {
+            setting.reason.clone_from(&form.reason);
+            setting.after = setting.after.or_else(|| form.after.clone());
+        }
         (_, Some(purge)) => setting.reason = Some(format!("[purged: {}]", purge.reason)),
         _ => return Some(line.to_owned()),
     }

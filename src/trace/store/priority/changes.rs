@@ -1,6 +1,6 @@
 //! What changes of priorities mean for traces.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::old_import::skip_tags;
 use super::record::{InForce, Levels, Record, SetLevel};
@@ -25,10 +25,7 @@ pub(crate) struct ChangedPriority {
     pub is_changed: bool,
 }
 
-/// The priorities in force for items, before and after a change.
-pub(crate) type Changes = HashMap<ItemId, (Option<InForce>, InForce)>;
-
-/// What decides about priorities, as it was before a pull or an import.
+/// What decides about priorities, as it was before a pull, a purge, or an import.
 #[derive(Debug)]
 pub(crate) struct Before {
     pub record: Record,
@@ -49,6 +46,11 @@ impl Before {
         self.record.levels(repo, items, None)?.within_tagged(repo, tip, tag)
     }
 
+    /// The items whose lines in the record are others now, whatever changed them.
+    pub(crate) fn changed_items(&self, repo: &Repo) -> Result<HashSet<ItemId>, TraceError> {
+        Record::open(repo)?.items_changed_since(repo, &self.record)
+    }
+
     pub(crate) fn tip(&self, name: &TraceName) -> Option<Oid> {
         self.tips.get(name).copied()
     }
@@ -57,14 +59,14 @@ impl Before {
 /// The items whose level changed or is disputed now, by trace and position, then those that are in no trace. Lists the items of every
 /// trace, because a priority belongs to an item in all of them. Of traces that moved, compares all items: a skip of an old import
 /// applies where that import is in the history.
-pub(crate) fn in_traces(repo: &Repo, before: &Before, changes: &Changes) -> Result<Vec<ChangedPriority>, TraceError> {
-    let mut listed = Vec::new();
-    let (record, mut elsewhere) = (Record::open(repo)?, changes.keys().copied().collect::<BTreeSet<ItemId>>());
+pub(crate) fn in_traces(repo: &Repo, before: &Before) -> Result<Vec<ChangedPriority>, TraceError> {
+    let (record, changed, mut listed) = (Record::open(repo)?, before.changed_items(repo)?, Vec::new());
+    let mut elsewhere: BTreeSet<ItemId> = changed.iter().copied().collect();
     for (refname, tip) in repo.list_refs(TRACES)? {
         let Some(trace) = TraceName::of_ref(&refname) else { continue };
         let earlier = before.tip(&trace);
         let is_moved = earlier != Some(tip);
-        if changes.is_empty() && !is_moved {
+        if changed.is_empty() && !is_moved {
             continue;
         }
         // `fsck` reports damaged tips.
@@ -73,7 +75,7 @@ pub(crate) fn in_traces(repo: &Repo, before: &Before, changes: &Changes) -> Resu
         for entry in &entries {
             elsewhere.remove(&entry.id);
         }
-        entries.retain(|entry| is_moved || changes.contains_key(&entry.id));
+        entries.retain(|entry| is_moved || changed.contains(&entry.id));
         if entries.is_empty() {
             continue;
         }
@@ -97,12 +99,13 @@ pub(crate) fn in_traces(repo: &Repo, before: &Before, changes: &Changes) -> Resu
         }
     }
     for item in elsewhere {
-        let (before, now) = &changes[&item];
+        let Some(now) = record.in_force(repo, item)? else { continue };
+        let before = before.record.in_force(repo, item)?;
         let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
         let (before, level) = (before.as_ref().map(|before| before.setting.level), now.setting.level);
         let is_changed = before != Some(level);
         if is_changed || (!now.rivals.is_empty() && !was_disputed) {
-            listed.push(ChangedPriority { item, place: None, before, level, now: now.clone(), is_changed });
+            listed.push(ChangedPriority { item, place: None, before, level, now, is_changed });
         }
     }
     Ok(listed)

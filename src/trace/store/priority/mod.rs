@@ -22,8 +22,8 @@ mod set;
 pub(crate) mod tags;
 
 pub(crate) use crate::trace::model::level::Level;
-pub(crate) use absorb::{Absorbed, absorb};
-pub(crate) use changes::{Before, ChangedPriority, Changes, in_traces};
+pub(crate) use absorb::absorb;
+pub(crate) use changes::{Before, ChangedPriority, in_traces};
 pub(crate) use record::{InForce, Levels, Record, SetLevel, Setting};
 pub(crate) use set::{Request, follow_meta, requests, set, set_under};
 

@@ -1,7 +1,8 @@
 //! The record and its lines.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Display;
 use std::rc::Rc;
 use std::str::FromStr;
@@ -9,8 +10,8 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::RECORD;
 use super::heads::{deciding, heads, strongest};
+use super::{RECORD, item_of};
 use crate::base::time::Time;
 use crate::git::{Entry, Oid, Repo, TreeStore};
 use crate::trace::model::level::Level;
@@ -168,6 +169,18 @@ impl Record {
         Ok(Levels { set, rivals, types })
     }
 
+    /// The items whose lines differ from those of an earlier state. Reads only folders that differ.
+    pub(crate) fn items_changed_since(&self, repo: &Repo, earlier: &Self) -> Result<HashSet<ItemId>, TraceError> {
+        let mut items = HashSet::new();
+        for (folder, oids) in differing([&earlier.folders, &self.folders]) {
+            let read = |oid: Option<Oid>| oid.map_or(Ok(Vec::new()), |oid| repo.read_tree(oid));
+            let files = [read(oids[0])?, read(oids[1])?];
+            let paths = differing([&files[0], &files[1]]).into_keys().map(|file| format!("{folder}/{file}"));
+            items.extend(paths.filter_map(|path| item_of(&path)));
+        }
+        Ok(items)
+    }
+
     /// The change that applies to an item.
     pub(crate) fn in_force(&self, repo: &Repo, id: ItemId) -> Result<Option<InForce>, TraceError> {
         Ok(InForce::of(self.settings(repo, id)?))
@@ -192,6 +205,18 @@ impl Record {
         let Some(file) = find(&repo.read_tree(folder)?, &file) else { return Ok(Vec::new()) };
         parse(id, &repo.read_blob(file)?)
     }
+}
+
+/// The entries of two trees that differ.
+fn differing(trees: [&[Entry]; 2]) -> BTreeMap<Cow<'_, str>, [Option<Oid>; 2]> {
+    let mut found: BTreeMap<Cow<'_, str>, [Option<Oid>; 2]> = BTreeMap::new();
+    for (side, tree) in trees.into_iter().enumerate() {
+        for entry in tree {
+            found.entry(String::from_utf8_lossy(&entry.name)).or_default()[side] = Some(entry.oid);
+        }
+    }
+    found.retain(|_, [one, other]| one != other);
+    found
 }
 
 /// The change of an item's priority that applies.
