@@ -305,7 +305,7 @@ fn mcp_tools_do_not_follow_links_out_of_the_work_tree() {
 
 #[test]
 fn a_fifo_is_refused_without_waiting() {
-    let repo = TestRepo::new();
+    let mut repo = TestRepo::new();
     for path in [".synapse/breadcrumbs.jsonl", "chk-a.md", ".gitattributes"] {
         fifo(&repo.folder().join(path));
     }
@@ -330,6 +330,15 @@ fn a_fifo_is_refused_without_waiting() {
     fifo(&repo.folder().join(".traceconfig"));
     let said = prompt(&repo, &["types"], b"");
     assert!(said.contains("it is not a regular file"), "{said}");
+    // Git takes this folder for none of its own, because of its `HEAD`.
+    for path in ["e/objects/k", "e/refs/k"] {
+        fs::create_dir_all(repo.folder().join(path)).unwrap();
+    }
+    fs::write(repo.folder().join("e/HEAD"), "ref: nope\n").unwrap();
+    fifo(&repo.folder().join("e/commondir"));
+    let folder = repo.folder().join("e");
+    let said = repo.within(&folder, |repo| prompt(repo, &["log"], b""));
+    assert!(said.contains("is not the repository that git uses here"), "{said}");
 }
 
 #[test]
