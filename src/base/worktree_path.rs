@@ -133,7 +133,11 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let linked = || folder.ancestors().find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?)));
     // Without a link, the user may be in a git directory.
     let Some(link) = link.or_else(linked) else { return Ok(()) };
-    // Its last folders may be created later.
+    // Its last folders may be created later, which may give a link a target that it does not have yet.
+    let mut missing = folder.ancestors().take_while(|folder| folder.canonicalize().is_err());
+    if let Some((at, target)) = missing.find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?))) {
+        return Err(refused(Some(&(at, target)), "leads to no folder"));
+    }
     let Some(folder) = folder.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return Ok(()) };
     let names_git = at.components().chain(folder.components()).any(|part| is_git(part.as_os_str()));
     // A work tree may be below the bare repository that it belongs to.

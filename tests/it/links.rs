@@ -254,6 +254,16 @@ fn a_link_on_the_way_to_a_configured_file_does_not_lead_out_of_the_work_tree() {
 }
 
 #[test]
+fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
+    let repo = with_link("docs/man1/git-trace.1", "x/y/page.1");
+    add_link(&repo, "docs/man1/l", "x/y/../../../../.git");
+    add_link(&repo, "docs/man1/git-trace-commit.1", "l/shallow");
+    let said = cause(&repo, &["install", "--man", "docs"]);
+    assert!(said.ends_with("l` is a link to `x/y/../../../../.git`, which leads to no folder\n"), "{said}");
+    assert!(!repo.git_dir().join("shallow").exists() && !repo.folder().join("docs/man1/x").exists());
+}
+
+#[test]
 fn a_device_behind_a_link_is_not_read_as_an_import_or_a_resolution() {
     let repo = with_link("notes.txt", "/dev/zero");
     repo.say("a");
