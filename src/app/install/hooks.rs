@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::replace::{self, Access};
-use crate::base::worktree_path::{check_configured, resolve};
-use crate::git::Git;
+use crate::base::worktree_path::resolve;
+use crate::git::{Git, Worktrees};
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
     ("pre-commit", include_str!("../../../hooks/pre-commit")),
@@ -49,21 +49,22 @@ impl HookFolder {
         let Some((scope, _)) = text.split_once('\t') else {
             return Ok(Self { path, is_own: true, husky: None });
         };
-        if let Ok(root) = git.toplevel() {
-            check_links(&root, &path)?;
-        }
+        check_links(git, &path)?;
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         Ok(Self { path, is_own: !is_everywhere, husky })
     }
 }
 
-/// Fails for a link in the work tree that leads out of it on the way to a hook.
-fn check_links(root: &Path, folder: &Path) -> Result<(), InstallError> {
+/// Fails for a link in a work tree that leads out of it on the way to a hook.
+fn check_links(git: &Git, folder: &Path) -> Result<(), InstallError> {
+    let (root, common_dir) = (git.toplevel().ok(), git.path(&["rev-parse", "--git-common-dir"])?);
+    let failed = |path: &Path, source| InstallError::Write { path: path.to_owned(), source };
+    let mut worktrees = Worktrees::new(root.as_deref(), &common_dir).map_err(|source| failed(&common_dir, source))?;
     for (name, _) in HOOKS {
         let hook = folder.join(name);
         for path in MOVED.map(|end| hook.with_extension(end)).into_iter().chain([before(&hook), hook]) {
-            check_configured(root, &path).map_err(|source| InstallError::Write { path, source })?;
+            worktrees.check(&path).map_err(|source| failed(&path, source))?;
         }
     }
     Ok(())
@@ -148,7 +149,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
             let put = || {
-                fs::create_dir_all(&folder.path)?;
+                fs::create_dir_all(replace::real_path(&folder.path)?)?;
                 if owner(&path) == HookOwner::Theirs && before.symlink_metadata().is_err() {
                     // It has both names for a moment, so that there is always a hook. Not every file system can do that.
                     fs::hard_link(&path, &before).or_else(|error| match error.kind() {
