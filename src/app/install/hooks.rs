@@ -36,6 +36,8 @@ pub(crate) struct HookFolder {
     pub(crate) path: PathBuf,
     /// Whether it belongs to this repository, and not to all of the user's.
     is_own: bool,
+    /// Whether it is git's own, which users may share.
+    is_default: bool,
     /// The folder in which husky finds the project's hooks. It rewrites the folder that git uses.
     pub(crate) husky: Option<PathBuf>,
 }
@@ -47,12 +49,12 @@ impl HookFolder {
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
-            return Ok(Self { path, is_own: true, husky: None });
+            return Ok(Self { path, is_own: true, is_default: true, husky: None });
         };
         check_links(git, &path)?;
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
-        Ok(Self { path, is_own: !is_everywhere, husky })
+        Ok(Self { path, is_own: !is_everywhere, is_default: false, husky })
     }
 }
 
@@ -161,6 +163,9 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
                 replace::put(&path, Access::Program, new.as_bytes())
             };
             put().map_err(|source| InstallError::Write { path: path.clone(), source })?;
+            if folder.is_default {
+                setup.git.share_file(&path)?;
+            }
         }
         let hint = (action == Action::LeftAlone).then(|| format!("add the line `{CALL}` to `{}`", path.display()));
         steps.push(Step { hint, ..Step::on(action, &path) });
