@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::context::Context;
 use crate::base::error::Result;
+use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access, FileError, Stem};
 use crate::git::Git;
 use crate::memory::breadcrumb::encryption::{self, EncryptionError};
@@ -101,6 +102,6 @@ pub(crate) fn large_file(context: &Context, store: &Store) -> Option<String> {
         return None;
     }
     // Without the stamp, the next write says it again.
-    let _ = fs::create_dir_all(stamp.parent()?).and_then(|()| fs::write(&stamp, ""));
+    let _ = create_folders(stamp.parent()?).and_then(|()| fs::write(&stamp, ""));
     Some(format!("warning: `{file}` has {} bytes, more than 1 MiB; delete unused breadcrumbs", len_of(&file)))
 }

@@ -6,6 +6,7 @@ pub(crate) mod effect;
 pub(crate) mod error;
 pub(crate) mod escape;
 pub(crate) mod finding;
+pub(crate) mod folders;
 pub(crate) mod glob;
 pub(crate) mod line_ending;
 pub(crate) mod members;

@@ -13,6 +13,7 @@ use thiserror::Error;
 use super::bounded;
 use super::effect;
 use super::error::Diagnostic;
+use super::folders::create_folders;
 use super::worktree_path::{MAX_LINKS, check_regular};
 
 /// How long to wait for other writers.
@@ -368,7 +369,7 @@ fn put_where(
     may_replace: impl FnOnce(Option<&FileVersion>) -> bool,
 ) -> io::Result<()> {
     let folder = folder_of(path);
-    fs::create_dir_all(folder)?;
+    create_folders(folder)?;
     let Some(_lock) = Lock::take(folder, STEM)? else {
         return Err(io::Error::other("other processes keep writing there"));
     };

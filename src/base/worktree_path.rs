@@ -70,30 +70,30 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
     Ok(at)
 }
 
-/// Fails if a link in the work tree at `root` leads out of it, or into a git directory, on the way to `path`. The user, who
-/// configured the path, may choose any place and any way to it, but such a link comes from the repository.
-pub(crate) fn check_configured(root: &Path, path: &Path) -> io::Result<()> {
-    let real_root = root.canonicalize()?;
+/// Fails if a link in a work tree leads out of it, or into a git directory, on the way to `path`. `root_of` finds the real root of the work
+/// tree by which a link in a real folder is judged; elsewhere, it may lead anywhere.
+pub(crate) fn check_configured(path: &Path, mut root_of: impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<()> {
     let mut path = std::path::absolute(path)?;
     for _ in 0..MAX_LINKS {
-        let Some(next) = check_to_next_link(root, &real_root, &path)? else { return Ok(()) };
+        let Some(next) = check_to_next_link(&path, &mut root_of)? else { return Ok(()) };
         path = next;
     }
     Ok(())
 }
 
-/// Checks a path up to its first link outside of the work tree. Returns where the path leads behind that.
-fn check_to_next_link(root: &Path, real_root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
+/// Checks a path up to its first link outside of work trees. Returns where the path leads behind that.
+fn check_to_next_link(path: &Path, root_of: &mut impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<Option<PathBuf>> {
     check_turns(path)?;
     let mut ways: Vec<&Path> = path.ancestors().collect();
     ways.reverse();
     for way in ways {
         let Some((parent, name)) = way.parent().zip(way.file_name()) else { continue };
         let Ok(parent) = parent.canonicalize() else { break };
-        let below = parent.strip_prefix(real_root).map(|below| below.join(name));
+        let below = |root: &Path| parent.strip_prefix(root).map(|below| below.join(name)).unwrap_or_default();
+        let found = root_of(&parent).map(|root| (below(&root), root));
         // No commit contains a git directory.
-        if let Some(below) = below.ok().filter(|below| below.iter().all(|part| part != ".git")) {
-            resolve(root, below)?;
+        if let Some((below, root)) = found.filter(|(below, _)| below.iter().all(|part| part != ".git")) {
+            resolve(&root, below)?;
         } else if let Ok(target) = fs::read_link(way) {
             let rest = path.strip_prefix(way).unwrap_or(Path::new(""));
             return Ok(Some(parent.join(target).join(rest)));
@@ -133,7 +133,11 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let linked = || folder.ancestors().find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?)));
     // Without a link, the user may be in a git directory.
     let Some(link) = link.or_else(linked) else { return Ok(()) };
-    // Its last folders may be created later.
+    // Its last folders may be created later, which may give a link a target that it does not have yet.
+    let mut missing = folder.ancestors().take_while(|folder| folder.canonicalize().is_err());
+    if let Some((at, target)) = missing.find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?))) {
+        return Err(refused(Some(&(at, target)), "leads to no folder"));
+    }
     let Some(folder) = folder.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return Ok(()) };
     let names_git = at.components().chain(folder.components()).any(|part| is_git(part.as_os_str()));
     // A work tree may be below the bare repository that it belongs to.

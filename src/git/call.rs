@@ -20,11 +20,18 @@ const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Git {
     folder: PathBuf,
+    /// Whether it ignores what the environment says about the location of the repository.
+    is_elsewhere: bool,
 }
 
 impl Git {
     pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), is_elsewhere: false }
+    }
+
+    /// Git in a folder that may be in another repository or work tree than that of this process.
+    pub(super) fn elsewhere(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), is_elsewhere: true }
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -44,6 +51,9 @@ impl Git {
             if let Some(Ok(path)) = std::env::var_os(name).map(absolute) {
                 command.env(name, path);
             }
+        }
+        if self.is_elsewhere {
+            command.elsewhere();
         }
         command
     }
@@ -81,10 +91,16 @@ impl Git {
     pub(crate) fn check_checked_out(&self, path: &Path) -> Result<(), GitError> {
         let args = [OsStr::new("ls-files"), OsStr::new("-t"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
         let answer = self.ask(&args)?;
-        // There, git cannot leave it out. A path outside is invalid if its folder is missing.
-        let outside =
-            ["is outside repository", "Invalid path", "not a git repository (or any", "must be run in a work tree"];
-        if !answer.is_success() && !outside.iter().any(|cause| answer.stderr.contains(cause)) {
+        let is = |causes: &[&str]| causes.iter().any(|cause| answer.stderr.contains(cause));
+        // A path outside is invalid if its folder is missing.
+        if is(&["is outside repository", "Invalid path"]) && !self.is_elsewhere {
+            // Another work tree has its own index.
+            let folder = path.ancestors().find(|above| above.is_dir());
+            return folder.map_or(Ok(()), |folder| Self::elsewhere(folder).check_checked_out(path));
+        }
+        // There, git cannot leave it out.
+        let cannot = is(&["not a git repository (or any", "must be run in a work tree"]) || self.is_elsewhere;
+        if !answer.is_success() && !cannot {
             return Err(answer.into_error());
         }
         for entry in answer.stdout.split(|byte| *byte == 0) {

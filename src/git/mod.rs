@@ -42,6 +42,7 @@ mod staged;
 mod three_way;
 pub(crate) mod tree;
 mod trust;
+mod worktrees;
 mod write;
 mod zone;
 
@@ -69,3 +70,4 @@ pub(crate) use shared::SHARED_SETTINGS;
 pub(crate) use staged::StagedFile;
 pub(crate) use three_way::merge_lines;
 pub(crate) use tree::{Entry, EntryRef, Mode, Tree, TreeStore};
+pub(crate) use worktrees::Worktrees;

@@ -21,7 +21,6 @@ use super::permissions::Permissions;
 use super::process::text_of;
 use super::refs::RefStorage;
 use super::trust;
-use crate::base::worktree_path::check_configured;
 
 /// An open repository and the environment it was opened in.
 pub struct Repo {
@@ -147,11 +146,10 @@ impl Repo {
         }
     }
 
-    /// As [`Self::configured_path`], for a file that we open: no link of the repository leads out of the work tree on the way to it.
+    /// As [`Self::configured_path`], for a file that we open: no link of the repository leads out of its work tree on the way to it.
     pub(crate) fn configured_file(&self, path: &str) -> io::Result<PathBuf> {
         let path = self.configured_path(path);
-        let root = self.worktree().filter(|root| root.exists());
-        root.map_or(Ok(()), |root| check_configured(&root, &path)).map(|()| path)
+        self.check_configured(&path).map(|()| path)
     }
 
     pub(crate) fn object_format(&self) -> ObjectFormat {

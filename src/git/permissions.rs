@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use super::config::{Config, parse_bool};
+use super::call::Git;
+use super::config::parse_bool;
 use super::error::GitError;
 use super::open::Repo;
 
@@ -17,13 +18,14 @@ pub(super) enum Permissions {
     Exact(u32),
 }
 
+const KEY: &str = "core.sharedRepository";
+
 const GROUP: Permissions = Permissions::Added(0o660);
 const EVERYBODY: Permissions = Permissions::Added(0o664);
 
 impl Permissions {
-    fn read(config: &Config) -> Result<Self, GitError> {
-        const KEY: &str = "core.sharedRepository";
-        let Some(value) = config.text(KEY)? else { return Ok(Self::Umask) };
+    fn of(value: Option<String>) -> Result<Self, GitError> {
+        let Some(value) = value else { return Ok(Self::Umask) };
         let expected = "umask, group, all, or an octal mode with read and write for the owner";
         parse(&value).ok_or_else(|| GitError::BadSetting { key: KEY.to_owned(), value, expected })
     }
@@ -94,10 +96,23 @@ fn parse(value: &str) -> Option<Permissions> {
     }
 }
 
+impl Git {
+    /// As [`Repo::share_file`].
+    pub(crate) fn share_file(&self, path: &Path) -> Result<(), GitError> {
+        let answer = self.ask(&["config", "--get", KEY])?;
+        let value = answer.is_success().then(|| String::from_utf8_lossy(&answer.stdout).trim().to_owned());
+        share(Permissions::of(value)?, path)
+    }
+}
+
+fn share(permissions: Permissions, path: &Path) -> Result<(), GitError> {
+    permissions.adjust(path).map_err(|source| GitError::io("set the permissions of", path, source))
+}
+
 impl Repo {
     /// Gives a new file in the git folder its permissions.
     pub(crate) fn share_file(&self, path: &Path) -> Result<(), GitError> {
-        self.permissions()?.adjust(path).map_err(|source| GitError::io("set the permissions of", path, source))
+        share(self.permissions()?, path)
     }
 
     /// The setting, read on first use.
@@ -105,7 +120,7 @@ impl Repo {
         if let Some(permissions) = self.permissions.get() {
             return Ok(*permissions);
         }
-        let permissions = Permissions::read(self.config()?)?;
+        let permissions = Permissions::of(self.config()?.text(KEY)?)?;
         Ok(*self.permissions.get_or_init(|| permissions))
     }
 }

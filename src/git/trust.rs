@@ -105,15 +105,19 @@ fn is_own(_repository: &Repository) -> bool {
 fn check_object_format(folder: &Path) -> Result<(), GitError> {
     const KEY: &str = "extensions.objectformat";
     let Ok(git_dir) = Repository::discover_path(folder, [""; 0]) else { return Ok(()) };
-    let common = fs::read_to_string(git_dir.join("commondir"));
-    let path = git_dir.join(common.unwrap_or_default().trim_end()).join("config");
-    let text = if path.is_file() { bounded::read_file(&path).unwrap_or_default() } else { Vec::new() };
+    let path = git_dir.join(path_of(text_at(&git_dir.join("commondir")).trim_ascii_end())).join("config");
+    let text = text_at(&path);
     let is_named = String::from_utf8_lossy(&text).to_ascii_lowercase().contains("objectformat");
     if is_named && git2::Config::open(&path).is_ok_and(|file| file.get_entry(KEY).is_ok_and(|entry| !entry.has_value()))
     {
         return Err(GitError::BadSetting { key: KEY.to_owned(), value: String::new(), expected: "sha1 or sha256" });
     }
     Ok(())
+}
+
+/// The content of a file; empty if it cannot be read, or is a device, which may have no end.
+fn text_at(path: &Path) -> Vec<u8> {
+    if path.is_file() { bounded::read_file(path).unwrap_or_default() } else { Vec::new() }
 }
 
 /// The git folder that git finds from `folder` if it is not `git_dir`, which libgit2 found. Git also decides about `safe.bareRepository`.
@@ -165,7 +169,7 @@ fn has_plain_head(git_dir: &Path) -> bool {
     if let Ok(target) = fs::read_link(&path) {
         return target.to_str().is_some_and(|target| target.starts_with("refs/"));
     }
-    let text = if path.is_file() { bounded::read_file(&path).unwrap_or_default() } else { Vec::new() };
+    let text = text_at(&path);
     match text.strip_prefix(b"ref:") {
         Some(target) => target.trim_ascii_start().starts_with(b"refs/"),
         None => text.get(..40).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),

@@ -291,6 +291,50 @@ fn other_users_of_a_shared_repository_can_read_what_is_archived() {
 }
 
 #[test]
+fn other_users_of_a_shared_repository_can_write_after_a_hook_was_the_first() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let repo = TestRepo::classic(&["--shared=group"]);
+    let folder = claude_folder(&repo);
+    fs::create_dir_all(folder.join("bad.jsonl")).unwrap();
+    session(&repo, "first", &["one", "two"]);
+    for (id, command) in [("first", "hook claude-code --wait"), ("bad", "hook claude-code --wait"), ("", "install")] {
+        let file = folder.join(format!("{id}.jsonl"));
+        let call = json!({ "session_id": id, "transcript_path": file, "hook_event_name": "SessionEnd", "cwd": "/" });
+        let script = format!("umask 077; git trace {command}");
+        crate::repo::run(repo.command("sh").args(["-c", &script]), call.to_string().as_bytes());
+    }
+    repo.git(&["init", "--quiet", "--bare", "../vault.git"]);
+    repo.git(&["remote", "add", "vault", "../vault.git"]);
+    repo.text(&["push", "vault", "claude-code/first"]);
+    let remotes = repo.git_dir().join("trace/cache/remotes");
+    let note = fs::read_dir(&remotes).unwrap().next().unwrap().unwrap().path();
+    let trace = repo.git_dir().join("trace");
+    let mode = |path: &Path| format!("{:o}", fs::metadata(path).unwrap().permissions().mode() & 0o7777);
+    let git_dir = mode(&repo.git_dir());
+    for (path, expected) in [
+        (trace.clone(), &*git_dir),
+        (trace.join("transcripts"), &*git_dir),
+        (trace.join("hook.log"), "660"),
+        (note, "660"),
+        (repo.git_dir().join("hooks/pre-commit"), "770"),
+    ] {
+        assert_eq!(mode(&path), expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_message_that_cannot_be_noted_fails_no_push() {
+    let repo = repo_with(&[]);
+    repo.git(&["remote", "rename", "vault", "origin"]);
+    fs::write(repo.git_dir().join("trace/transcripts"), "").unwrap();
+    for _ in 0..2 {
+        let output = repo.run(&["push"], b"");
+        let said = repo.exact(&output);
+        assert!(output.status.success() && said.contains("the default remote is `origin`"), "{said}");
+    }
+}
+
+#[test]
 fn a_purge_keeps_the_list_without_the_text() {
     let repo = repo_with(&[]);
     hook(&repo, &session(&repo, "first", &["hunter2secret is the password", "two"]));

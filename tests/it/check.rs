@@ -65,6 +65,23 @@ fn check_reports_findings_by_line() {
 }
 
 #[test]
+fn check_takes_any_name_of_a_commit_or_tree() {
+    let place = Playground::new();
+    place.write(STORE, "rubbish\n");
+    place.write("sub/.synapse/breadcrumbs.jsonl", line("ml.x", "1", 0));
+    place.write("sub/.synapse/config.json", "{\"breadcrumb_namespaces\":{\"ml\":\"Models\"}}");
+    place.commit("first");
+    insta::assert_snapshot!(place.trace(&["check", "HEAD:sub"]), @"
+    --- stderr
+    files checked: 1, errors: 0, warnings: 0
+    ");
+    let of_head = place.trace(&["check", "HEAD"]);
+    assert!(of_head.contains("not-json"), "{of_head}");
+    assert_eq!(place.trace(&["check", ":/first"]), of_head);
+    assert!(place.trace(&["check", "HEAD:sub/.synapse/config.json"]).contains("is not a commit or tree"));
+}
+
+#[test]
 fn check_reads_the_index_and_nothing_else() {
     let place = Playground::new();
     place.write(STORE, "rubbish\n");

@@ -113,6 +113,28 @@ fn uninstall_removes_all_of_our_entries_and_no_others() {
 }
 
 #[test]
+fn a_table_of_codex_with_more_keys_is_not_ours() {
+    let place = Playground::new();
+    place.ok(&["install", "--mcp", "codex"]);
+    let ours = place.read(".codex/config.toml");
+    for text in [
+        format!("{ours}# note\nenv = {{ A = \"b\" }}\n"),
+        format!("{ours}\n[mcp_servers.git-trace.env]\nA = \"b\"\n"),
+        format!("{ours}\n[other]\n\n[ mcp_servers.\"git-trace\".env ]\nA = \"b\"\n"),
+        "[mcp_servers.git-trace.env]\nA = \"b\"\n".to_owned(),
+    ] {
+        place.write(".codex/config.toml", &text);
+        assert!(place.trace(&["install", "--mcp", "codex"]).starts_with("left alone"), "{text}");
+        assert!(place.trace(&["uninstall", "--mcp", "codex"]).contains("nothing to uninstall"), "{text}");
+        assert_eq!(place.read(".codex/config.toml"), text);
+    }
+    let rest = "# note\n[mcp_servers.git-trace-2.env]\nA = \"b\"\n";
+    place.write(".codex/config.toml", format!("{ours}{rest}"));
+    place.ok(&["uninstall", "--mcp", "codex"]);
+    assert_eq!(place.read(".codex/config.toml"), rest);
+}
+
+#[test]
 fn unreadable_settings_are_refused_and_left_unchanged() {
     let place = Playground::new();
     for text in ["{ not JSON", "[]", "{\"mcpServers\": []}", "{} // twice\n{}"] {

@@ -254,6 +254,71 @@ fn a_link_on_the_way_to_a_configured_file_does_not_lead_out_of_the_work_tree() {
 }
 
 #[test]
+fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
+    let repo = with_link("docs/man1/git-trace.1", "x/y/page.1");
+    add_link(&repo, "docs/man1/l", "x/y/../../../../.git");
+    add_link(&repo, "docs/man1/git-trace-commit.1", "l/shallow");
+    let said = cause(&repo, &["install", "--man", "docs"]);
+    assert!(said.ends_with("l` is a link to `x/y/../../../../.git`, which leads to no folder\n"), "{said}");
+    assert!(!repo.git_dir().join("shallow").exists() && !repo.folder().join("docs/man1/x").exists());
+}
+
+#[test]
+fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    add_link(&repo, "to-outside", "../outside");
+    add_link(&repo, "to-git", ".git/info");
+    fs::create_dir(repo.home().join("outside")).unwrap();
+    repo.git(&["init", "--quiet", "../module"]);
+    repo.git(&["-C", "../module", "commit", "--quiet", "--allow-empty", "-m", "a"]);
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../module", "sub"]);
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    repo.git(&["worktree", "add", "--quiet", "../linked"]);
+    let main = repo.folder().to_owned();
+    let team = main.join("TEAM.md").display().to_string();
+    let is_refused = |repo: &TestRepo, path: &str| {
+        repo.git(&["config", "trace.briefTeam", path]);
+        let said = prompt(repo, &["brief"], b"");
+        assert!(!said.contains("private text"), "{said}");
+        assert!(said.contains("`TEAM.md` is a link to `../private`, which leaves the work tree"), "{said}");
+    };
+    repo.within(&main.with_file_name("linked"), |repo| {
+        is_refused(repo, &team);
+        for (link, target, why) in
+            [("to-outside", "../outside", "leaves the work tree"), ("to-git", ".git/info", "enters a git directory")]
+        {
+            repo.git(&["config", "core.hooksPath", main.join(link).to_str().unwrap()]);
+            for command in ["install", "uninstall"] {
+                assert_eq!(cause(repo, &[command]), format!("`{link}` is a link to `{target}`, which {why}\n"));
+            }
+        }
+        assert_eq!(fs::read_dir(main.with_file_name("outside")).unwrap().count(), 0);
+        assert!(!main.join(".git/info/pre-commit").exists());
+    });
+    repo.within(&main.join("sub"), |repo| is_refused(repo, "../TEAM.md"));
+    // A bare repository has no work tree of its own.
+    repo.git(&["clone", "--quiet", "--bare", ".", "../bare.git"]);
+    repo.git(&["-C", "../bare.git", "worktree", "add", "--quiet", "../of-bare"]);
+    repo.within(&main.with_file_name("bare.git"), |repo| is_refused(repo, "../of-bare/TEAM.md"));
+    // Links of another repository are the user's, such as those of one with settings.
+    repo.git(&["clone", "--quiet", ".", "../other"]);
+    repo.git(&["config", "trace.briefTeam", "../other/TEAM.md"]);
+    assert!(prompt(&repo, &["brief"], b"").contains("private text"));
+}
+
+#[test]
+fn hooks_are_installed_through_a_link_to_a_folder_that_does_not_exist_yet() {
+    let repo = with_link("hooks", "scripts");
+    repo.git(&["config", "core.hooksPath", "hooks"]);
+    repo.text(&["install"]);
+    assert!(repo.folder().join("scripts/pre-commit").is_file());
+    repo.text(&["uninstall"]);
+    assert!(!repo.folder().join("scripts/pre-commit").exists());
+}
+
+#[test]
 fn a_device_behind_a_link_is_not_read_as_an_import_or_a_resolution() {
     let repo = with_link("notes.txt", "/dev/zero");
     repo.say("a");
@@ -305,7 +370,7 @@ fn mcp_tools_do_not_follow_links_out_of_the_work_tree() {
 
 #[test]
 fn a_fifo_is_refused_without_waiting() {
-    let repo = TestRepo::new();
+    let mut repo = TestRepo::new();
     for path in [".synapse/breadcrumbs.jsonl", "chk-a.md", ".gitattributes"] {
         fifo(&repo.folder().join(path));
     }
@@ -330,6 +395,15 @@ fn a_fifo_is_refused_without_waiting() {
     fifo(&repo.folder().join(".traceconfig"));
     let said = prompt(&repo, &["types"], b"");
     assert!(said.contains("it is not a regular file"), "{said}");
+    // Git takes this folder for none of its own, because of its `HEAD`.
+    for path in ["e/objects/k", "e/refs/k"] {
+        fs::create_dir_all(repo.folder().join(path)).unwrap();
+    }
+    fs::write(repo.folder().join("e/HEAD"), "ref: nope\n").unwrap();
+    fifo(&repo.folder().join("e/commondir"));
+    let folder = repo.folder().join("e");
+    let said = repo.within(&folder, |repo| prompt(repo, &["log"], b""));
+    assert!(said.contains("is not the repository that git uses here"), "{said}");
 }
 
 #[test]

@@ -111,6 +111,19 @@ fn hooks_of_the_project_that_are_not_checked_out_are_not_replaced() {
 }
 
 #[test]
+fn a_hook_that_another_work_tree_leaves_out_is_not_replaced() {
+    let mut repo = sparse(&[".githooks/pre-commit"]);
+    repo.git(&["config", "core.hooksPath", repo.folder().join(".githooks").to_str().unwrap()]);
+    repo.git(&["worktree", "add", "--quiet", "--no-checkout", "../linked"]);
+    let linked = repo.home().join("linked");
+    repo.within(&linked, |repo| {
+        repo.git(&["sparse-checkout", "disable"]);
+        assert!(repo.refused(&["install"]).contains("pre-commit` is tracked, but this sparse checkout leaves it out"));
+    });
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
 fn settings_of_the_project_count_if_they_are_not_checked_out() {
     let repo = TestRepo::new();
     fs::create_dir(repo.folder().join("src")).unwrap();

@@ -167,8 +167,12 @@ fn table(program: &str) -> String {
     format!("{TABLE}\ncommand = {}\nargs = [\"mcp\"]\n", Value::from(program))
 }
 
+/// Whether a line begins our table, or one in it, such as that of its environment.
 fn is_header(line: &str) -> bool {
-    plain(line).starts_with(TABLE)
+    let line = plain(line);
+    let name = line.trim_start_matches('[');
+    name.len() < line.len()
+        && name.strip_prefix("mcp_servers.git-trace").is_some_and(|rest| rest.starts_with([']', '.']))
 }
 
 /// A line of TOML without spaces and quotes, which keys may have.
@@ -183,7 +187,8 @@ fn find_table(text: &str) -> Option<(Range<usize>, String)> {
     let program: String = serde_json::from_str(command).ok()?;
     let ours = table(&program);
     let behind = text[start..].strip_prefix(&ours)?;
-    let next = behind.lines().find(|line| !line.trim().is_empty());
-    let is_complete = next.is_none_or(|line| line.trim_start().starts_with(['[', '#']));
+    let next = behind.lines().map(str::trim_start).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let is_complete =
+        next.is_none_or(|line| line.starts_with('[')) && text.lines().filter(|line| is_header(line)).count() == 1;
     (is_program(&program) && is_complete).then(|| (start..start + ours.len(), program))
 }

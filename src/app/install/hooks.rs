@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::replace::{self, Access};
-use crate::base::worktree_path::{check_configured, resolve};
-use crate::git::Git;
+use crate::base::worktree_path::resolve;
+use crate::git::{Git, Worktrees};
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
     ("pre-commit", include_str!("../../../hooks/pre-commit")),
@@ -36,6 +36,8 @@ pub(crate) struct HookFolder {
     pub(crate) path: PathBuf,
     /// Whether it belongs to this repository, and not to all of the user's.
     is_own: bool,
+    /// Whether it is git's own, which users may share.
+    is_default: bool,
     /// The folder in which husky finds the project's hooks. It rewrites the folder that git uses.
     pub(crate) husky: Option<PathBuf>,
 }
@@ -47,23 +49,24 @@ impl HookFolder {
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
-            return Ok(Self { path, is_own: true, husky: None });
+            return Ok(Self { path, is_own: true, is_default: true, husky: None });
         };
-        if let Ok(root) = git.toplevel() {
-            check_links(&root, &path)?;
-        }
+        check_links(git, &path)?;
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
-        Ok(Self { path, is_own: !is_everywhere, husky })
+        Ok(Self { path, is_own: !is_everywhere, is_default: false, husky })
     }
 }
 
-/// Fails for a link in the work tree that leads out of it on the way to a hook.
-fn check_links(root: &Path, folder: &Path) -> Result<(), InstallError> {
+/// Fails for a link in a work tree that leads out of it on the way to a hook.
+fn check_links(git: &Git, folder: &Path) -> Result<(), InstallError> {
+    let (root, common_dir) = (git.toplevel().ok(), git.path(&["rev-parse", "--git-common-dir"])?);
+    let failed = |path: &Path, source| InstallError::Write { path: path.to_owned(), source };
+    let mut worktrees = Worktrees::new(root.as_deref(), &common_dir).map_err(|source| failed(&common_dir, source))?;
     for (name, _) in HOOKS {
         let hook = folder.join(name);
         for path in MOVED.map(|end| hook.with_extension(end)).into_iter().chain([before(&hook), hook]) {
-            check_configured(root, &path).map_err(|source| InstallError::Write { path, source })?;
+            worktrees.check(&path).map_err(|source| failed(&path, source))?;
         }
     }
     Ok(())
@@ -148,7 +151,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
             let put = || {
-                fs::create_dir_all(&folder.path)?;
+                fs::create_dir_all(replace::real_path(&folder.path)?)?;
                 if owner(&path) == HookOwner::Theirs && before.symlink_metadata().is_err() {
                     // It has both names for a moment, so that there is always a hook. Not every file system can do that.
                     fs::hard_link(&path, &before).or_else(|error| match error.kind() {
@@ -160,6 +163,9 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
                 replace::put(&path, Access::Program, new.as_bytes())
             };
             put().map_err(|source| InstallError::Write { path: path.clone(), source })?;
+            if folder.is_default {
+                setup.git.share_file(&path)?;
+            }
         }
         let hint = (action == Action::LeftAlone).then(|| format!("add the line `{CALL}` to `{}`", path.display()));
         steps.push(Step { hint, ..Step::on(action, &path) });

@@ -64,6 +64,7 @@ type Declared = HashMap<Vec<u8>, Result<Namespaces, String>>;
 
 /// Checks every file that has a validator, ordered by path, then the others. Settings are read only if a file needs them.
 pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<Vec<Checked>, CheckError> {
+    let source = &source::resolved(git, source)?;
     let settings = Settings::new(git, env);
     let source::Listed { entries, others } = source::list(git, source, &settings)?;
     let declared = declared(git, source, &entries)?;

@@ -83,8 +83,21 @@ pub(crate) fn names_beside(git: &Git, source: &Source, folder: &[u8]) -> Result<
     Ok(below.filter(|name| !name.is_empty() && !name.contains(&b'/')).map(<[u8]>::to_vec).collect())
 }
 
+/// The source with the id of what its revision names, which can be extended, unlike `HEAD:folder` or `:/text`.
+pub(crate) fn resolved(git: &Git, source: &Source) -> Result<Source, CheckError> {
+    let Source::Rev(rev) = source else { return Ok(Source::Staged) };
+    match find(git, rev)? {
+        Some(oid) if find_tree(git, &oid)?.is_some() => Ok(Source::Rev(oid)),
+        _ => Err(CheckError::NoSuchRev { rev: rev.to_owned() }),
+    }
+}
+
 fn find_tree(git: &Git, rev: &str) -> Result<Option<String>, CheckError> {
-    let answer = git.ask(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{tree}}")])?;
+    find(git, &format!("{rev}^{{tree}}"))
+}
+
+fn find(git: &Git, name: &str) -> Result<Option<String>, CheckError> {
+    let answer = git.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?;
     if answer.code == Some(128) {
         // There may be no repository, or one that git refuses.
         git.run(&["rev-parse", "--git-dir"])?;
@@ -94,8 +107,7 @@ fn find_tree(git: &Git, rev: &str) -> Result<Option<String>, CheckError> {
 }
 
 fn in_rev(git: &Git, rev: &str, settings: &Settings<'_>, into: &mut Listed) -> Result<(), CheckError> {
-    let tree = find_tree(git, rev)?.ok_or_else(|| CheckError::NoSuchRev { rev: rev.to_owned() })?;
-    let listed = git.run(&["ls-tree", "-r", "-z", "--full-tree", &tree])?;
+    let listed = git.run(&["ls-tree", "-r", "-z", "--full-tree", rev])?;
     // `<mode> <type> <oid>\t<path>\0`
     for entry in listed.split(|b| *b == 0) {
         let Some(tab) = memchr::memchr(b'\t', entry) else { continue };

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::{BriefRequest, DEFAULT_BUDGET, SourcePath};
 use crate::base::escape::escaped;
-use crate::base::worktree_path::check_configured;
 use crate::git::Repo;
 use crate::memory::forward::{ForwardError, resolve_agent};
 use crate::trace::AgentName;
@@ -20,7 +19,7 @@ impl BriefRequest {
         let root = repo.worktree().unwrap_or_else(|| folder.to_owned());
         let located = |path: String| -> SourcePath {
             let real = root.join(&path);
-            let checked = check_configured(&root, &real).map(|()| real);
+            let checked = repo.check_configured(&real).map(|()| real);
             checked.map_err(|error| format!("cannot read `{path}`: {error}"))
         };
         let path = |key: &str| -> Result<Option<SourcePath>, ForwardError> {

@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use super::crumb::ForwardCrumb;
+use crate::base::folders::create_folders;
 use crate::git::Repo;
 use crate::trace::{AgentName, ItemId, Time, TraceName};
 
@@ -32,8 +33,11 @@ pub(crate) fn mark(repo: &Repo, agent: &AgentName, crumbs: &[ForwardCrumb], now:
         return Ok(());
     }
     let path = path(repo, agent);
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    OpenOptions::new().append(true).create(true).open(path)?.write_all(lines.as_bytes())
+    path.parent().map_or(Ok(()), create_folders)?;
+    OpenOptions::new().append(true).create(true).open(&path)?.write_all(lines.as_bytes())?;
+    // Other users can read it at least.
+    let _ = repo.share_file(&path);
+    Ok(())
 }
 
 /// The times of first reading; unreadable lines count as none.

@@ -24,6 +24,7 @@ use super::entry::Entry;
 use super::segment::{Builder, Row, Segment, Term};
 use super::sources::Source;
 use crate::base::bounded;
+use crate::base::folders::create_folders;
 use crate::base::replace::{Access, FileVersion, Lock, Stem, replace};
 
 const MAGIC: &[u8] = b"git-trace recall 1\n";
@@ -91,7 +92,7 @@ impl Index {
             return Ok(index);
         }
         // Without the folder or the lock, the new parts stay in memory.
-        let lock = fs::create_dir_all(folder).and_then(|()| Lock::take(folder, STEM)).ok().flatten();
+        let lock = create_folders(folder).and_then(|()| Lock::take(folder, STEM)).ok().flatten();
         let index = Self::load(folder).unwrap_or_default();
         let folder = lock.is_some().then_some(folder);
         let changed = index.changed(sources);

@@ -3,7 +3,7 @@
 //! Addresses are those that git names after `url.<base>.insteadOf` and its like.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::lines::fetched_ref;
 use super::tracking_ref;
@@ -16,19 +16,18 @@ use crate::trace::TraceError;
 pub(super) fn forget_other_address<'a>(repo: &Repo, from: impl Into<Destination<'a>>) -> Result<(), TraceError> {
     let from = from.into();
     let (remote, digest) = (from.remote, digest(repo, from)?);
-    let path = path(repo, remote);
-    if fs::read_to_string(&path).is_ok_and(|known| known == digest) {
+    if fs::read_to_string(path(repo, remote)).is_ok_and(|known| known == digest) {
         return Ok(());
     }
     repo.delete_refs(fetched(repo, remote)?.iter().map(String::as_str))?;
-    remember(&path, &digest);
+    remember(repo, remote, &digest);
     Ok(())
 }
 
 /// Remembers the addresses of a remote from which nothing was fetched yet.
 pub(super) fn note_address(repo: &Repo, remote: &str) -> Result<(), TraceError> {
     if fetched(repo, remote)?.is_empty() {
-        remember(&path(repo, remote), &digest(repo, remote.into())?);
+        remember(repo, remote, &digest(repo, remote.into())?);
     }
     Ok(())
 }
@@ -40,11 +39,10 @@ fn fetched(repo: &Repo, remote: &str) -> Result<Vec<String>, GitError> {
     Ok(traces.into_iter().chain(others).map(|(refname, _)| refname).collect())
 }
 
-fn remember(path: &Path, digest: &str) {
-    if let Some(folder) = path.parent() {
-        // Without the file, the next call knows as little.
-        let _ = fs::create_dir_all(folder).and_then(|()| put(path, Access::Cache, digest.as_bytes()));
-    }
+fn remember(repo: &Repo, remote: &str, digest: &str) {
+    let path = path(repo, remote);
+    // Other users read it, too. Without the file, the next call knows as little.
+    let _ = put(&path, Access::Cache, digest.as_bytes()).map(|()| repo.share_file(&path));
 }
 
 /// An address may contain a password.

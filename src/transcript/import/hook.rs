@@ -24,6 +24,7 @@ use super::seen::{FileState, SeenFiles};
 use super::session::{self, SessionError};
 use super::{Destination, ImportContext, Imported, transcript};
 use crate::base::error::Diagnostic;
+use crate::base::folders::create_folders;
 use crate::base::worktree_path::check_regular;
 use crate::git::{GitError, Repo};
 use crate::trace::change::bulk;
@@ -185,7 +186,7 @@ fn log_refused(context: ImportContext<'_>, format: Format, imported: &Imported) 
         for (purge, count) in &report.purged {
             let refused = format!("trace `{name}`: not imported: {count} items, {purge}");
             // If the log cannot be written, nobody can be told.
-            let _ = log(context.repo.common_dir(), context.signature.clock, format.as_str(), &refused);
+            let _ = log(context.repo, context.signature.clock, format.as_str(), &refused);
         }
     }
 }
@@ -194,13 +195,13 @@ pub(crate) fn log_path(common_dir: &Path) -> PathBuf {
     common_dir.join("trace").join("hook.log")
 }
 
-pub(crate) fn log(common_dir: &Path, at: Time, agent: &str, failure: &str) -> io::Result<()> {
-    let path = log_path(common_dir);
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
+pub(crate) fn log(repo: &Repo, at: Time, agent: &str, failure: &str) -> io::Result<()> {
+    let path = log_path(repo.common_dir());
+    path.parent().map_or(Ok(()), create_folders)?;
     let is_full = fs::metadata(&path).is_ok_and(|file| file.len() > MAX_LOG);
     let mut file = OpenOptions::new().create(true).write(true).append(!is_full).truncate(is_full).open(&path)?;
+    // The owner can share it.
+    let _ = repo.share_file(&path);
     file.write_all(format!("{at} {agent}: {}\n", one_line(failure)).as_bytes())
 }
 

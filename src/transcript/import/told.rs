@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::PathBuf;
 
+use crate::base::folders::create_folders;
 use crate::git::Repo;
 use crate::trace::TraceName;
 use crate::trace::store::session::cache_path;
@@ -33,14 +34,13 @@ fn path(repo: &Repo, message: Message<'_>) -> PathBuf {
     cache_path(repo, format!("{name}.told"))
 }
 
-/// Returns whether they were not told yet. Of several hooks at once, one gets `true`.
-pub(crate) fn remember(repo: &Repo, message: Message<'_>) -> io::Result<bool> {
+/// Returns whether they were not told yet, as far as can be known. Of several hooks at once, one gets `true`.
+pub(crate) fn remember(repo: &Repo, message: Message<'_>) -> bool {
     let path = path(repo, message);
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        created => created.map(|_| true),
-    }
+    // A folder that cannot be created fails below.
+    let _ = path.parent().map_or(Ok(()), create_folders);
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    !created.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
 }
 
 pub(crate) fn forget(repo: &Repo, message: Message<'_>) -> io::Result<()> {

@@ -78,7 +78,7 @@ impl AgentArgs {
         };
         if let Err(error) = done {
             // If the log cannot be written either, nobody can be told.
-            let _ = hook::log(repo.common_dir(), context.now(), format.as_str(), &format!("{error:#}"));
+            let _ = hook::log(repo, context.now(), format.as_str(), &format!("{error:#}"));
         }
     }
 
@@ -129,7 +129,7 @@ impl AgentArgs {
             // If the user changes the setting later, no catch-up reads what sessions wrote until then.
             SeenFiles::restart(repo, format, true);
             if recording == Recording::Ask && is_shown {
-                messages.extend(tell_asking(repo)?);
+                messages.extend(tell_asking(repo));
             }
             return Ok(());
         }
@@ -143,7 +143,7 @@ impl AgentArgs {
         if is_early || is_new && self.is_long(repo, format, call)? {
             detach(format, input)?;
             if recording == Recording::Unsaid && is_shown {
-                messages.extend(tell_recording(repo)?);
+                messages.extend(tell_recording(repo));
             }
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl AgentArgs {
             && is_shown
         {
             if recording == Recording::Unsaid {
-                messages.extend(tell_recording(repo)?);
+                messages.extend(tell_recording(repo));
             }
             messages.extend(announce(context, name, report)?);
         }

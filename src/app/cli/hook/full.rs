@@ -36,7 +36,7 @@ pub(super) fn announce(context: &Context, name: &TraceName, report: &Report) -> 
         told::forget(repo, Message::Full(name))?;
         return Ok(None);
     }
-    if !told::remember(repo, Message::Full(name))? {
+    if !told::remember(repo, Message::Full(name)) {
         return Ok(None);
     }
     let plan = Plan::new(Session::read(repo, &view()?, counter)?, Parameters::new(&[], None));

@@ -155,7 +155,7 @@ impl PushArgs {
         }
         let delivery = push(repo, &context.signature()?, &request)?;
         let status = print_delivery(context, &remote, &delivery, self.force, self.json)?;
-        if is_unsaid && !self.quiet.quiet && told::remember(repo, Message::DefaultRemote)? {
+        if is_unsaid && !self.quiet.quiet && told::remember(repo, Message::DefaultRemote) {
             let hint = "`git config trace.contextRemote NAME` sets another default for traces";
             context.ui.note(format!("the default remote is `{}`; {hint}", escaped(&remote)));
         }
@@ -167,7 +167,7 @@ impl PushArgs {
 fn warn_if_public(context: &Context, remote: &str) -> Result<()> {
     let repo = context.repo()?;
     if let Some(host) = repo.public_host(remote)?
-        && told::remember(repo, Message::Public)?
+        && told::remember(repo, Message::Public)
     {
         context.ui.note(format!(
             "warning: `{}` is on {host} and may be public. Whoever can read it can read the prompts, \
