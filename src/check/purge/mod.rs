@@ -232,7 +232,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let known = Tombstones::find(repo)?.unwrap_or_default();
     rewriter.unapplied = find_unapplied(repo, &known, rewriter.changed_again(&known))?;
     let mut tombstones = rewriter.tombstones(&(&all - &of_code));
-    tombstones.left.extend(rewriter.left_again(&known)?);
+    tombstones.left.extend(rewriter.left_again(&known));
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
     let needed = repo.held_by_code(&|_| false, &noted)?;
