@@ -1810,3 +1810,53 @@ fn a_purged_reason_does_not_come_back_in_a_line_of_other_bytes() {
         assert!(repo.run(&["fsck"], b"").stdout.windows(6).any(|text| text == b"purged"));
     }
 }
+
+/// Whether a ref of a remote leads to a text.
+fn is_published(repo: &mut TestRepo, hub: &str, text: &str) -> bool {
+    let mirror = repo.home().join("mirror");
+    let _ = fs::remove_dir_all(&mirror);
+    repo.git(&["clone", "-q", "--mirror", "--no-local", hub, "../mirror"]);
+    repo.within(&mirror, |repo| is_anywhere(repo, text))
+}
+
+#[test]
+fn an_undo_and_a_push_do_not_bring_a_purged_reason_or_line_back() {
+    let (mut repo, clone) = shared();
+    plant_archive(&repo);
+    let archive = "refs/crumb-archive/A";
+    repo.text(&["pin", "#0", "--reason", &format!("because {SECRET} is in it")]);
+    repo.text(&["push"]);
+    repo.git(&["clone", "-q", "--mirror", "--no-local", ".", "../before"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["unpin", "#0"]);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        let log = repo.text(&["op", "log"]);
+        let unpin = log.lines().find(|line| line.contains("unpin")).unwrap().split_whitespace().next().unwrap();
+        repo.text(&["undo", unpin]);
+        assert!(repo.text(&["priority", "#0"]).contains("[purged: leaked]"));
+        repo.text(&["push"]);
+    });
+    repo.text(&["pull"]);
+    check(&repo);
+    // As plain git brings them.
+    repo.git(&[
+        "fetch",
+        "-q",
+        "../before",
+        &format!("+{archive}:{archive}"),
+        "+refs/trace-priority:refs/trace-priority",
+    ]);
+    for refname in ["main", archive] {
+        let pushed = repo.run(&["push", "origin", refname], b"");
+        let said = repo.exact(&pushed);
+        assert_eq!(pushed.status.code(), Some(1), "{said}");
+        assert!(said.contains("lines contain what was purged by A U Thor"), "{said}");
+    }
+    assert!(!is_published(&mut repo, "../origin.git", "horse"));
+    repo.text(&["pull"]);
+    repo.text(&["push"]);
+}
