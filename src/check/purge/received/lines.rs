@@ -61,7 +61,7 @@ pub(super) fn rewrite_fetched_lines(
     if let Fate::Replaced(new) = fate {
         repo.replace_refs(&[move_to(new)])?;
     } else {
-        let new = begin_anew(repo, signature, history, tree)?;
+        let new = begin_anew(repo, signature, history, with_replaced(repo, tombstones, history, (tip, tree))?)?;
         let lines = forms.into_iter().collect();
         let removed = Removed { objects: vec![(tip, Some(new))], lines, joins: true, ..Removed::default() };
         let (old, to) = tombstone::write(repo, signature, tombstones, &purge.reason, &removed)?;
@@ -73,6 +73,24 @@ pub(super) fn rewrite_fetched_lines(
     repo.expire_reflogs(&|name| name == refname)?;
     drop_lines(repo, history, tip, ours)?;
     Ok(true)
+}
+
+/// The tree of an archive with the lines that replaced purged ones of earlier commits: others have only added lines since.
+fn with_replaced(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    history: &LineHistory<'_>,
+    (tip, mut tree): (Oid, Oid),
+) -> Result<Oid, TraceError> {
+    if !history.is_private() {
+        return Ok(tree);
+    }
+    for oid in repo.commits_beyond(tip, None)? {
+        if let Fate::Replaced(new) = tombstones.fate(repo, oid, &|oid| history.format.is_of(repo, oid)) {
+            tree = history.format.union(repo, Some(tree), repo.read_commit(new)?.tree, |_| Ok(true))?.tree;
+        }
+    }
+    Ok(tree)
 }
 
 /// Removes fetched lines in which a purge that did not know of ours left what was purged here. Returns the purge.
