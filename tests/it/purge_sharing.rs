@@ -1429,6 +1429,41 @@ fn an_undo_and_a_push_do_not_bring_a_purged_reason_or_line_back() {
 }
 
 #[test]
+fn a_purged_reason_or_subject_that_was_only_fetched_does_not_come_back() {
+    let text = format!("because {ONE} is not {OTHER}, and so on");
+    let item = ["commit", "-m", "innocent", "-s", &*text];
+    for args in [&["pin", "#1", "--reason", &text][..], &["delete", "#1", "--reason", &text], &item] {
+        let (mut repo, clone) = with_both_in_one_item();
+        let third = repo.home().join("third");
+        repo.git(&["clone", "-q", "--no-local", "../origin.git", "../third"]);
+        repo.within(&third, |repo| repo.text(&["pull"]));
+        repo.text(args);
+        repo.text(&["push"]);
+        repo.within(&third, |repo| repo.text(&["fetch"]));
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            purge_text(repo, OTHER, "private", &["--push", "origin"]);
+        });
+        repo.within(&third, |repo| {
+            purge_text(repo, ONE, "leaked", &[]);
+            repo.run(&["pull"], b"");
+            assert!(!is_anywhere(repo, ONE), "{args:?}");
+            has_neither(repo);
+            let record = repo.git(&[
+                "log",
+                "-p",
+                "--text",
+                "--format=%B",
+                "--glob=refs/traces/*",
+                "--glob=refs/trace-priority*",
+            ]);
+            assert!(record.contains("because [purged: leaked] is not [purged: private], and so on"), "{record}");
+            assert!(!repo.refs().contains("refs/trace-kept/"), "{}", repo.refs());
+        });
+    }
+}
+
+#[test]
 fn a_pull_removes_no_commit_that_the_commit_graph_still_names() {
     let (mut repo, clone) = shared();
     repo.within(&clone, |repo| {
@@ -1859,7 +1894,7 @@ fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
     repo.text(&["pull"]);
     has_neither(&repo);
     let state = (repo.bodies("main"), tip(&repo));
-    assert_eq!(state.0[0], "[purged: x]");
+    assert_eq!(state.0[0], "a [purged: x] b [purged: y] c");
     repo.text(&["push"]);
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);

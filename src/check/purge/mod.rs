@@ -9,6 +9,7 @@
 mod content;
 mod dangling;
 mod json;
+mod kept;
 mod learn;
 mod marks;
 mod needle;
@@ -115,7 +116,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _writers = repo.lock_out_writers()?;
     let _collectors = repo.lock_out_collectors()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
-    let mut refs = plan.refs.clone();
+    let mut refs = [plan.refs.clone(), kept::keep(repo, &plan.refs)?].concat();
     // A ref of the code may keep all of them.
     if !plan.tombstones.objects.is_empty() {
         let known = Tombstones::default();

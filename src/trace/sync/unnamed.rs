@@ -69,7 +69,7 @@ pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<Stri
 }
 
 /// Deletes refs as last fetched, and purged objects to which they led.
-pub(super) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceError> {
+pub(crate) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceError> {
     let mut objects = HashSet::new();
     if let Some(tombstones) = Tombstones::find(repo)? {
         for (_, tip) in refs {

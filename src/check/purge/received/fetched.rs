@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 use super::lines::{refuse_forms, rewrite_fetched_lines};
 use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
+use crate::check::purge::kept::forget_settled;
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
 use crate::memory::crumb::archive;
@@ -100,6 +101,7 @@ pub(crate) fn rewrite_fetched(
             rewritten.push(if history.is_private() { shared } else { history.noun.to_owned() });
         }
     }
+    forget_settled(repo)?;
     Ok(rewritten)
 }
 
