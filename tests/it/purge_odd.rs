@@ -998,3 +998,23 @@ fn a_text_is_found_as_messages_and_forward_crumbs_contain_it() {
         assert_whole(&repo);
     }
 }
+
+#[test]
+fn an_unreachable_commit_without_a_file_stops_no_purge() {
+    let repo = TestRepo::new();
+    repo.say("first-secret and second-secret");
+    let first = repo.run(&["purge", "--text", "-", "--yes"], b"first-secret");
+    assert_eq!(first.status.code(), Some(0), "{}", repo.exact(&first));
+    repo.text(&["branch", "gone"]);
+    repo.text(&["--trace", "gone", "edit", "#0", "-m", "a revision without it"]);
+    repo.text(&["--trace", "gone", "commit", "-s", "about second-secret", "-m", "next"]);
+    let files = repo.git(&["ls-tree", "-r", "refs/traces/gone"]);
+    let file = files.split_whitespace().nth(2).unwrap().to_owned();
+    repo.text(&["branch", "-D", "gone"]);
+    for refname in repo.git(&["for-each-ref", "--format=%(refname)", "refs/trace-orig"]).lines() {
+        repo.git(&["update-ref", "-d", refname]);
+    }
+    fs::remove_file(repo.git_dir().join("objects").join(&file[..2]).join(&file[2..])).unwrap();
+    let second = repo.run(&["purge", "--text", "-", "--yes"], b"second-secret");
+    assert_eq!(second.status.code(), Some(0), "{}", repo.exact(&second));
+}

@@ -1300,7 +1300,7 @@ fn independent_purges_of_forward_crumbs_are_joined() {
 }
 
 #[test]
-fn a_purge_of_a_remote_alone_covers_newer_forward_crumbs_and_names_archives_with_later_lines() {
+fn a_purge_of_a_remote_alone_covers_newer_forward_crumbs_and_archives_with_later_lines() {
     let (mut repo, clone) = shared();
     let leave = |repo: &TestRepo, text: &str| {
         repo.text(&["forward", "leave", "--agent", "ada", "--summary", text]);
@@ -1327,8 +1327,149 @@ fn a_purge_of_a_remote_alone_covers_newer_forward_crumbs_and_names_archives_with
         repo.git(&["update-ref", archive, later.trim()]);
     });
     purge(&repo, &["--yes"]);
-    let said = repo.trace(&["purge", "--push", "origin", "--yes"]);
-    assert!(said.contains("contains lines that were purged, below later ones") && said.ends_with("[exit 1]"), "{said}");
+    let lines = |repo: &TestRepo| repo.git(&["grep", "-h", "note", archive]);
+    let ours = lines(&repo);
+    // Also if only the remote has it.
+    repo.git(&["update-ref", "-d", archive]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
+    repo.within(&origin, |repo| assert_eq!(lines(repo), ours));
+}
+
+/// Whether a ref of a remote leads to a text.
+fn is_published(repo: &mut TestRepo, hub: &str, text: &str) -> bool {
+    let mirror = repo.home().join("mirror");
+    let _ = fs::remove_dir_all(&mirror);
+    repo.git(&["clone", "-q", "--mirror", "--no-local", hub, "../mirror"]);
+    repo.within(&mirror, |repo| is_anywhere(repo, text))
+}
+
+#[test]
+fn a_second_purge_brings_nothing_back_that_an_earlier_one_removed() {
+    let (mut repo, clone) = with_both_in_one_item();
+    let note = format!("note about {ONE} and {OTHER}");
+    repo.text(&["crumb", "new", "a.crumb"]);
+    for _ in 0..9 {
+        repo.text(&["crumb", "start", "a.crumb"]);
+        repo.text(&["crumb", "note", "a.crumb", &note]);
+    }
+    repo.text(&["crumb", "compress", "a.crumb"]);
+    fs::remove_file(repo.folder().join("a.crumb")).unwrap();
+    repo.text(&["push", "origin", "refs/crumb-archive/A"]);
+    for name in ["one", "two", "three"] {
+        repo.text(&["branch", name]);
+        repo.text(&["--trace", name, "commit", "-m", name]);
+        repo.text(&["archive", "origin", name]);
+    }
+    repo.git(&["clone", "-q", "--bare", "../origin.git", "../two.git"]);
+    for name in ["one", "main"] {
+        repo.git(&["push", "-q", "../two.git", &format!("refs/traces/main:refs/traces/{name}")]);
+    }
+    purge_text(&repo, ONE, "x", &[]);
+    purge_text(&repo, OTHER, "y", &["--push", "origin"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
+    for text in [ONE, OTHER] {
+        assert!(!is_anywhere(&repo, text), "{text}");
+        assert!(!is_published(&mut repo, "../origin.git", text), "{text}");
+    }
+    repo.text(&["switch", "one"]);
+    assert_eq!(repo.bodies("one")[2], "a [purged: x] b [purged: y] c");
+    // A clone with the original among its backups, and another remote.
+    repo.within(&clone, |repo| {
+        repo.git(&["remote", "add", "two", "../two.git"]);
+        repo.text(&["pull"]);
+        purge_text(repo, "two words", "z", &["--push", "two"]);
+    });
+    for text in [ONE, OTHER] {
+        assert!(!is_published(&mut repo, "../two.git", text), "{text}");
+    }
+}
+
+#[test]
+fn a_purge_of_a_remote_keeps_no_purged_object_of_an_archived_trace() {
+    let (repo, _) = shared();
+    repo.text(&["branch", "old"]);
+    repo.text(&["--trace", "old", "commit", "-m", &format!("old: {SECRET}")]);
+    repo.text(&["archive", "origin", "old"]);
+    purge(&repo, &["--yes"]);
+    repo.text(&["purge", "--push", "origin", "--yes"]);
+    check(&repo);
+}
+
+#[test]
+fn an_undo_and_a_push_do_not_bring_a_purged_reason_or_line_back() {
+    let (mut repo, clone) = shared();
+    plant_archive(&repo);
+    let archive = "refs/crumb-archive/A";
+    repo.text(&["pin", "#0", "--reason", &format!("because {SECRET} is in it")]);
+    repo.text(&["push"]);
+    repo.git(&["clone", "-q", "--mirror", "--no-local", ".", "../before"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["unpin", "#0"]);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        let log = repo.text(&["op", "log"]);
+        let unpin = log.lines().find(|line| line.contains("unpin")).unwrap().split_whitespace().next().unwrap();
+        repo.text(&["undo", unpin]);
+        assert!(repo.text(&["priority", "#0"]).contains("[purged: leaked]"));
+        repo.text(&["push"]);
+    });
+    repo.text(&["pull"]);
+    check(&repo);
+    // As plain git brings them.
+    repo.git(&[
+        "fetch",
+        "-q",
+        "../before",
+        &format!("+{archive}:{archive}"),
+        "+refs/trace-priority:refs/trace-priority",
+    ]);
+    for refname in ["main", archive] {
+        let pushed = repo.run(&["push", "origin", refname], b"");
+        let said = repo.exact(&pushed);
+        assert_eq!(pushed.status.code(), Some(1), "{said}");
+        assert!(said.contains("lines contain what was purged by A U Thor"), "{said}");
+    }
+    assert!(!is_published(&mut repo, "../origin.git", "horse"));
+    repo.text(&["pull"]);
+    repo.text(&["push"]);
+}
+
+#[test]
+fn a_purged_reason_or_subject_that_was_only_fetched_does_not_come_back() {
+    let text = format!("because {ONE} is not {OTHER}, and so on");
+    let item = ["commit", "-m", "innocent", "-s", &*text];
+    for args in [&["pin", "#1", "--reason", &text][..], &["delete", "#1", "--reason", &text], &item] {
+        let (mut repo, clone) = with_both_in_one_item();
+        let third = repo.home().join("third");
+        repo.git(&["clone", "-q", "--no-local", "../origin.git", "../third"]);
+        repo.within(&third, |repo| repo.text(&["pull"]));
+        repo.text(args);
+        repo.text(&["push"]);
+        repo.within(&third, |repo| repo.text(&["fetch"]));
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            purge_text(repo, OTHER, "private", &["--push", "origin"]);
+        });
+        repo.within(&third, |repo| {
+            purge_text(repo, ONE, "leaked", &[]);
+            repo.run(&["pull"], b"");
+            assert!(!is_anywhere(repo, ONE), "{args:?}");
+            has_neither(repo);
+            let record = repo.git(&[
+                "log",
+                "-p",
+                "--text",
+                "--format=%B",
+                "--glob=refs/traces/*",
+                "--glob=refs/trace-priority*",
+            ]);
+            assert!(record.contains("because [purged: leaked] is not [purged: private], and so on"), "{record}");
+            assert!(!repo.refs().contains("refs/trace-kept/"), "{}", repo.refs());
+        });
+    }
 }
 
 #[test]
@@ -1762,7 +1903,7 @@ fn a_text_that_was_purged_before_it_was_pulled_does_not_come_back() {
     repo.text(&["pull"]);
     has_neither(&repo);
     let state = (repo.bodies("main"), tip(&repo));
-    assert_eq!(state.0[0], "[purged: x]");
+    assert_eq!(state.0[0], "a [purged: x] b [purged: y] c");
     repo.text(&["push"]);
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);

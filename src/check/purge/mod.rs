@@ -9,6 +9,7 @@
 mod content;
 mod dangling;
 mod json;
+mod kept;
 mod learn;
 mod marks;
 mod needle;
@@ -33,7 +34,7 @@ use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, Removed, Tombstones};
+use crate::trace::store::tombstone::{self, Fate, Removed, Tombstones};
 use crate::trace::{ItemId, TraceError};
 use dangling::Dangling;
 use places::Files;
@@ -119,7 +120,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _collectors = repo.lock_out_collectors()?;
     let before = Before::read(repo);
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
-    let mut refs = plan.refs.clone();
+    let mut refs = [plan.refs.clone(), kept::keep(repo, &plan.refs)?].concat();
     // A ref of the code may keep all of them.
     if !plan.tombstones.objects.is_empty() {
         let known = Tombstones::default();
@@ -238,7 +239,8 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let known = Tombstones::find(repo)?.unwrap_or_default();
     rewriter.unapplied = find_unapplied(repo, &known, rewriter.changed_again(&known))?;
     let mut tombstones = rewriter.tombstones(&(&all - &of_code));
-    tombstones.left.extend(rewriter.left_again(&known)?);
+    forget_second_replacements(repo, &known, &mut tombstones.objects);
+    tombstones.left.extend(rewriter.left_again(&known));
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
     let needed = repo.held_by_code(&|_| false, &noted)?;
@@ -254,6 +256,29 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let outside = Outside { code, authors, reasons, in_tombstones, files, named_files, names, unread };
     let is_in_derived = places::is_in_derived(repo, target, &tombstones)?;
     Ok(Plan { refs, reflogs, counts, unreachable, removed, is_in_derived, outside, tombstones })
+}
+
+/// What replaced an object before, also in another clone, replaces it for good: what is written now may contain what was purged then. So
+/// does what is written for a commit on top of such an object.
+fn forget_second_replacements(repo: &Repo, known: &Tombstones, objects: &mut [(Oid, Option<Oid>)]) {
+    let is_here = |oid| repo.read_commit(oid).is_ok() || repo.read_blob(oid).is_ok();
+    // One that is not here may never come.
+    let is_replaced = |oid| matches!(known.fate(repo, oid, &is_here), Fate::Replaced(_));
+    let mut replaced: HashSet<Oid> = objects.iter().map(|(old, _)| *old).filter(|old| is_replaced(*old)).collect();
+    let mut children: HashMap<Oid, Vec<Oid>> = HashMap::new();
+    if !replaced.is_empty() {
+        for (oid, _) in &*objects {
+            let parents = repo.read_raw_commit(*oid).map(|commit| commit.parents).unwrap_or_default();
+            for parent in parents {
+                children.entry(parent).or_default().push(*oid);
+            }
+        }
+    }
+    let mut waiting: Vec<Oid> = replaced.iter().copied().collect();
+    while let Some(oid) = waiting.pop() {
+        waiting.extend(children.remove(&oid).into_iter().flatten().filter(|child| replaced.insert(*child)));
+    }
+    objects.iter_mut().filter(|(old, _)| replaced.contains(old)).for_each(|(_, new)| *new = None);
 }
 
 /// The new digests of lines of archives, by the old ones.

@@ -20,6 +20,7 @@ use lines::apply_to_lines;
 use pairs::{Forms, Pairs};
 
 use super::content::Target;
+use super::kept::KEPT;
 use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
 use super::tags::apply_to_tags;
@@ -126,7 +127,7 @@ pub(super) fn find_unapplied(
     }
     let mut survey = Survey::new(repo, tombstones);
     survey.missing = Missing::Replace;
-    for prefix in [TRACES, FORWARD_CRUMBS, REMOTES, BACKUP_REFS] {
+    for prefix in [TRACES, FORWARD_CRUMBS, REMOTES, BACKUP_REFS, KEPT] {
         for (_, tip) in repo.list_refs(prefix)? {
             match survey.history(tip, None) {
                 Err(TraceError::Git(error)) if error.is_damage() => {}

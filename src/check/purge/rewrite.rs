@@ -367,18 +367,20 @@ impl<'r> Rewriter<'r> {
     }
 
     /// The contents of other revisions of the changed items that earlier purges left, and that this one leaves too.
-    pub(super) fn left_again(&self, known: &Tombstones) -> Result<Vec<Item>, TraceError> {
+    pub(super) fn left_again(&self, known: &Tombstones) -> Vec<Item> {
         let is_named = |id: &ItemId| self.target.items.contains(id) || self.changed_items.contains(id);
         let mut left = Vec::new();
         let mut files: Vec<_> = self.unchanged.iter().filter(|(id, _)| is_named(id)).collect();
         files.sort_unstable();
         for (id, blob) in files.into_iter().filter(|(id, _)| known.of_id(*id).is_some()) {
-            let item = read_item(*id, &self.repo.read_blob(*blob)?);
+            // An unreachable commit may lack it.
+            let Ok(bytes) = self.repo.read_blob(*blob) else { continue };
+            let item = read_item(*id, &bytes);
             if known.of_left(&item).is_some() && known.of_item(&item).is_none() {
                 left.push(item);
             }
         }
-        Ok(left)
+        left
     }
 
     /// The text of an item, and the forms of it that are specific enough to refuse them. JSON may lack the purged text in another form,

@@ -96,7 +96,19 @@ impl LineFormat {
         repo: &Repo,
         into: Option<Oid>,
         from: Oid,
+        is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+    ) -> Result<Union, TraceError> {
+        self.union_of_clean(repo, into, from, is_wanted, |_, text| text)
+    }
+
+    /// As [`Self::union`], with what `clean` makes of the path and the bytes of each file in `from`.
+    pub(crate) fn union_of_clean(
+        &self,
+        repo: &Repo,
+        into: Option<Oid>,
+        from: Oid,
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+        mut clean: impl FnMut(&str, Vec<u8>) -> Vec<u8>,
     ) -> Result<Union, TraceError> {
         let mut editor = TreeEditor::new(repo, into)?;
         let mut paths = Vec::new();
@@ -114,6 +126,7 @@ impl LineFormat {
                 } else if entry.mode() == Mode::File && (self.is_path)(&path) && is_wanted(&path)? {
                     // A remote may name any object as a file. One that is not has no lines.
                     let Some(theirs) = repo.find_blob(entry.oid)? else { continue };
+                    let theirs = clean(&path, theirs);
                     let ours = here.map_or(Ok(None), |oid| repo.find_blob(oid))?.unwrap_or_default();
                     if let Some(text) = self.union_of_lines(&ours, &theirs) {
                         editor.put(repo, &path, repo.write_blob(text.as_bytes())?)?;
@@ -156,6 +169,11 @@ impl LineFormat {
 }
 
 impl LineHistory<'_> {
+    /// Whether it is shared only by its full name.
+    pub(crate) fn is_private(&self) -> bool {
+        self.shared.starts_with("refs/")
+    }
+
     /// Refuses a remote's commit of the history, as [`require_signed`] does. A signature does not name what it is for, so a remote could
     /// give the name of the history to any other signed commit: one with other files is refused, too.
     pub(crate) fn require_signed(&self, repo: &Repo, oid: Oid) -> Result<(), TraceError> {

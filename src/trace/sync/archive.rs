@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::push::{Request, push};
+use super::unnamed::forget;
 use super::{Arrival, Arrivals, MANY, arrivals, fetch, fetched_tombstones, pull, refuse_fetched, tracking_ref};
 use crate::git::{BACKUP_REFS, GitError, LogLine, Oid, Operation, PushedRef, Repo};
 use crate::trace::change::merge::{FastForward, Settlement};
@@ -206,8 +207,10 @@ fn backups(repo: &Repo, operations: &[Operation], held: &[Archived]) -> HashMap<
 /// Forgets the archived traces of a remote that were fetched: the remote keeps them.
 pub(crate) fn forget_archived(repo: &Repo, remote: &str) -> Result<(), TraceError> {
     let archived = archived::all(repo)?.into_iter().filter(|one| one.remote == remote);
-    let refnames: Vec<String> = archived.map(|one| tracking_ref(remote, one.name.as_str())).collect();
-    Ok(repo.delete_refs(refnames.iter().map(String::as_str))?)
+    let refnames: HashSet<String> = archived.map(|one| tracking_ref(remote, one.name.as_str())).collect();
+    let mut refs = if refnames.is_empty() { Vec::new() } else { repo.list_refs(&tracking_ref(remote, ""))? };
+    refs.retain(|(refname, _)| refnames.contains(refname));
+    forget(repo, &refs)
 }
 
 /// Fetches the archived trace that has this name or continues the session with this default trace, with the traces of its sub-agents,

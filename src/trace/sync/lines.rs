@@ -16,6 +16,7 @@ use crate::trace::TraceError;
 use crate::trace::store::commit::{CommitBuilder, is_signing};
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::{Purge, Tombstones};
 
 /// How long a push is repeated while other pushes move the remote's history.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,7 +28,7 @@ pub(crate) fn refspec(remote: &str) -> String {
 }
 
 pub(super) fn shared_ref(history: &LineHistory<'_>) -> String {
-    if history.shared.starts_with("refs/") {
+    if history.is_private() {
         return history.shared.to_owned();
     }
     format!("refs/trace-records/{}", history.shared)
@@ -71,7 +72,7 @@ pub(super) fn unreadable(repo: &Repo, remote: &str) -> Result<Vec<(String, Strin
 pub(crate) struct PushedLines {
     /// The number of files with lines that the remote did not have.
     pub files: usize,
-    /// The answer of the remote if it did not accept them.
+    /// The answer of the remote if it did not accept them, or the answer for lines that were not pushed as they are here.
     pub rejected: Option<PushedRef>,
 }
 
@@ -131,7 +132,8 @@ fn push_to(
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
         repo.fetch(target.fetch(), &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
     }
-    let start = Instant::now();
+    let tombstones = Tombstones::find(repo)?.unwrap_or_default();
+    let (start, mut purged) = (Instant::now(), None);
     for attempt in 1.. {
         let theirs = match repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose() {
             Ok(theirs) => theirs,
@@ -140,7 +142,12 @@ fn push_to(
                 return Ok(PushedLines { files: 0, rejected: Some(rejected) });
             }
         };
-        let union = history.format.union(repo, theirs.as_ref().map(|tip| tip.tree), ours.tree, &mut *is_wanted)?;
+        let into = theirs.as_ref().map(|tip| tip.tree);
+        let union = history.format.union_of_clean(repo, into, ours.tree, &mut *is_wanted, |path, bytes| {
+            let (bytes, purge) = tombstones.clean_file(path, bytes);
+            purged = purged.or(purge);
+            bytes
+        })?;
         let files = union.paths.len();
         let cover = cover(repo, history, ours, theirs.as_ref())?;
         if files == 0 && cover != Cover::Unsigned {
@@ -172,7 +179,7 @@ fn push_to(
         let answers = repo.push_quietly(target.push(), &outgoing)?;
         let Some(rejected) = answers.into_iter().find(|answer| !answer.is_accepted()) else {
             see(repo, signature, &fetched, commit)?;
-            return Ok(PushedLines { files, rejected: None });
+            return Ok(PushedLines { files, rejected: purged.map(|purge| without_purged(&shared, purge)) });
         };
         let is_behind = matches!(rejected.fate, PushFate::Behind | PushFate::Contended);
         if !is_behind || start.elapsed() >= PATIENCE {
@@ -186,7 +193,13 @@ fn push_to(
             return Ok(PushedLines { files: 0, rejected: Some(rejected) });
         }
     }
-    Ok(PushedLines::default())
+    Ok(PushedLines { files: 0, rejected: purged.map(|purge| without_purged(&shared, purge)) })
+}
+
+/// The answer for lines that have something purged here.
+fn without_purged(shared: &str, purge: &Purge) -> PushedRef {
+    let summary = format!("[rejected] (lines contain what was {purge}; `git trace pull` takes it out here, too)");
+    PushedRef::new(shared, PushFate::Refused, summary)
 }
 
 /// The lines that a signature by `trace.sign` on top of a remote's history would cover.

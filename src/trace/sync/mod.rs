@@ -27,7 +27,9 @@ pub(crate) use purged::{
     replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};
-pub(crate) use unnamed::{fetch_unnamed_refs, fetched_private_refs, forget_unnamed_refs};
+pub(crate) use unnamed::{
+    fetch_unnamed_refs, fetched_private_refs, fetched_unnamed_refs, forget as forget_fetched, forget_unnamed_refs,
+};
 
 use std::collections::{BTreeSet, HashMap};
 

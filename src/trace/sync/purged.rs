@@ -182,7 +182,7 @@ const NOTHING_REPLACES: &str =
 const MOVED: &str = "moved since it was fetched, so it may still contain what was purged: have it purged where it was pushed from, with the same reason";
 
 /// The answer for an archive of a crumb file to which somebody added lines.
-const PURGED_LINES: &str = "contains lines that were purged, below later ones: purge the text again with `--push`";
+const PURGED_LINES: &str = "contains lines that were purged: `git trace purge --push REMOTE` takes them out";
 
 /// The answer for a branch or a tag that points to a commit of a trace.
 const NOT_OURS: &str = "contains what was purged, and stays: only you can decide what becomes of a branch or a tag";
@@ -222,9 +222,10 @@ fn purged_there(
         let is_here = |oid| repo.read_commit(oid).is_ok();
         let is_strange =
             || matches!(repo.read_raw_commit(oid), Err(GitError::WrongKind { .. })) || found.contains(&oid);
-        let fate = match planned_fates.get(&oid) {
-            Some(new) => new.map_or(Fate::Removed, Fate::Replaced),
-            None => tombstones.fate(repo, oid, &is_here),
+        let fate = match (planned_fates.get(&oid), tombstones.fate(repo, oid, &is_here)) {
+            (Some(Some(new)), _) => Fate::Replaced(*new),
+            (Some(None), Fate::Kept) => Fate::Removed,
+            (_, known) => known,
         };
         if !is_ours(&refname) {
             // An earlier version gave tombstones to commits of the code, too.

@@ -17,8 +17,8 @@ const BEGINNINGS: [&str; 3] = ["crumbs/", "crumb-archive/", "trace-"];
 /// The lines that are shared, which have other refs when they are fetched.
 const RECORDS: &str = "refs/trace-records/";
 
-/// All refs of this kind as last fetched.
-fn fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, Oid)>, TraceError> {
+/// All refs of this kind as last fetched, by name.
+pub(crate) fn fetched_unnamed_refs(repo: &Repo, remote: &str) -> Result<Vec<(String, Oid)>, TraceError> {
     let prefix = fetched_ref(remote, "");
     let mut found = repo.list_refs(&prefix)?;
     found.retain(|(refname, _)| BEGINNINGS.iter().any(|beginning| refname[prefix.len()..].starts_with(beginning)));
@@ -29,7 +29,7 @@ fn fetched(repo: &Repo, remote: &str) -> Result<Vec<(String, Oid)>, TraceError> 
 pub(crate) fn fetched_private_refs(repo: &Repo, remote: &str) -> Result<HashSet<String>, TraceError> {
     let prefix = fetched_ref(remote, "");
     let is_named = |refname: &String| is_private(&format!("refs/{}", &refname[prefix.len()..]));
-    Ok(fetched(repo, remote)?.into_iter().map(|(refname, _)| refname).filter(is_named).collect())
+    Ok(fetched_unnamed_refs(repo, remote)?.into_iter().map(|(refname, _)| refname).filter(is_named).collect())
 }
 
 /// Fetches them, but keeps no ref to anything else than a commit. Returns the names of those that cannot be fetched, and the reasons.
@@ -55,19 +55,24 @@ pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<V
             missing.push((refname, "it cannot be stored beside other refs of the remote".to_owned()));
         }
     }
-    let mut strange = fetched(repo, remote)?;
+    let mut strange = fetched_unnamed_refs(repo, remote)?;
     strange.retain(|(_, tip)| matches!(repo.read_raw_commit(*tip), Err(GitError::WrongKind { .. })));
     repo.delete_refs(strange.iter().map(|(refname, _)| &**refname))?;
     Ok(missing)
 }
 
-/// Deletes all but those that are `kept`, and purged objects to which they led.
+/// Forgets all but those that are `kept`.
 pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<String>) -> Result<(), TraceError> {
-    let mut new = fetched(repo, remote)?;
+    let mut new = fetched_unnamed_refs(repo, remote)?;
     new.retain(|(refname, _)| !kept.contains(refname));
+    forget(repo, &new)
+}
+
+/// Deletes refs as last fetched, and purged objects to which they led.
+pub(crate) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceError> {
     let mut objects = HashSet::new();
     if let Some(tombstones) = Tombstones::find(repo)? {
-        for (_, tip) in &new {
+        for (_, tip) in refs {
             let format = [priority::HISTORY.format, ARCHIVED].into_iter().find(|format| format.is_of(repo, *tip));
             // A remote may have any history. One that is damaged needs no removal to be unreachable.
             if let Ok(Some((_, purged))) = find_purged(repo, &tombstones, (*tip, None), format) {
@@ -75,6 +80,6 @@ pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<Stri
             }
         }
     }
-    repo.delete_refs(new.iter().map(|(refname, _)| &**refname))?;
+    repo.delete_refs(refs.iter().map(|(refname, _)| &**refname))?;
     if objects.is_empty() { Ok(()) } else { drop_objects(repo, objects) }
 }

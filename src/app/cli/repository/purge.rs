@@ -24,8 +24,8 @@ use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
 use crate::trace::sync::{
-    EVERYTHING, Target, all_targets, fetch, fetch_unnamed_refs, fetched_private_refs, forget_unnamed_refs,
-    plan_replacement,
+    EVERYTHING, Target, all_targets, fetch, fetch_unnamed_refs, fetched_private_refs, forget_archived,
+    forget_unnamed_refs, plan_replacement,
 };
 use crate::trace::{ItemId, Tip, TraceError};
 use there::{replace, report};
@@ -83,8 +83,9 @@ impl PurgeArgs {
         let (repo, remote) = (context.repo()?, &first.remote);
         let kept = fetched_private_refs(repo, remote)?;
         let done = self.apply(context, content.as_ref(), targets);
-        // The others are here only while they are searched.
+        // What no other command fetches is here only while it is searched.
         forget_unnamed_refs(repo, remote, &kept)?;
+        forget_archived(repo, remote)?;
         done
     }
 

@@ -11,15 +11,18 @@ use std::collections::{HashMap, HashSet};
 use super::lines::{refuse_forms, rewrite_fetched_lines};
 use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
+use crate::check::purge::kept::forget_settled;
 use crate::check::purge::rewrite::Rewriter;
 use crate::git::{Objects, Oid, RefChange, Repo};
+use crate::memory::crumb::archive;
 use crate::trace::store::commit::{is_signing, require_signed};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, HISTORY, Removed, Tombstones};
 use crate::trace::sync::lines::{fetched_lines, fetched_ref};
 use crate::trace::sync::{
-    Arrival, arrivals, arrived_crumbs, drop_objects, fetched_tombstones, is_of_code, tracking_ref_of,
+    Arrival, EVERYTHING, arrivals, arrived_crumbs, drop_objects, fetched_tombstones, fetched_unnamed_refs, is_of_code,
+    tracking_ref_of,
 };
 use crate::trace::{Item, TraceError};
 
@@ -48,17 +51,16 @@ pub(crate) fn rewrite_fetched(
         return Ok(rewritten);
     }
     let theirs = fetched_tombstones(repo, remote)?;
-    for Arrival { name, mut tip } in histories(repo, remote)? {
-        if require_signed(repo, || name.to_string(), tip).is_err() {
+    for History { name, refname, mut tip, known } in histories(repo, remote)? {
+        if require_signed(repo, || name.clone(), tip).is_err() {
             continue;
         }
-        let (refname, mut is_rewritten) = (tracking_ref_of(remote, &name), false);
+        let mut is_rewritten = false;
         // A file that can be joined, possibly by the next pass, keeps more text than a marker.
         let mut is_last = false;
         for _ in 0..PASSES {
             // Each rewritten trace adds tombstones.
             let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { break };
-            let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
             let mut pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
             // The local trace may be waiting for the same replacement.
             let found = tombstones.in_history(repo, tip, known.filter(|_| missing == Missing::Wait))?;
@@ -90,19 +92,26 @@ pub(crate) fn rewrite_fetched(
             (tip, is_rewritten) = (new, true);
         }
         if is_rewritten {
-            rewritten.names.push(name.to_string());
+            rewritten.names.push(name);
             rewritten.tips.insert(tip);
         }
     }
-    let history = &priority::HISTORY;
-    if let Some(tip) = fetched_lines(repo, remote, history)?
-        && let Some(tombstones) = Tombstones::with_fetched(repo, theirs)?
-        && let Some(new) =
-            rewrite_fetched_lines(repo, &tombstones, signature, history, (&fetched_ref(remote, history.shared), tip))?
-    {
-        rewritten.names.push(history.noun.to_owned());
-        rewritten.tips.insert(new);
+    let (history, prefix) = (&priority::HISTORY, fetched_ref(remote, ""));
+    let priorities = fetched_lines(repo, remote, history)?.map(|tip| (fetched_ref(remote, history.shared), tip));
+    for (refname, tip) in priorities.into_iter().chain(fetched_unnamed_refs(repo, remote)?) {
+        let shared = format!("refs/{}", &refname[prefix.len()..]);
+        let archive = archive::history(&shared);
+        let Some(history) = [history, &archive].into_iter().find(|history| history.format.is_of(repo, tip)) else {
+            continue;
+        };
+        if let Some(tombstones) = Tombstones::with_fetched(repo, theirs)?
+            && let Some(new) = rewrite_fetched_lines(repo, &tombstones, signature, history, (&refname, tip))?
+        {
+            rewritten.names.push(if history.is_private() { shared } else { history.noun.to_owned() });
+            rewritten.tips.insert(new);
+        }
     }
+    forget_settled(repo)?;
     Ok(rewritten)
 }
 
@@ -117,9 +126,31 @@ fn leave(repo: &Repo, signature: &Signature, known: &Tombstones, left: Vec<Item>
     Ok(())
 }
 
-/// The traces and forward crumbs of a remote as last fetched.
-fn histories(repo: &Repo, remote: &str) -> Result<Vec<Arrival>, TraceError> {
-    Ok([arrivals(repo, remote, &[])?.traces, arrived_crumbs(repo, remote)?].concat())
+/// A history of items of a remote as last fetched.
+struct History {
+    /// Its name in a report.
+    name: String,
+    refname: String,
+    tip: Oid,
+    /// What it is going to be merged into.
+    known: Option<Oid>,
+}
+
+/// The traces, also archived ones, and forward crumbs of a remote as last fetched, and what a purge fetches of a mirror.
+fn histories(repo: &Repo, remote: &str) -> Result<Vec<History>, TraceError> {
+    let mut found = Vec::new();
+    let traces = arrivals(repo, remote, &[EVERYTHING.to_owned()])?.traces;
+    for Arrival { name, tip } in [traces, arrived_crumbs(repo, remote)?].concat() {
+        let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
+        found.push(History { name: name.to_string(), refname: tracking_ref_of(remote, &name), tip, known });
+    }
+    let mut others = fetched_unnamed_refs(repo, remote)?;
+    others.retain(|(refname, tip)| {
+        let formats = [priority::HISTORY.format, archive::history(refname).format];
+        !found.iter().any(|known| known.refname == *refname) && !formats.iter().any(|format| format.is_of(repo, *tip))
+    });
+    found.extend(others.into_iter().map(|(refname, tip)| History { name: refname.clone(), refname, tip, known: None }));
+    Ok(found)
 }
 
 /// Removes fetched traces and forward crumbs in which a purge that did not know of ours left what was purged here. Their commits and files have no tombstone.
@@ -133,15 +164,14 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
         return Ok(refused);
     };
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
-    for Arrival { name, tip } in histories(repo, remote)? {
-        let known = repo.find_ref(&name.refname())?.filter(|known| repo.read_commit(*known).is_ok());
+    for History { name, refname, tip, known } in histories(repo, remote)? {
         let pairs = Pairs::find(repo, &tombstones, known, tip, &mut others)?;
         if pairs.is_empty() {
             continue;
         }
         let purge = pairs.purge.as_ref().map_or_else(|| HISTORY.noun.to_owned(), ToString::to_string);
-        refused.push((name.to_string(), format!("{purge}; `git trace pull` takes it out")));
-        refnames.push(tracking_ref_of(remote, &name));
+        refused.push((name, format!("{purge}; `git trace pull` takes it out")));
+        refnames.push(refname);
         let purged = tombstones.in_history(repo, tip, known)?.into_iter().map(|(oid, _)| oid);
         objects
             .extend(repo.commits_beyond(tip, known)?.into_iter().chain(purged).filter(|oid| !is_of_code(repo, *oid)));

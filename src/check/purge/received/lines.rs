@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::join::join_text;
 use super::pairs::{marked_reason, target};
 use super::{LOG, Received};
+use crate::check::purge::kept::KEPT;
 use crate::git::{Oid, RefChange, RefUpdate, Repo};
 use crate::trace::model::tree::TreeEditor;
 use crate::trace::store::commit::CommitBuilder;
@@ -24,10 +25,10 @@ pub(super) fn apply_to_lines(
     history: &LineHistory<'_>,
     theirs: Option<Oid>,
 ) -> Result<Option<Received>, TraceError> {
-    let lock = repo.lock(history.refname)?;
+    let (lock, theirs) = (repo.lock(history.refname)?, Vec::from_iter(theirs));
     repo.update_ref(&lock, &signature.committer, |tip| {
         let Some(old) = tip else { return Ok(RefUpdate::Keep(None)) };
-        let Clean { tree, items, purge, .. } = Clean::of(repo, tombstones, history, old, theirs)?;
+        let Clean { tree, items, purge, .. } = Clean::of(repo, tombstones, history, old, &theirs)?;
         let Some(purge) = purge.map(Purge::to_string) else { return Ok(RefUpdate::Keep(None)) };
         let to = begin_anew(repo, signature, history, tree)?;
         let received = Received { refname: history.refname.to_owned(), old, new: to, own: 0, items, purge };
@@ -48,7 +49,8 @@ pub(super) fn rewrite_fetched_lines(
     if history.require_signed(repo, tip).is_err() {
         return Ok(None);
     }
-    let Clean { tree, forms, purge, .. } = Clean::of(repo, tombstones, history, tip, ours)?;
+    let others = forms_here(repo, history, ours)?;
+    let Clean { tree, forms, purge, .. } = Clean::of(repo, tombstones, history, tip, &others)?;
     let found = tombstones.in_lines(repo, tip, ours)?;
     let Some(purge) = found.first().map(|(_, purge)| *purge).or(purge) else { return Ok(None) };
     let fate = tombstones.fate(repo, tip, &|oid| repo.read_commit(oid).is_ok());
@@ -62,9 +64,16 @@ pub(super) fn rewrite_fetched_lines(
         repo.replace_refs(&[move_to(new)])?;
         new
     } else {
-        let new = begin_anew(repo, signature, history, tree)?;
+        let new = begin_anew(repo, signature, history, with_replaced(repo, tombstones, history, (tip, tree))?)?;
+        let mut objects = vec![(tip, Some(new))];
+        for other in others.into_iter().filter(|other| Some(*other) != ours) {
+            // What was kept for this has done its service.
+            if has_any(repo, other, &forms)? {
+                objects.push((other, Some(new)));
+            }
+        }
         let lines = forms.into_iter().collect();
-        let removed = Removed { objects: vec![(tip, Some(new))], lines, joins: true, ..Removed::default() };
+        let removed = Removed { objects, lines, joins: true, ..Removed::default() };
         let (old, to) = tombstone::write(repo, signature, tombstones, &purge.reason, &removed)?;
         let refname = tombstone::HISTORY.refname.to_owned();
         repo.replace_refs(&[move_to(new), RefChange { refname, old, new: to }])?;
@@ -77,6 +86,24 @@ pub(super) fn rewrite_fetched_lines(
     Ok(Some(new))
 }
 
+/// The tree of an archive with the lines that replaced purged ones of earlier commits: others have only added lines since.
+fn with_replaced(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    history: &LineHistory<'_>,
+    (tip, mut tree): (Oid, Oid),
+) -> Result<Oid, TraceError> {
+    if !history.is_private() {
+        return Ok(tree);
+    }
+    for oid in repo.commits_beyond(tip, None)? {
+        if let Fate::Replaced(new) = tombstones.fate(repo, oid, &|oid| history.format.is_of(repo, oid)) {
+            tree = history.format.union(repo, Some(tree), repo.read_commit(new)?.tree, |_| Ok(true))?.tree;
+        }
+    }
+    Ok(tree)
+}
+
 /// Removes fetched lines in which a purge that did not know of ours left what was purged here. Returns the purge.
 pub(super) fn refuse_forms(
     repo: &Repo,
@@ -85,13 +112,19 @@ pub(super) fn refuse_forms(
     (refname, tip): (&str, Oid),
 ) -> Result<Option<String>, TraceError> {
     let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
-    let clean = Clean::of(repo, tombstones, history, tip, ours)?;
+    let clean = Clean::of(repo, tombstones, history, tip, &forms_here(repo, history, ours)?)?;
     let Some(purge) = clean.purge.filter(|_| !clean.forms.is_empty()) else { return Ok(None) };
     repo.delete_refs([refname])?;
     let objects = list_files_beyond(repo, tip, ours)?.into_iter().map(|(file, _)| file);
     let objects = objects.chain(repo.commits_beyond(tip, ours)?);
     drop_objects(repo, objects.filter(|oid| history.format.is_of(repo, *oid)).collect())?;
     Ok(Some(purge.to_string()))
+}
+
+/// The commits here that may have other forms of fetched lines: that of this repository, and what purges left of fetched ones.
+fn forms_here(repo: &Repo, history: &LineHistory<'_>, ours: Option<Oid>) -> Result<Vec<Oid>, TraceError> {
+    let kept = repo.list_refs(KEPT)?.into_iter().map(|(_, tip)| tip);
+    Ok(ours.into_iter().chain(kept.filter(|tip| history.format.is_of(repo, *tip))).collect())
 }
 
 /// Removes the commits and purged files that only a fetched history has.
@@ -118,16 +151,15 @@ struct Clean<'t> {
 }
 
 impl<'t> Clean<'t> {
-    /// `others` is a commit that may have other forms of lines. Without one, a purged priority gets another reason, and any other
+    /// `others` are commits that may have other forms of lines. Without one, a purged priority gets another reason, and any other
     /// purged line is removed: it comes back in its other form when histories are merged.
     fn of(
         repo: &Repo,
         tombstones: &'t Tombstones,
         history: &LineHistory<'_>,
         tip: Oid,
-        others: Option<Oid>,
+        others: &[Oid],
     ) -> Result<Self, TraceError> {
-        let others = others.map(|others| repo.read_commit(others)).transpose()?;
         let tree = repo.read_commit(tip)?.tree;
         let mut editor = TreeEditor::new(repo, Some(tree))?;
         let (mut items, mut forms, mut purge) = (BTreeSet::new(), BTreeSet::new(), None);
@@ -139,9 +171,7 @@ impl<'t> Clean<'t> {
             if found.is_none() && !text.contains("[purged: ") {
                 continue;
             }
-            let others = others.as_ref().map(|tip| find_file(repo, tip.tree, &path)).transpose()?.flatten();
-            let others = others.map(|oid| repo.read_blob(oid)).transpose()?.unwrap_or_default();
-            let others = String::from_utf8_lossy(&others).into_owned();
+            let others = lines_of(repo, others, &path)?;
             let settings = |text: &str| -> Vec<Setting> {
                 text.lines().filter(|line| of_line(line).is_none()).filter_map(Setting::parse).collect()
             };
@@ -164,6 +194,26 @@ impl<'t> Clean<'t> {
         }
         Ok(Self { tree: editor.write(repo)?, items, forms, purge })
     }
+}
+
+/// The lines of a file in all of these commits.
+fn lines_of(repo: &Repo, commits: &[Oid], path: &str) -> Result<String, TraceError> {
+    let mut lines = String::new();
+    for oid in commits {
+        let file = find_file(repo, repo.read_commit(*oid)?.tree, path)?;
+        let bytes = file.map(|file| repo.read_blob(file)).transpose()?.unwrap_or_default();
+        lines.extend(String::from_utf8_lossy(&bytes).lines().flat_map(|line| [line, "\n"]));
+    }
+    Ok(lines)
+}
+
+fn has_any(repo: &Repo, commit: Oid, lines: &BTreeSet<String>) -> Result<bool, TraceError> {
+    for (path, _) in list_files(repo, repo.read_commit(commit)?.tree)? {
+        if lines_of(repo, &[commit], &path)?.lines().any(|line| lines.contains(line)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What all forms of a line have: a purge changes only reasons.

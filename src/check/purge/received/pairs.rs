@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::join::{join_items, join_text, may_be_forms};
 use crate::check::purge::content::{Target, is_blank};
+use crate::check::purge::kept::KEPT;
 use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
@@ -341,10 +342,10 @@ fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<b
     Ok(false)
 }
 
-/// The purged traces and forward crumbs of this repository, whatever their names, then earlier states of them: somebody may have given
-/// a purged trace another name. They are read once, if they are needed.
+/// The purged traces and forward crumbs of this repository, whatever their names, then earlier states of them, then what purges left of
+/// fetched ones: somebody may have given a purged trace another name. They are read once, if they are needed.
 #[derive(Default)]
-pub(super) struct Others(Option<[Known; 2]>);
+pub(super) struct Others(Option<[Known; 3]>);
 
 #[derive(Default)]
 struct Known {
@@ -368,11 +369,11 @@ impl Known {
 }
 
 impl Others {
-    fn read(&mut self, repo: &Repo, tombstones: &Tombstones) -> Result<&[Known; 2], TraceError> {
+    fn read(&mut self, repo: &Repo, tombstones: &Tombstones) -> Result<&[Known; 3], TraceError> {
         if self.0.is_none() {
-            let mut found = [Known::default(), Known::default()];
-            let listed =
-                [[repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat(), repo.list_refs(BACKUP_REFS)?];
+            let mut found = <[Known; 3]>::default();
+            let live = [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat();
+            let listed = [live, repo.list_refs(BACKUP_REFS)?, repo.list_refs(KEPT)?];
             for (refs, found) in listed.into_iter().zip(&mut found) {
                 let mut purged = Vec::new();
                 // `fsck` reports damaged tips.

@@ -11,6 +11,7 @@ use crate::trace::model::types::Types;
 use crate::trace::store::head;
 use crate::trace::store::priority::{InForce, RECORD, Record, Request, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{ItemId, Tip, TraceError};
 
 /// The items whose lines differ between two states of the record. Reads only folders that differ.
@@ -47,6 +48,7 @@ pub(super) fn opposing(
         }
     }
     let (now, types) = (repo.find_ref(RECORD)?, Types::read(repo)?);
+    let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut requests = Vec::new();
     for (item, (old, new)) in ends {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
@@ -58,7 +60,14 @@ pub(super) fn opposing(
         // The levels of items that no trace has yet are shown nowhere.
         let Some((introduced, item_type)) = origin(repo, item)? else { continue };
         let (level, reason) = match before {
-            Some(InForce { setting, .. }) => (setting.level, setting.reason),
+            Some(InForce { setting: Setting { level, reason, .. }, .. }) => {
+                let clean = reason.clone().map(|reason| tombstones.reason(item, reason));
+                // Nothing but a purged reason would come back.
+                if clean != reason && after.as_ref().is_some_and(|after| after.setting.level == level) {
+                    continue;
+                }
+                (level, clean)
+            }
             None => (types.rules(&item_type).priority, None),
         };
         let seq = after.and_then(|after| after.setting.seq);

@@ -17,6 +17,12 @@ pub(crate) fn line_of(item: ItemId, text: &str) -> String {
     format!("{item} {text}")
 }
 
+impl Purge {
+    fn marker(&self) -> String {
+        format!("[purged: {}]", self.reason)
+    }
+}
+
 impl Tombstones {
     /// The purge that removed a subject or a reason. One that names no item is only recognized if it is long.
     fn of_words(&self, item: Option<ItemId>, text: &str) -> Option<&Purge> {
@@ -29,6 +35,31 @@ impl Tombstones {
     pub(crate) fn of_setting(&self, item: Option<ItemId>, line: &str) -> Option<&Purge> {
         let reason = || item.and_then(|_| Setting::parse(line)?.reason);
         self.of_line(line).or_else(|| self.of_words(item, &reason()?))
+    }
+
+    /// A line without what was purged, and the purge: a priority has a marker for its reason, and anything else is removed. `None` if
+    /// nothing in the line was purged.
+    pub(crate) fn clean_line(&self, item: Option<ItemId>, line: &str) -> Option<(Option<String>, &Purge)> {
+        let purge = self.of_setting(item, line)?;
+        let clean = |setting| Setting { reason: Some(purge.marker()), ..setting }.render();
+        let clean = Setting::parse(line).map(clean);
+        (clean.as_deref() != Some(line)).then_some((clean, purge))
+    }
+
+    /// The file of a priority record or an archive without what was purged, and a purge of something in it.
+    pub(crate) fn clean_file(&self, path: &str, bytes: Vec<u8>) -> (Vec<u8>, Option<&Purge>) {
+        let (item, text) = (item_of(path), String::from_utf8_lossy(&bytes));
+        let (mut clean, mut found) = (String::new(), None);
+        for line in text.lines() {
+            match self.clean_line(item, line) {
+                None => clean.extend([line, "\n"]),
+                Some((new, purge)) => {
+                    found = Some(purge);
+                    clean.extend(new.iter().flat_map(|line| [line, "\n"]));
+                }
+            }
+        }
+        if found.is_some() { (clean.into_bytes(), found) } else { (bytes, None) }
     }
 
     /// The message of a commit with markers in place of purged subjects and reasons, and whether one was purged with the item of the
@@ -46,7 +77,7 @@ impl Tombstones {
             let key = if index == 0 { Some("") } else { text.starts_with(REASON).then_some(REASON) };
             match key.and_then(|key| Some((key, of_words(&text[key.len()..])?))) {
                 Some((key, purge)) => {
-                    clean.extend([key, "[purged: ", &purge.reason, "]", &line[text.len()..]]);
+                    clean.extend([key, &purge.marker(), &line[text.len()..]]);
                     found.get_or_insert(purge);
                 }
                 None => clean += line,
@@ -105,7 +136,7 @@ impl Tombstones {
     /// A reason, or the marker of the purge that removed it.
     pub(crate) fn reason(&self, item: ItemId, reason: String) -> String {
         let purge = self.of_line(&reason).or_else(|| self.of_words(Some(item), &reason));
-        purge.map_or(reason, |purge| format!("[purged: {}]", purge.reason))
+        purge.map_or(reason, Purge::marker)
     }
 
     /// Refuses a commit whose history has something purged that the history of `known` does not have.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::app::cli::{Context, Result};
 use crate::git::{Oid, PushFate, PushedRef};
-use crate::trace::sync::{Target, forget_archived, replace_purged};
+use crate::trace::sync::{Target, replace_purged};
 
 /// How often a purge of a remote is tried while others push there.
 const TRIES: u32 = 5;
@@ -25,13 +25,7 @@ pub(super) fn replace(
         let done = fetched.and_then(|()| replace_at(context, target, &mut all, &mut found, &mut again));
         failed = failed.or(done.err());
     }
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    if let Some(first) = targets.first().filter(|_| all.iter().all(PushedRef::is_accepted)) {
-        forget_archived(context.repo()?, &first.remote)?;
-    }
-    Ok(all)
+    failed.map_or(Ok(all), Err)
 }
 
 fn replace_at(

@@ -1,0 +1,63 @@
+//! What a purge left of fetched histories that no pull has merged yet, `refs/trace-kept/<oid>`.
+//!
+//! A later fetch moves a remote-tracking ref to what another purge left, which may contain what was purged here. Only a comparison with
+//! the form that is kept shows this.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::git::{Oid, RefChange, Repo};
+use crate::trace::TraceError;
+use crate::trace::model::name::{REMOTE_RECORDS, REMOTES, TRACES};
+use crate::trace::store::archived;
+use crate::trace::store::priority::{HISTORY, RECORD};
+use crate::trace::store::tombstone::Tombstones;
+use crate::trace::sync::{forget_fetched, tracking_ref};
+
+pub(super) const KEPT: &str = "refs/trace-kept/";
+
+/// The refs that keep what a purge leaves of the traces and priorities of remotes, apart from archived traces, which no pull fetches.
+pub(super) fn keep(repo: &Repo, refs: &[RefChange]) -> Result<Vec<RefChange>, TraceError> {
+    let archived = archived::all(repo)?.into_iter().map(|one| tracking_ref(&one.remote, one.name.as_str()));
+    let archived: HashSet<String> = archived.collect();
+    let shared = format!("/{}", HISTORY.shared);
+    let is_fetched = |refname: &str| {
+        refname.starts_with(REMOTES) || (refname.starts_with(REMOTE_RECORDS) && refname.ends_with(&shared))
+    };
+    let mut kept = HashMap::new();
+    let moved: HashMap<&str, Oid> = refs.iter().map(|change| (change.refname.as_str(), change.new)).collect();
+    for change in refs.iter().filter(|change| is_fetched(&change.refname) && !archived.contains(&change.refname)) {
+        let refname = format!("{KEPT}{}", change.new);
+        if repo.find_ref(&refname)?.is_none() && !is_merged(repo, change.new, &moved)? {
+            kept.insert(refname, change.new);
+        }
+    }
+    Ok(kept.into_iter().map(|(refname, new)| RefChange { refname, old: None, new }).collect())
+}
+
+/// Forgets what was merged since, or joined with what another purge left.
+pub(super) fn forget_settled(repo: &Repo) -> Result<(), TraceError> {
+    let (mut kept, tombstones) = (repo.list_refs(KEPT)?, Tombstones::find(repo)?.unwrap_or_default());
+    let mut settled = Vec::new();
+    for (refname, tip) in kept.drain(..) {
+        if tombstones.of_object(tip).is_some() || is_merged(repo, tip, &HashMap::new())? {
+            settled.push((refname, tip));
+        }
+    }
+    if settled.is_empty() { Ok(()) } else { forget_fetched(repo, &settled) }
+}
+
+/// Whether a local trace, some of which are about to be `moved`, has a commit, or the record of priorities has all of its lines.
+fn is_merged(repo: &Repo, oid: Oid, moved: &HashMap<&str, Oid>) -> Result<bool, TraceError> {
+    let now = |(refname, tip): (&str, Oid)| moved.get(refname).copied().unwrap_or(tip);
+    // `fsck` reports damaged tips.
+    let is_whole = |tip: &Oid| repo.read_commit(*tip).is_ok();
+    if HISTORY.format.is_of(repo, oid) {
+        let Some(ours) = repo.find_ref(RECORD)?.map(|tip| now((RECORD, tip))).filter(is_whole) else {
+            return Ok(false);
+        };
+        let (ours, theirs) = (repo.read_commit(ours)?.tree, repo.read_commit(oid)?.tree);
+        return Ok(HISTORY.format.union(repo, Some(ours), theirs, |_| Ok(true))?.paths.is_empty());
+    }
+    let tips: Vec<Oid> = repo.list_refs(TRACES)?.iter().map(|(name, tip)| now((name, *tip))).filter(is_whole).collect();
+    Ok(repo.commits_only_in(&[oid], &tips)?.is_empty())
+}
