@@ -877,7 +877,7 @@ fn an_export_with_a_deletion_after_a_refused_revision_is_imported_with_it() {
     let file = repo.home().join("export.jsonl");
     fs::write(&file, repo.bytes(&["export"])).unwrap();
     let imported = repo.import("other", &file);
-    assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&2.into(), &1.into()));
+    assert_eq!((&imported["traces"][0]["recorded"], &imported["traces"][0]["purged"]), (&3.into(), &1.into()));
     assert_eq!(repo.bodies("other"), ["one"]);
     check(&repo);
 }
