@@ -722,6 +722,92 @@ fn an_archived_trace_that_was_purged_here_only_is_refused_with_the_reason() {
 }
 
 #[test]
+fn a_purged_item_whose_text_and_words_others_have_too_is_pulled() {
+    let output = "on branch main, nothing to commit, working tree clean";
+    let reason = "noise of the build, not needed any more";
+    let (mut repo, clone) = shared();
+    for _ in 0..2 {
+        repo.commit(&["-r", "assistant", "-m", "Tests passed."]);
+        repo.say(output);
+    }
+    repo.text(&["skip", "#2", "#3", "#4", "#5", "--reason", reason]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| _ = repo.text(&["pull"]));
+    repo.text(&["purge", "#2", "#3", "--yes", "--push", "origin"]);
+    check_whole(&repo);
+    // Later texts may be the same, too.
+    repo.commit(&["-r", "assistant", "-m", "Tests passed."]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["push"]);
+        check_whole(repo);
+        assert_eq!(
+            repo.bodies("main")[2..],
+            ["[purged: secret]", "[purged: secret]", "Tests passed.", output, "Tests passed."]
+        );
+        assert!(repo.text(&["priority", "#4"]).contains(reason));
+    });
+    repo.git(&["clone", "-q", "--no-local", "../origin.git", "../third"]);
+    let third = repo.home().join("third");
+    repo.within(&third, |repo| {
+        repo.text(&["pull"]);
+        check_whole(repo);
+    });
+}
+
+#[test]
+fn a_second_purge_with_push_removes_what_the_first_one_removed_from_a_newer_archived_trace() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["switch", "-c", "old"]);
+        repo.say(&format!("{ONE} and {OTHER}"));
+        repo.text(&["push", "origin", "old"]);
+    });
+    repo.text(&["pull"]);
+    repo.text(&["archive", "origin", "old"]);
+    purge_text(&repo, ONE, "x", &[]);
+    repo.text(&["gc", "--prune=now"]);
+    repo.within(&clone, |repo| {
+        repo.say(&format!("later, with {OTHER}"));
+        repo.text(&["push", "origin", "old"]);
+    });
+    purge_text(&repo, OTHER, "y", &["--push", "origin"]);
+    repo.text(&["switch", "old"]);
+    has_neither(&repo);
+    assert!(!is_anywhere(&repo, ONE) && !is_anywhere(&repo, OTHER));
+}
+
+#[test]
+fn what_a_purge_keeps_of_a_fetched_trace_goes_when_it_is_purged_elsewhere() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| _ = repo.text(&["pull"]));
+    repo.text(&["switch", "-c", "idea"]);
+    repo.say(&format!("{ONE} and {OTHER}"));
+    repo.text(&["push", "origin", "idea"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["fetch"]);
+        purge_text(repo, ONE, "x", &[]);
+        assert!(repo.refs().contains("refs/trace-kept/"));
+    });
+    purge_text(&repo, OTHER, "y", &["--push", "origin"]);
+    repo.git(&["push", "-q", "origin", ":refs/traces/idea"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert!(!repo.refs().contains("refs/trace-kept/"));
+        repo.git(&["gc", "-q", "--prune=now"]);
+        assert!(!is_anywhere(repo, ONE) && !is_anywhere(repo, OTHER));
+    });
+}
+
+/// Both `fsck` find nothing.
+fn check_whole(repo: &TestRepo) {
+    repo.git(&["fsck", "--strict"]);
+    repo.text(&["fsck"]);
+}
+
+#[test]
 fn earlier_versions_of_fetched_priorities_are_removed_again() {
     for command in ["fetch", "pull"] {
         let (repo, _) = shared();

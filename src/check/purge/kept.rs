@@ -5,13 +5,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::rewrite::read_item;
 use crate::git::{Oid, RefChange, Repo};
-use crate::trace::TraceError;
 use crate::trace::model::name::{REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::store::archived;
 use crate::trace::store::priority::{HISTORY, RECORD};
 use crate::trace::store::tombstone::Tombstones;
+use crate::trace::store::walk::changes_of;
 use crate::trace::sync::{forget_fetched, tracking_ref};
+use crate::trace::{Tip, TraceError};
 
 pub(super) const KEPT: &str = "refs/trace-kept/";
 
@@ -23,27 +25,46 @@ pub(super) fn keep(repo: &Repo, refs: &[RefChange]) -> Result<Vec<RefChange>, Tr
     let is_fetched = |refname: &str| {
         refname.starts_with(REMOTES) || (refname.starts_with(REMOTE_RECORDS) && refname.ends_with(&shared))
     };
-    let mut kept = HashMap::new();
+    let (mut kept, known) = (HashMap::new(), Tombstones::find(repo)?.unwrap_or_default());
     let moved: HashMap<&str, Oid> = refs.iter().map(|change| (change.refname.as_str(), change.new)).collect();
     for change in refs.iter().filter(|change| is_fetched(&change.refname) && !archived.contains(&change.refname)) {
         let refname = format!("{KEPT}{}", change.new);
-        if repo.find_ref(&refname)?.is_none() && !is_merged(repo, change.new, &moved)? {
+        let is_clean = || Ok::<_, TraceError>(!is_purged(repo, &known, change.new)?);
+        if repo.find_ref(&refname)?.is_none() && is_clean()? && !is_merged(repo, change.new, &moved)? {
             kept.insert(refname, change.new);
         }
     }
     Ok(kept.into_iter().map(|(refname, new)| RefChange { refname, old: None, new }).collect())
 }
 
-/// Forgets what was merged since, or joined with what another purge left.
-pub(super) fn forget_settled(repo: &Repo) -> Result<(), TraceError> {
+/// Forgets what was merged since, or joined with what another purge left, and what contains something purged: all that a comparison
+/// could show is in the tombstones then.
+pub(crate) fn forget_settled(repo: &Repo) -> Result<(), TraceError> {
     let (mut kept, tombstones) = (repo.list_refs(KEPT)?, Tombstones::find(repo)?.unwrap_or_default());
     let mut settled = Vec::new();
     for (refname, tip) in kept.drain(..) {
-        if tombstones.of_object(tip).is_some() || is_merged(repo, tip, &HashMap::new())? {
+        let is_joined = tombstones.of_object(tip).is_some();
+        if is_joined || is_purged(repo, &tombstones, tip)? || is_merged(repo, tip, &HashMap::new())? {
             settled.push((refname, tip));
         }
     }
     if settled.is_empty() { Ok(()) } else { forget_fetched(repo, &settled) }
+}
+
+/// Whether something in a history was purged, or is what a purge left of an item that did not know of another purge.
+fn is_purged(repo: &Repo, known: &Tombstones, tip: Oid) -> Result<bool, TraceError> {
+    if HISTORY.format.is_of(repo, tip) {
+        return Ok(!known.in_lines(repo, tip, None)?.is_empty());
+    }
+    for oid in repo.commits_beyond(tip, None)? {
+        for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+            let Some(entry) = change.sides().1.filter(|entry| known.of_id(entry.id).is_some()) else { continue };
+            if known.of_item(&read_item(entry.id, &repo.read_blob(entry.blob)?)).is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(!known.in_history(repo, tip, None)?.is_empty())
 }
 
 /// Whether a local trace, some of which are about to be `moved`, has a commit, or the record of priorities has all of its lines.

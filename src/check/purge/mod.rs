@@ -25,6 +25,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 pub(crate) use content::Target;
+pub(crate) use kept::forget_settled;
 pub(crate) use needle::{Needle, SHORTEST};
 pub(crate) use received::{Missing, Received, Rewritten, apply_received, refuse_independent, rewrite_fetched};
 pub(crate) use rewrite::Counts;

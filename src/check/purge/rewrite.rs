@@ -6,13 +6,11 @@
 
 mod archive;
 mod message;
+mod removed;
 
 pub(super) use message::{decoded, is_fixed, says_more, without_ids};
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
-
-use memchr::memmem;
 
 use super::content::Target;
 use super::{Lines, Names};
@@ -20,7 +18,7 @@ use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
-use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, Tombstones, forms_of_text, line_of};
+use crate::trace::store::tombstone::line_of;
 use crate::trace::store::total::item_cost;
 use crate::trace::sync::is_of_code as is_of_no_trace;
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, TraceError};
@@ -86,6 +84,9 @@ pub(super) struct Rewriter<'r> {
     kept: HashSet<Oid>,
     /// The files of items that nothing is purged in.
     unchanged: HashSet<(ItemId, Oid)>,
+    /// The priorities of items that stay, and subjects and reasons that do, if items are purged.
+    kept_records: HashSet<Oid>,
+    kept_words: HashSet<String>,
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
     /// The lines of priority records and archives that changed, and reasons and subjects.
@@ -132,6 +133,8 @@ impl<'r> Rewriter<'r> {
             archive_files: HashMap::new(),
             kept: HashSet::new(),
             unchanged: HashSet::new(),
+            kept_records: HashSet::new(),
+            kept_words: HashSet::new(),
             seen: HashSet::new(),
             changed_lines: BTreeSet::new(),
             costs: HashMap::new(),
@@ -221,6 +224,7 @@ impl<'r> Rewriter<'r> {
             // The file of another item, which is purged, may be the same.
             if !self.target.items.is_empty() {
                 self.kept.insert(blob);
+                self.kept_records.extend(matches!(role, Role::Record(_)).then_some(blob));
             }
             if let Role::Item(Some(id)) = role {
                 self.unchanged.insert((id, blob));
@@ -305,13 +309,6 @@ impl<'r> Rewriter<'r> {
         Ok(difference)
     }
 
-    /// An export has the reasons and subjects, and an import of it must not bring them back.
-    fn forget_words(&mut self, text: &str) {
-        if text.len() >= SHORTEST_COPY || self.target.needle.is_in(text.as_bytes()) {
-            self.changed_lines.insert(text.to_owned());
-        }
-    }
-
     /// As `commit`, unless git removed a part of its history, as it may if no ref leads there, or a remote's history is damaged.
     pub(super) fn commit_if_whole(&mut self, oid: Oid) -> Result<(), TraceError> {
         match self.commit(oid) {
@@ -323,74 +320,6 @@ impl<'r> Rewriter<'r> {
     /// Whether one of our refs or reflogs leads to an object that may contain a hit.
     pub(super) fn has_seen(&self, oid: &Oid) -> bool {
         self.commits.contains_key(oid) || self.seen.contains(oid)
-    }
-
-    /// What must not come back, if these objects are purged. Trees are not listed: they contain no text.
-    pub(super) fn tombstones(&self, removed: &HashSet<Oid>) -> Removed {
-        let trees: HashSet<Oid> =
-            self.trees.keys().map(|(_, tree)| *tree).chain(self.archive_trees.0.iter().copied()).collect();
-        let blobs: HashMap<Oid, Oid> = self.blobs.iter().map(|((_, old), new)| (*old, *new)).collect();
-        let new = |old: &Oid| self.commits.get(old).or_else(|| blobs.get(old)).copied();
-        let mut objects: Vec<_> = removed.difference(&trees).map(|old| (*old, new(old))).collect();
-        objects.sort_unstable();
-        let items: BTreeSet<ItemId> = self.target.items.union(&self.changed_items).copied().collect();
-        let mut lines = self.changed_lines.clone();
-        // The equal file of an item that is not purged keeps its lines.
-        for (_, blob) in self.blobs.keys().filter(|(_, blob)| self.kept.contains(blob)) {
-            let text = self.repo.read_blob(*blob).unwrap_or_default();
-            lines.retain(|line| memmem::find(&text, line.as_bytes()).is_none());
-        }
-        let lines = lines.into_iter().collect();
-        let mut changed: Vec<_> = self.items.iter().filter(|(blob, _)| removed.contains(blob)).collect();
-        changed.sort_unstable_by_key(|(blob, _)| **blob);
-        let is_known_by_text = |before: &Item, after: &Item| {
-            let is_long = || !self.target.items.contains(&before.id) || before.body.len() >= SHORTEST_COPY;
-            before.body != after.body && is_long()
-        };
-        let (texts, others): (Vec<_>, Vec<_>) =
-            changed.iter().map(|(_, sides)| *sides).partition(|(before, after)| is_known_by_text(before, after));
-        let bodies = texts.into_iter().flat_map(|(before, _)| self.forms_of(before)).collect();
-        let contents: Vec<Item> = others.into_iter().map(|(before, _)| before.clone()).collect();
-        let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
-        let left = |is_unapplied: bool| {
-            let left = changed.iter().filter(|(blob, _)| self.unapplied.contains(*blob) == is_unapplied);
-            left.map(|(_, (_, after))| after.clone()).collect()
-        };
-        let (left, left_unapplied, items) = (left(false), left(true), items.into_iter().collect());
-        Removed { objects, items, lines, bodies, contents, copies, left, left_unapplied, joins: false }
-    }
-
-    /// The changed revisions of items that an earlier purge changed, too.
-    pub(super) fn changed_again(&self, known: &Tombstones) -> HashSet<Oid> {
-        let changed = self.items.iter().filter(|(_, (before, _))| known.of_id(before.id).is_some());
-        changed.map(|(blob, _)| *blob).collect()
-    }
-
-    /// The contents of other revisions of the changed items that earlier purges left, and that this one leaves too.
-    pub(super) fn left_again(&self, known: &Tombstones) -> Vec<Item> {
-        let is_named = |id: &ItemId| self.target.items.contains(id) || self.changed_items.contains(id);
-        let mut left = Vec::new();
-        let mut files: Vec<_> = self.unchanged.iter().filter(|(id, _)| is_named(id)).collect();
-        files.sort_unstable();
-        for (id, blob) in files.into_iter().filter(|(id, _)| known.of_id(*id).is_some()) {
-            // An unreachable commit may lack it.
-            let Ok(bytes) = self.repo.read_blob(*blob) else { continue };
-            let item = read_item(*id, &bytes);
-            if known.of_left(&item).is_some() && known.of_item(&item).is_none() {
-                left.push(item);
-            }
-        }
-        left
-    }
-
-    /// The text of an item, and the forms of it that are specific enough to refuse them. JSON may lack the purged text in another form,
-    /// if a member is there twice.
-    fn forms_of(&self, item: &Item) -> impl Iterator<Item = Vec<u8>> {
-        let is_purged = self.target.items.contains(&item.id);
-        let is_specific = move |form: &[u8]| {
-            form == item.body || self.target.needle.is_in(form) || (is_purged && form.len() >= SHORTEST_COPY)
-        };
-        forms_of_text(&item.body).filter(move |form| is_specific(form)).map(Cow::into_owned)
     }
 
     /// The objects that no rewritten history needs any more.

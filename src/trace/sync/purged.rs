@@ -220,8 +220,10 @@ fn purged_there(
             continue;
         }
         let is_here = |oid| repo.read_commit(oid).is_ok();
-        let is_strange =
-            || matches!(repo.read_raw_commit(oid), Err(GitError::WrongKind { .. })) || found.contains(&oid);
+        let is_strange = || match repo.read_commit(oid) {
+            Ok(_) => found.contains(&oid) && is_of_code(repo, oid),
+            Err(error) => found.contains(&oid) || matches!(error, GitError::WrongKind { .. }),
+        };
         let fate = match (planned_fates.get(&oid), tombstones.fate(repo, oid, &is_here)) {
             (Some(Some(new)), _) => Fate::Replaced(*new),
             (Some(None), Fate::Kept) => Fate::Removed,

@@ -9,7 +9,7 @@ use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::base::escape::shell_word;
-use crate::check::purge::{Missing, Received, Rewritten, apply_received, rewrite_fetched};
+use crate::check::purge::{Missing, Received, Rewritten, apply_received, forget_settled, rewrite_fetched};
 use crate::git::{Oid, Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
@@ -145,6 +145,7 @@ impl PullArgs {
                 writeln!(context.ui, "{refname}: {}", if is_new { "merged" } else { "up to date" })?;
             }
         }
+        failures.keep(forget_settled(repo).map_err(Error::from));
         if self.json {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
             let changed: Vec<Value> = changed.iter().map(|(name, changed)| changed.to_json(name)).collect();

@@ -176,8 +176,7 @@ impl PurgeArgs {
             context.ui.note(format!("error: {} → {remote}: not searched, because {cause}", escaped(name)));
         }
         // A replacement may never be pushed from the clone that purged it.
-        let missing = if self.is_alone() { Missing::Replace } else { Missing::Wait };
-        rewrite_fetched(repo, &context.signature()?, remote, missing)?;
+        rewrite_fetched(repo, &context.signature()?, remote, Missing::Replace)?;
         Ok(skipped.is_empty())
     }
 
@@ -332,9 +331,10 @@ impl PurgeArgs {
                 writeln!(ui, "{what}: {count}")?;
             }
         }
-        if !plan.removed.is_empty() {
+        let removed = plan.removed.len() - purged.map_or(0, |purged| purged.lent);
+        if removed > 0 {
             let done = if is_done { "removed" } else { "to remove" };
-            writeln!(ui, "objects {done}: {}", plan.removed.len())?;
+            writeln!(ui, "objects {done}: {removed}")?;
         }
         if plan.is_in_derived {
             writeln!(ui, "files of git-trace {}", if is_done { "removed" } else { "to remove" })?;
@@ -428,7 +428,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "archive_files": plan.counts.archive_files,
         "signatures": plan.counts.signatures,
         "unreachable": plan.unreachable,
-        "objects": plan.removed.len(),
+        "objects": plan.removed.len() - purged.map_or(0, |purged| purged.lent),
         "code": code.collect::<Vec<_>>(),
         "authors": plan.outside.authors,
         "reasons": plan.outside.reasons,

@@ -111,6 +111,8 @@ impl Rewriter<'_> {
         if !changed.starts_with(subject) {
             self.forget_words(subject);
             self.changed_lines.extend(alone.map(|item| line_of(item, subject)));
+        } else {
+            self.keep_words(subject);
         }
         for line in trailers.split_inclusive('\n') {
             let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
@@ -128,6 +130,8 @@ impl Rewriter<'_> {
                     if new != reason {
                         self.forget_words(reason);
                         self.changed_lines.extend(alone.map(|item| line_of(item, reason)));
+                    } else {
+                        self.keep_words(reason);
                     }
                     format!("Trace-Reason: {new}")
                 }
