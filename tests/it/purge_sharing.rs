@@ -1960,3 +1960,24 @@ fn a_purged_reason_does_not_come_back_in_a_line_of_other_bytes() {
         assert!(repo.run(&["fsck"], b"").stdout.windows(6).any(|text| text == b"purged"));
     }
 }
+
+#[test]
+fn a_pull_applies_a_purge_to_what_the_remote_has_too() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["branch", "idea"]);
+        repo.text(&["push", "origin", "idea"]);
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("idea: rewrote items: #1"), "{said}");
+        assert!(said.contains("origin/idea: pulled without what was purged here"), "{said}");
+        assert!(said.contains("idea: up to date") && said.ends_with("[exit 0]"), "{said}");
+        assert_eq!(repo.bodies("idea"), ["one", "It is [purged: leaked]"]);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        repo.text(&["merge", "idea"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        assert_eq!(repo.text(&["pull"]), "idea: up to date\nmain: up to date\n");
+    });
+    assert_eq!(there(&repo, "refs/traces/idea"), there(&repo, "refs/traces/main"));
+}
