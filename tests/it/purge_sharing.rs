@@ -1981,3 +1981,26 @@ fn a_pull_applies_a_purge_to_what_the_remote_has_too() {
     });
     assert_eq!(there(&repo, "refs/traces/idea"), there(&repo, "refs/traces/main"));
 }
+
+#[test]
+fn a_push_brings_nothing_back_that_a_fetched_purge_removed() {
+    let (mut repo, clone) = shared();
+    repo.text(&["pin", "#0", "--reason", &format!("because of {SECRET}")]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["unpin", "#0"]);
+        // The push is behind, and fetches the tombstones with the priorities.
+        let pushed = repo.run(&["push", "origin", "main"], b"");
+        assert_eq!(pushed.status.code(), Some(1), "{}", repo.exact(&pushed));
+        repo.run(&["fetch"], b"");
+        repo.text(&["unpin", "#1"]);
+        repo.text(&["branch", "idea"]);
+        let pushed = repo.run(&["push", "origin", "idea"], b"");
+        let said = repo.exact(&pushed);
+        assert_eq!(pushed.status.code(), Some(1), "{said}");
+        assert!(said.contains("idea → origin: [rejected] (it contains what was purged by A U Thor"), "{said}");
+    });
+    assert!(!is_published(&mut repo, "../origin.git", "horse"));
+}
