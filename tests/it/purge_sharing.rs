@@ -2004,3 +2004,18 @@ fn a_push_brings_nothing_back_that_a_fetched_purge_removed() {
     });
     assert!(!is_published(&mut repo, "../origin.git", "horse"));
 }
+
+#[test]
+fn a_pull_that_rewrites_only_reasons_does_not_offer_an_undo() {
+    let (mut repo, clone) = shared();
+    let text = "the reason alone";
+    repo.text(&["pin", "#0", "--reason", text]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge_text(&repo, text, "leaked", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("reasons rewritten: 1") && !said.contains("undo"), "{said}");
+        assert!(said.contains("the earlier states are kept in the reflog; to remove them, purge the text"), "{said}");
+    });
+}

@@ -255,7 +255,11 @@ pub(crate) fn print_received(context: &Context, all: &[Received]) -> Result<()> 
         writeln!(ui, "{name}: rewrote items: {items}; local commits after it: {own}; now at {}", short_oid(*new))?;
     }
     if !all.is_empty() {
-        ui.note("the earlier states are kept for `git trace undo`; to remove them, purge the text here too");
+        // Of lines, `undo` restores nothing that was purged.
+        let is_undone = |refname: &str| refname != RECORD && !refname.starts_with(archive::ARCHIVES);
+        let has_undo = all.iter().any(|received| is_undone(&received.refname));
+        let kept = if has_undo { "for `git trace undo`" } else { "in the reflog" };
+        ui.note(format!("the earlier states are kept {kept}; to remove them, purge the text here too"));
     }
     Ok(())
 }
