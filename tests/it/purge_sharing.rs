@@ -2046,3 +2046,62 @@ fn a_purged_reason_does_not_come_back_in_a_line_of_other_bytes() {
         assert!(repo.run(&["fsck"], b"").stdout.windows(6).any(|text| text == b"purged"));
     }
 }
+
+#[test]
+fn a_pull_applies_a_purge_to_what_the_remote_has_too() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["branch", "idea"]);
+        repo.text(&["push", "origin", "idea"]);
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("idea: rewrote items: #1"), "{said}");
+        assert!(said.contains("origin/idea: pulled without what was purged here"), "{said}");
+        assert!(said.contains("idea: up to date") && said.ends_with("[exit 0]"), "{said}");
+        assert_eq!(repo.bodies("idea"), ["one", "It is [purged: leaked]"]);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        repo.text(&["merge", "idea"]);
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        assert_eq!(repo.text(&["pull"]), "idea: up to date\nmain: up to date\n");
+    });
+    assert_eq!(there(&repo, "refs/traces/idea"), there(&repo, "refs/traces/main"));
+}
+
+#[test]
+fn a_push_brings_nothing_back_that_a_fetched_purge_removed() {
+    let (mut repo, clone) = shared();
+    repo.text(&["pin", "#0", "--reason", &format!("because of {SECRET}")]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["unpin", "#0"]);
+        // The push is behind, and fetches the tombstones with the priorities.
+        let pushed = repo.run(&["push", "origin", "main"], b"");
+        assert_eq!(pushed.status.code(), Some(1), "{}", repo.exact(&pushed));
+        repo.run(&["fetch"], b"");
+        repo.text(&["unpin", "#1"]);
+        repo.text(&["branch", "idea"]);
+        let pushed = repo.run(&["push", "origin", "idea"], b"");
+        let said = repo.exact(&pushed);
+        assert_eq!(pushed.status.code(), Some(1), "{said}");
+        assert!(said.contains("idea → origin: [rejected] (it contains what was purged by A U Thor"), "{said}");
+    });
+    assert!(!is_published(&mut repo, "../origin.git", "horse"));
+}
+
+#[test]
+fn a_pull_that_rewrites_only_reasons_does_not_offer_an_undo() {
+    let (mut repo, clone) = shared();
+    let text = "the reason alone";
+    repo.text(&["pin", "#0", "--reason", text]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge_text(&repo, text, "leaked", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("reasons rewritten: 1") && !said.contains("undo"), "{said}");
+        assert!(said.contains("the earlier states are kept in the reflog; to remove them, purge the text"), "{said}");
+    });
+}

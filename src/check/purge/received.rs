@@ -227,6 +227,11 @@ impl<'r> Survey<'r> {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
                     None => fetched_private(repo, remote, &refname)?,
                 };
+                // What both have would be searched in neither.
+                let published = match published {
+                    Some(theirs) if !tombstones.in_history(repo, theirs, None)?.is_empty() => None,
+                    published => published,
+                };
                 let found = survey.history(tip, published)?;
                 // A remote does not reach into a history that shares no commit with its own.
                 if let Some(found) = found

@@ -16,7 +16,7 @@ use crate::trace::TraceError;
 use crate::trace::store::commit::{CommitBuilder, is_signing};
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{Purge, Tombstones};
+use crate::trace::store::tombstone::{self, Purge, Tombstones};
 
 /// How long a push is repeated while other pushes move the remote's history.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -127,14 +127,18 @@ fn push_to(
     is_wanted: &mut impl FnMut(&str) -> Result<bool, TraceError>,
 ) -> Result<PushedLines, TraceError> {
     let (shared, fetched) = (shared_ref(history), fetched_ref(&target.remote, history.shared));
+    // What was purged there must not come back with the lines that are here.
+    let purges = &tombstone::HISTORY;
+    let with_purges = format!("+{}*:{}*", shared_ref(purges), fetched_ref(&target.remote, purges.shared));
     if target.fetch().address.is_some() {
         // Lines that were fetched from another address may be those that this one must not get.
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
-        repo.fetch(target.fetch(), &[format!("+{shared}*:{fetched}*")], &["--quiet"])?;
+        repo.fetch(target.fetch(), &[format!("+{shared}*:{fetched}*"), with_purges.clone()], &["--quiet"])?;
     }
-    let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let (start, mut purged) = (Instant::now(), None);
     for attempt in 1.. {
+        let theirs = accepted_lines(repo, &target.remote, purges)?;
+        let tombstones = Tombstones::with_fetched(repo, theirs)?.unwrap_or_default();
         let theirs = match repo.find_ref(&fetched)?.map(|oid| repo.read_commit(oid)).transpose() {
             Ok(theirs) => theirs,
             Err(error) => {
@@ -145,7 +149,7 @@ fn push_to(
         let into = theirs.as_ref().map(|tip| tip.tree);
         let union = history.format.union_of_clean(repo, into, ours.tree, &mut *is_wanted, |path, bytes| {
             let (bytes, purge) = tombstones.clean_file(path, bytes);
-            purged = purged.or(purge);
+            purged = purged.take().or_else(|| purge.cloned());
             bytes
         })?;
         let files = union.paths.len();
@@ -179,7 +183,7 @@ fn push_to(
         let answers = repo.push_quietly(target.push(), &outgoing)?;
         let Some(rejected) = answers.into_iter().find(|answer| !answer.is_accepted()) else {
             see(repo, signature, &fetched, commit)?;
-            return Ok(PushedLines { files, rejected: purged.map(|purge| without_purged(&shared, purge)) });
+            return Ok(PushedLines { files, rejected: purged.map(|purge| without_purged(&shared, &purge)) });
         };
         let is_behind = matches!(rejected.fate, PushFate::Behind | PushFate::Contended);
         if !is_behind || start.elapsed() >= PATIENCE {
@@ -187,13 +191,14 @@ fn push_to(
         }
         wait(attempt);
         repo.delete_refs(repo.find_ref(&fetched)?.map(|_| fetched.as_str()))?;
-        let is_there = repo.fetch(target.fetch(), &[format!("+{shared}:{fetched}")], &["--quiet"]).is_ok();
+        let refspecs = [format!("+{shared}:{fetched}"), with_purges.clone()];
+        let is_there = repo.fetch(target.fetch(), &refspecs, &["--quiet"]).is_ok();
         // A remote with `<shared>/x` has no ref of this name, and cannot get one.
         if !is_there && parent.is_none() {
             return Ok(PushedLines { files: 0, rejected: Some(rejected) });
         }
     }
-    Ok(PushedLines { files: 0, rejected: purged.map(|purge| without_purged(&shared, purge)) })
+    Ok(PushedLines { files: 0, rejected: purged.map(|purge| without_purged(&shared, &purge)) })
 }
 
 /// The answer for lines that have something purged here.

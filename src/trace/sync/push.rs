@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::address::{forget_other_address, leave_out_fetched};
 use super::lines::{PushedLines, push_lines, wait};
-use super::purged::forget_purged_lines;
+use super::purged::{fetched_tombstones, forget_purged_lines};
 use super::{MANY, find_all, items_of, matches, tracking_ref};
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::model::name::TRACES;
@@ -62,7 +62,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         outgoing.push(OutgoingTrace { name, tip, seen });
     }
     let mut others = others.to_vec();
-    let refused = refuse_purged(repo, &mut outgoing, &mut others)?;
+    let refused = refuse_purged(repo, remote, &mut outgoing, &mut others)?;
     // Push the tips that were read, not the refs: another process may append to a trace meanwhile.
     let mut waiting: BTreeMap<String, Outgoing> =
         outgoing.iter().map(|trace| (trace.name.refname(), trace.to_push(force))).collect();
@@ -216,13 +216,15 @@ fn of_globs(repo: &Repo, globs: &[String], count: usize) -> Result<Option<Vec<Ou
     Ok(is_exact.then(|| names.iter().map(refspec).collect()))
 }
 
-/// Takes out what has purged content that the remote does not have. Only plain git brings such content here.
+/// Takes out what has purged content that the remote does not have. The remote's tombstones count too, as last fetched.
 fn refuse_purged(
     repo: &Repo,
+    remote: &str,
     traces: &mut Vec<OutgoingTrace<'_>>,
     others: &mut Vec<String>,
 ) -> Result<Vec<PushedRef>, TraceError> {
-    let Some(tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
+    let theirs = fetched_tombstones(repo, remote)?;
+    let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
     let mut is_refused = |refname: String, tip: Oid, seen: Option<Oid>| {
         let purge = tombstones.in_history(repo, tip, seen)?.first().map(|(_, purge)| purge.to_string());

@@ -19,7 +19,7 @@ use crate::trace::model::tree;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items, pull,
-    pull_priorities, refuse_fetched,
+    pull_priorities, refuse_fetched, tracking_ref_of,
 };
 use crate::trace::{AgentName, ItemId, Tip, TraceName};
 
@@ -70,26 +70,17 @@ impl PullArgs {
         let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled.
         let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
-        let rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
+        let mut rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
         let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
-        for name in &rewritten.names {
-            let hint = format!("`git trace purge --push {}` replaces it there", shell_word(&remote));
-            context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
-        }
-        let archives = self.add_private(repo, &remote, &mut traces)?;
         let before = Before::read(repo)?;
-        // Otherwise a merge would refuse the local traces.
-        let (mut received, mut answers): (_, Vec<Value>) = (Vec::new(), Vec::new());
+        let mut answers: Vec<Value> = Vec::new();
         // One trace that cannot be rewritten or merged stops no other.
         let mut failures = Failures::default();
-        let applied = apply_received(repo, &context.signature()?, &remote, &mut received);
-        failures.keep(applied.map_err(Error::from));
-        if !self.json {
-            print_received(context, &received)?;
-        }
+        let received = self.apply_purges(context, &remote, (&mut traces, &mut rewritten), &mut failures)?;
+        let archives = self.add_private(repo, &remote, &mut traces)?;
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
             let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten));
@@ -188,6 +179,34 @@ impl PullArgs {
         Ok(archives)
     }
 
+    /// Applies purges of others: otherwise a merge would refuse the local traces.
+    fn apply_purges(
+        &self,
+        context: &Context,
+        remote: &str,
+        (traces, rewritten): (&mut [Arrival], &mut Rewritten),
+        failures: &mut Failures,
+    ) -> Result<Vec<Received>> {
+        let (repo, signature, mut received) = (context.repo()?, context.signature()?, Vec::new());
+        failures.keep(apply_received(repo, &signature, remote, &mut received).map_err(Error::from));
+        if !received.is_empty() {
+            // The remote still has what was only now taken out of the local traces.
+            let again = rewrite_fetched(repo, &signature, remote, Missing::Wait);
+            rewritten.extend(failures.keep(again.map_err(Error::from)).unwrap_or_default());
+            for Arrival { name, tip } in traces {
+                *tip = repo.find_ref(&tracking_ref_of(remote, name))?.unwrap_or(*tip);
+            }
+        }
+        for name in &rewritten.names {
+            let hint = format!("`git trace purge --push {}` replaces it there", shell_word(remote));
+            context.ui.note(format!("{remote}/{name}: pulled without what was purged here; {hint}"));
+        }
+        if !self.json {
+            print_received(context, &received)?;
+        }
+        Ok(received)
+    }
+
     fn pull(&self, context: &Context, from: (&str, &Arrival), rewritten: &Rewritten) -> Result<Pulled> {
         let (repo, (_, arrival)) = (context.repo()?, from);
         let theirs = Tip::read(repo, arrival.tip)?;
@@ -237,7 +256,11 @@ pub(crate) fn print_received(context: &Context, all: &[Received]) -> Result<()> 
         writeln!(ui, "{name}: rewrote items: {items}; local commits after it: {own}; now at {}", short_oid(*new))?;
     }
     if !all.is_empty() {
-        ui.note("the earlier states are kept for `git trace undo`; to remove them, purge the text here too");
+        // Of lines, `undo` restores nothing that was purged.
+        let is_undone = |refname: &str| refname != RECORD && !refname.starts_with(archive::ARCHIVES);
+        let has_undo = all.iter().any(|received| is_undone(&received.refname));
+        let kept = if has_undo { "for `git trace undo`" } else { "in the reflog" };
+        ui.note(format!("the earlier states are kept {kept}; to remove them, purge the text here too"));
     }
     Ok(())
 }

@@ -37,6 +37,17 @@ pub(crate) struct Rewritten {
     pub tips: HashSet<Oid>,
 }
 
+impl Rewritten {
+    pub(crate) fn extend(&mut self, later: Self) {
+        for name in later.names {
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+        self.tips.extend(later.tips);
+    }
+}
+
 /// Rewrites the traces, forward crumbs, and priorities of a remote as last fetched that contain what was purged. `missing` says
 /// what becomes of a trace whose replacement is not here.
 pub(crate) fn rewrite_fetched(
