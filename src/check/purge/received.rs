@@ -33,7 +33,7 @@ use crate::trace::store::commit::is_signing;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority::HISTORY;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{Fate, Purge, Tombstones, accept_texts};
+use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts};
 use crate::trace::store::walk::{changes_of, new_files_of};
 use crate::trace::sync::lines::accepted_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
@@ -63,15 +63,17 @@ pub(crate) fn apply_received(
     remote: &str,
     all: &mut Vec<Received>,
 ) -> Result<(), TraceError> {
+    let before = repo.find_ref(tombstone::HISTORY.refname)?;
     let from = receive(repo, signature, remote)?;
+    let is_new = repo.find_ref(tombstone::HISTORY.refname)? != before;
     let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(()) };
-    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, remote)?;
+    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, remote, is_new)?;
     if let Some(from) = from
         && accept_texts(repo, signature, from, &survey.texts)?
     {
         // Other items may have the same text.
         tombstones = Tombstones::find(repo)?.unwrap_or_default();
-        (survey, purged) = Survey::of_all(repo, &tombstones, remote)?;
+        (survey, purged) = Survey::of_all(repo, &tombstones, remote, is_new)?;
     }
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
@@ -213,11 +215,12 @@ impl<'r> Survey<'r> {
         }
     }
 
-    /// All local histories with something purged, by ref.
+    /// All local histories with something purged, by ref. `is_new` says whether there are tombstones that were not here before.
     fn of_all(
         repo: &'r Repo,
         tombstones: &'r Tombstones,
         remote: &str,
+        is_new: bool,
     ) -> Result<(Self, Vec<(String, Found)>), TraceError> {
         let (mut survey, mut purged) = (Self::new(repo, tombstones), Vec::new());
         for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
@@ -227,9 +230,10 @@ impl<'r> Survey<'r> {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
                     None => fetched_private(repo, remote, &refname)?,
                 };
-                // What both have would be searched in neither.
+                // What both have would be searched in neither. Reading all files takes seconds, so only new tombstones cause it.
                 let published = match published {
-                    Some(theirs) if !tombstones.in_history(repo, theirs, None)?.is_empty() => None,
+                    Some(theirs) if is_new && !tombstones.in_history(repo, theirs, None)?.is_empty() => None,
+                    Some(theirs) if tombstones.has_commit_of(repo, theirs)? => None,
                     published => published,
                 };
                 let found = survey.history(tip, published)?;

@@ -120,6 +120,11 @@ impl Tombstones {
         Ok(found)
     }
 
+    /// Whether there is a purged commit in the history of `tip`.
+    pub(crate) fn has_commit_of(&self, repo: &Repo, tip: Oid) -> Result<bool, TraceError> {
+        Ok(repo.commits_beyond(tip, None)?.into_iter().any(|oid| self.of_object(oid).is_some()))
+    }
+
     /// The purged commits in the history of `tip` that the history of `known` does not have, and the files of these commits and at
     /// `tip` that are purged or have a purged line. For histories of lines.
     pub(crate) fn in_lines(&self, repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<Vec<(Oid, &Purge)>, TraceError> {
