@@ -92,7 +92,7 @@ impl PurgeArgs {
     fn apply(&self, context: &Context, content: Option<&Content>, targets: &[Target]) -> Result<ExitStatus> {
         let mut is_complete = true;
         let mut fetch = |target: &Target| -> Result<()> {
-            is_complete &= self.fetch(context, target)?;
+            is_complete &= Self::fetch(context, target)?;
             Ok(())
         };
         // An address that cannot be reached does not stop the purge here, and that of the others.
@@ -165,7 +165,7 @@ impl PurgeArgs {
 
     /// Fetches what others pushed meanwhile, which may contain it too, and also archived traces, which a fetch without names leaves there.
     /// Returns whether everything was fetched.
-    fn fetch(&self, context: &Context, target: &Target) -> Result<bool> {
+    fn fetch(context: &Context, target: &Target) -> Result<bool> {
         let (repo, remote) = (context.repo()?, &target.remote);
         let mut skipped = match fetch(repo, target.fetch(), &[EVERYTHING.to_owned()], &["--quiet"]) {
             Err(TraceError::NoRemoteMatch { .. }) => Vec::new(),

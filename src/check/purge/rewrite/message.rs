@@ -108,11 +108,11 @@ impl Rewriter<'_> {
         let mut changed = self.redacted(&format!("{new_subject}{body}"));
         // A file that was purged shows the same in a commit that was rebased.
         let alone = items().next().filter(|_| previews.is_none());
-        if !changed.starts_with(subject) {
+        if changed.starts_with(subject) {
+            self.keep_words(subject);
+        } else {
             self.forget_words(subject);
             self.changed_lines.extend(alone.map(|item| line_of(item, subject)));
-        } else {
-            self.keep_words(subject);
         }
         for line in trailers.split_inclusive('\n') {
             let (value, end) = line.strip_suffix('\n').map_or((line, ""), |value| (value, "\n"));
@@ -127,11 +127,11 @@ impl Rewriter<'_> {
                 Some(("Trace-Reason", reason)) => {
                     let is_purged = is_of_purged && !is_marker(reason.as_bytes());
                     let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
-                    if new != reason {
+                    if new == reason {
+                        self.keep_words(reason);
+                    } else {
                         self.forget_words(reason);
                         self.changed_lines.extend(alone.map(|item| line_of(item, reason)));
-                    } else {
-                        self.keep_words(reason);
                     }
                     format!("Trace-Reason: {new}")
                 }
