@@ -263,6 +263,14 @@ fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
     assert!(!repo.git_dir().join("shallow").exists() && !repo.folder().join("docs/man1/x").exists());
 }
 
+/// With `TEAM.md` as a link out of its work tree.
+fn refuses_team(repo: &TestRepo, path: &str) {
+    repo.git(&["config", "trace.briefTeam", path]);
+    let said = prompt(repo, &["brief"], b"");
+    assert!(!said.contains("private text"), "{said}");
+    assert!(said.contains("`TEAM.md` is a link to `../private`, which leaves the work tree"), "{said}");
+}
+
 #[test]
 fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
     let mut repo = with_link("TEAM.md", "../private");
@@ -278,14 +286,8 @@ fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
     repo.git(&["worktree", "add", "--quiet", "../linked"]);
     let main = repo.folder().to_owned();
     let team = main.join("TEAM.md").display().to_string();
-    let is_refused = |repo: &TestRepo, path: &str| {
-        repo.git(&["config", "trace.briefTeam", path]);
-        let said = prompt(repo, &["brief"], b"");
-        assert!(!said.contains("private text"), "{said}");
-        assert!(said.contains("`TEAM.md` is a link to `../private`, which leaves the work tree"), "{said}");
-    };
     repo.within(&main.with_file_name("linked"), |repo| {
-        is_refused(repo, &team);
+        refuses_team(repo, &team);
         for (link, target, why) in
             [("to-outside", "../outside", "leaves the work tree"), ("to-git", ".git/info", "enters a git directory")]
         {
@@ -297,15 +299,73 @@ fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
         assert_eq!(fs::read_dir(main.with_file_name("outside")).unwrap().count(), 0);
         assert!(!main.join(".git/info/pre-commit").exists());
     });
-    repo.within(&main.join("sub"), |repo| is_refused(repo, "../TEAM.md"));
+    repo.within(&main.join("sub"), |repo| refuses_team(repo, "../TEAM.md"));
     // A bare repository has no work tree of its own.
     repo.git(&["clone", "--quiet", "--bare", ".", "../bare.git"]);
     repo.git(&["-C", "../bare.git", "worktree", "add", "--quiet", "../of-bare"]);
-    repo.within(&main.with_file_name("bare.git"), |repo| is_refused(repo, "../of-bare/TEAM.md"));
+    repo.within(&main.with_file_name("bare.git"), |repo| refuses_team(repo, "../of-bare/TEAM.md"));
     // Links of another repository are the user's, such as those of one with settings.
     repo.git(&["clone", "--quiet", ".", "../other"]);
     repo.git(&["config", "trace.briefTeam", "../other/TEAM.md"]);
     assert!(prompt(&repo, &["brief"], b"").contains("private text"));
+}
+
+#[test]
+fn links_of_a_superproject_are_not_followed_from_a_submodule_with_its_own_git_directory() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    repo.git(&["init", "--quiet", "sub"]);
+    repo.git(&["-C", "sub", "commit", "--quiet", "--allow-empty", "-m", "a"]);
+    repo.git(&["submodule", "--quiet", "add", "./sub", "sub"]);
+    repo.git(&["add", "TEAM.md"]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    repo.git(&["worktree", "add", "--quiet", "../linked"]);
+    repo.git(&["-C", "sub", "worktree", "add", "--quiet", "../../of-sub"]);
+    let sub = repo.folder().join("sub");
+    assert!(sub.join(".git").is_dir());
+    for folder in [sub, repo.home().join("of-sub")] {
+        for root in [repo.folder().to_owned(), repo.home().join("linked")] {
+            repo.within(&folder, |repo| refuses_team(repo, root.join("TEAM.md").to_str().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn links_of_a_work_tree_that_git_does_not_open_are_not_followed() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    let linked = repo.home().join("linked");
+    repo.git(&["worktree", "add", "--quiet", linked.to_str().unwrap()]);
+    let main = repo.folder().to_owned();
+    // Only root may give files away.
+    let owned = Command::new("chown").arg("12345").arg(&main).arg(main.join(".git")).output().unwrap();
+    if owned.status.success() {
+        repo.within(&linked, |repo| refuses_team(repo, main.join("TEAM.md").to_str().unwrap()));
+        assert!(Command::new("chown").arg("0").arg(&main).arg(main.join(".git")).status().unwrap().success());
+    }
+    let moved = main.with_file_name("moved");
+    fs::rename(&main, &moved).unwrap();
+    repo.within(&moved, |repo| refuses_team(repo, linked.join("TEAM.md").to_str().unwrap()));
+}
+
+#[test]
+fn a_link_in_a_nested_work_tree_does_not_lead_into_the_outer_one() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.folder().join("private"), "private text\n").unwrap();
+    repo.git(&["add", "TEAM.md"]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    repo.git(&["worktree", "add", "--quiet", "nested"]);
+    repo.git(&["worktree", "add", "--quiet", "../linked"]);
+    repo.git(&["clone", "--quiet", ".", "../module"]);
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../module", "module"]);
+    let main = repo.folder().to_owned();
+    for place in ["nested", "module"] {
+        let path = main.join(place).join("TEAM.md").display().to_string();
+        refuses_team(&repo, &path);
+        repo.within(&main.with_file_name("linked"), |repo| refuses_team(repo, &path));
+    }
 }
 
 #[test]
