@@ -142,7 +142,12 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let names_git = at.components().chain(folder.components()).any(|part| is_git(part.as_os_str()));
     // A work tree may be below the bare repository that it belongs to.
     let mut below = folder.ancestors().take_while(|above| above.join(".git").symlink_metadata().is_err());
-    if names_git || below.any(is_git_directory) {
+    // Links above the folder that the user named do not matter.
+    let is_named = |folder: &Path| {
+        let ways = path.ancestors().filter(|way| !way.is_symlink());
+        ways.filter_map(|way| way.canonicalize().ok()).any(|way| way == folder)
+    };
+    if names_git || below.any(|above| is_git_directory(above) && !is_named(above)) {
         return Err(refused(Some(&link), ENTERS));
     }
     Ok(())

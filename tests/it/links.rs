@@ -586,6 +586,16 @@ fn an_output_may_be_written_where_the_user_is() {
     let git_dir = repo.git_dir();
     repo.within(&git_dir, |repo| repo.text(&["export", "-o", "trace.jsonl"]));
     assert!(git_dir.join("trace.jsonl").is_file());
+    // As `/home` is on some systems.
+    let (real, linked) = (repo.home().join("real"), repo.home().join("linked"));
+    fs::create_dir(&real).unwrap();
+    symlink("real", &linked).unwrap();
+    symlink("real/bare.git", repo.home().join("way")).unwrap();
+    repo.git(&["init", "--quiet", "--bare", real.join("bare.git").to_str().unwrap()]);
+    repo.text(&["export", "-o", linked.join("bare.git/trace.jsonl").to_str().unwrap()]);
+    assert!(real.join("bare.git/trace.jsonl").is_file());
+    let said = cause(&repo, &["export", "-o", repo.home().join("way/trace.jsonl").to_str().unwrap()]);
+    assert!(said.ends_with("which enters a git directory\n"), "{said}");
 }
 
 const SESSION: &str =
