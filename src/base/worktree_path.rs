@@ -71,7 +71,7 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
 }
 
 /// Fails if a link in a work tree leads out of it, or into a git directory, on the way to `path`. `root_of` finds the real root of the work
-/// tree by which a link in a real folder is judged; elsewhere, it may lead anywhere.
+/// tree by which a link is judged, whose folder is real; elsewhere, it may lead anywhere.
 pub(crate) fn check_configured(path: &Path, mut root_of: impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<()> {
     let mut path = std::path::absolute(path)?;
     for _ in 0..MAX_LINKS {
@@ -89,8 +89,9 @@ fn check_to_next_link(path: &Path, root_of: &mut impl FnMut(&Path) -> Option<Pat
     for way in ways {
         let Some((parent, name)) = way.parent().zip(way.file_name()) else { continue };
         let Ok(parent) = parent.canonicalize() else { break };
-        let below = |root: &Path| parent.strip_prefix(root).map(|below| below.join(name)).unwrap_or_default();
-        let found = root_of(&parent).map(|root| (below(&root), root));
+        let real = parent.join(name);
+        let below = |root: &Path| real.strip_prefix(root).map(Path::to_path_buf).unwrap_or_default();
+        let found = root_of(&real).map(|root| (below(&root), root));
         // No commit contains a git directory.
         if let Some((below, root)) = found.filter(|(below, _)| below.iter().all(|part| part != ".git")) {
             resolve(&root, below)?;

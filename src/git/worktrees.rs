@@ -34,12 +34,15 @@ impl Worktrees {
         check_configured(path, |folder| self.root_of(folder))
     }
 
-    /// The root of the innermost one that a folder without links lies in.
-    fn root_of(&mut self, folder: &Path) -> Option<PathBuf> {
+    /// The root of the innermost one that a file or link in a folder without links lies in.
+    fn root_of(&mut self, file: &Path) -> Option<PathBuf> {
+        let folder = file.parent()?;
         let is_current = |above: &Path| self.root.as_deref() == Some(above);
         let roots: Vec<&Path> = folder.ancestors().filter(|above| is_current(above) || has_git(above)).collect();
         let is_below = roots.iter().any(|root| is_current(root)) || roots.iter().any(|root| self.is_related(root));
-        roots.first().filter(|_| is_below).map(|root| root.to_path_buf())
+        // The git directory may have any name.
+        let is_git = |root: &Path| file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
+        roots.first().filter(|root| is_below && !is_git(root)).map(|root| root.to_path_buf())
     }
 
     /// Whether a folder with a `.git` is in a work tree of the repository, or of one whose submodule it is: then its git directory is in that
@@ -74,7 +77,7 @@ impl Worktrees {
 const COMMON_DIR: &[&str] = &["--is-inside-work-tree", "--git-common-dir"];
 const SUPERPROJECT: &[&str] = &["--show-superproject-working-tree"];
 
-fn has_git(folder: &Path) -> bool {
+pub(super) fn has_git(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }
 
@@ -85,10 +88,8 @@ fn common_dir_of(folder: &Path) -> Result<Option<PathBuf>, GitError> {
     path.canonicalize().map(Some).map_err(|source| GitError::io("find", &path, source))
 }
 
-/// Asks git in a folder, also in that of another user: nothing runs there.
 fn rev_parse(folder: &Path, question: &[&str]) -> Result<Vec<u8>, GitError> {
-    let trusted = ["-c", "safe.directory=*", "-c", "core.fsmonitor=false", "rev-parse", "--path-format=absolute"];
-    let printed = Git::elsewhere(folder).run(&[&trusted, question].concat())?;
+    let printed = Git::elsewhere(folder).run(&[&["rev-parse", "--path-format=absolute"], question].concat())?;
     Ok(printed.strip_suffix(b"\n").unwrap_or(&printed).to_vec())
 }
 

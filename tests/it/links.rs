@@ -172,6 +172,31 @@ fn hooks_are_not_written_outside_of_the_work_tree() {
         assert!(cause(&repo, &["install"]).starts_with("`..` follows `"), "{path}");
     }
     assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
+    // Git's own folder may be the user's link to a committed one.
+    let repo = with_link("hooks", "../outside");
+    fs::create_dir(repo.home().join("outside")).unwrap();
+    let own = repo.git_dir().join("hooks");
+    let _ = fs::remove_dir_all(&own);
+    symlink("../hooks", &own).unwrap();
+    for command in ["install", "uninstall"] {
+        assert_eq!(cause(&repo, &[command]), "`hooks` is a link to `../outside`, which leaves the work tree\n");
+    }
+    assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
+    fs::remove_file(repo.folder().join("hooks")).unwrap();
+    add_link(&repo, "hooks/pre-commit", "/dev/zero");
+    for command in ["install", "uninstall", "doctor"] {
+        assert!(prompt(&repo, &[command], b"").contains("which leaves the work tree"), "{command}");
+    }
+    fs::remove_file(repo.folder().join("hooks/pre-commit")).unwrap();
+    repo.text(&["install"]);
+    assert!(repo.folder().join("hooks/pre-commit").is_file());
+    // The git directory may be in the work tree under another name.
+    let repo = TestRepo::new();
+    fs::rename(repo.git_dir(), repo.folder().join(".dotfiles")).unwrap();
+    for command in ["install", "uninstall"] {
+        let args = ["--git-dir=.dotfiles", "--work-tree=.", "trace", command];
+        assert!(repo.command("git").args(args).output().unwrap().status.success(), "{command}");
+    }
     // A tool that manages hooks calls this one.
     let repo = with_link("hooks/pre-commit.old", "../../other/.git/hooks/pre-commit");
     repo.git(&["init", "--quiet", "../other"]);
@@ -288,6 +313,9 @@ fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
     let team = main.join("TEAM.md").display().to_string();
     repo.within(&main.with_file_name("linked"), |repo| {
         refuses_team(repo, &team);
+        let places = [("GIT_DIR", main.join(".git")), ("GIT_WORK_TREE", repo.folder().to_owned())];
+        let output = repo.command("git-trace").arg("brief").envs(places).output().unwrap();
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("private text"));
         for (link, target, why) in
             [("to-outside", "../outside", "leaves the work tree"), ("to-git", ".git/info", "enters a git directory")]
         {
