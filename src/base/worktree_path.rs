@@ -71,7 +71,7 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
 }
 
 /// Fails if a link in a work tree leads out of it, or into a git directory, on the way to `path`. `root_of` finds the real root of the work
-/// tree by which a link in a real folder is judged; elsewhere, it may lead anywhere.
+/// tree by which a link is judged, whose folder is real; elsewhere, it may lead anywhere.
 pub(crate) fn check_configured(path: &Path, mut root_of: impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<()> {
     let mut path = std::path::absolute(path)?;
     for _ in 0..MAX_LINKS {
@@ -89,8 +89,9 @@ fn check_to_next_link(path: &Path, root_of: &mut impl FnMut(&Path) -> Option<Pat
     for way in ways {
         let Some((parent, name)) = way.parent().zip(way.file_name()) else { continue };
         let Ok(parent) = parent.canonicalize() else { break };
-        let below = |root: &Path| parent.strip_prefix(root).map(|below| below.join(name)).unwrap_or_default();
-        let found = root_of(&parent).map(|root| (below(&root), root));
+        let real = parent.join(name);
+        let below = |root: &Path| real.strip_prefix(root).map(Path::to_path_buf).unwrap_or_default();
+        let found = root_of(&real).map(|root| (below(&root), root));
         // No commit contains a git directory.
         if let Some((below, root)) = found.filter(|(below, _)| below.iter().all(|part| part != ".git")) {
             resolve(&root, below)?;
@@ -142,7 +143,12 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let names_git = at.components().chain(folder.components()).any(|part| is_git(part.as_os_str()));
     // A work tree may be below the bare repository that it belongs to.
     let mut below = folder.ancestors().take_while(|above| above.join(".git").symlink_metadata().is_err());
-    if names_git || below.any(is_git_directory) {
+    // Links above the folder that the user named do not matter.
+    let is_named = |folder: &Path| {
+        let ways = path.ancestors().filter(|way| !way.is_symlink());
+        ways.filter_map(|way| way.canonicalize().ok()).any(|way| way == folder)
+    };
+    if names_git || below.any(|above| is_git_directory(above) && !is_named(above)) {
         return Err(refused(Some(&link), ENTERS));
     }
     Ok(())

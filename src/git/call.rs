@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf, absolute};
 use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of, text_of};
+use super::worktrees::has_git;
 use crate::base::process::Process;
 
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
@@ -29,7 +30,8 @@ impl Git {
         Self { folder: folder.into(), is_elsewhere: false }
     }
 
-    /// Git in a folder that may be in another repository or work tree than that of this process.
+    /// Git in a folder that may be in another repository or work tree than that of this process, also in one of another user: it runs
+    /// nothing there.
     pub(super) fn elsewhere(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), is_elsewhere: true }
     }
@@ -41,7 +43,7 @@ impl Git {
     /// A `git` command that takes paths literally and no lock for refreshing the index.
     fn command(&self, args: &[impl AsRef<OsStr>]) -> Process {
         let mut command = git(&args.first().map(|arg| arg.as_ref().to_string_lossy()).unwrap_or_default());
-        command.current_dir(&self.folder).args(args).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
+        command.current_dir(&self.folder).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1");
         // Git accepts none of these together with the last one.
         for other in ["GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"] {
             command.env_remove(other);
@@ -53,8 +55,10 @@ impl Git {
             }
         }
         if self.is_elsewhere {
-            command.elsewhere();
+            command.elsewhere().args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]);
+            command.env("GIT_NO_LAZY_FETCH", "1");
         }
+        command.args(args);
         command
     }
 
@@ -93,13 +97,15 @@ impl Git {
         let answer = self.ask(&args)?;
         let is = |causes: &[&str]| causes.iter().any(|cause| answer.stderr.contains(cause));
         // A path outside is invalid if its folder is missing.
-        if is(&["is outside repository", "Invalid path"]) && !self.is_elsewhere {
+        let is_outside = is(&["is outside repository", "Invalid path"]);
+        let full = self.folder.join(path);
+        let folder = full.ancestors().find(|above| above.is_dir()).filter(|_| !self.is_elsewhere);
+        if let Some(folder) = folder.filter(|folder| is_outside || place(folder) != place(&self.folder)) {
             // Another work tree has its own index.
-            let folder = path.ancestors().find(|above| above.is_dir());
-            return folder.map_or(Ok(()), |folder| Self::elsewhere(folder).check_checked_out(path));
+            Self::elsewhere(folder).check_checked_out(&absolute(&full).unwrap_or_else(|_| full.clone()))?;
         }
         // There, git cannot leave it out.
-        let cannot = is(&["not a git repository (or any", "must be run in a work tree"]) || self.is_elsewhere;
+        let cannot = is_outside || is(&["not a git repository (or any", "must be run in a work tree"]);
         if !answer.is_success() && !cannot {
             return Err(answer.into_error());
         }
@@ -261,4 +267,9 @@ run_merge_tool "$chosen" "$2""#;
         shell.env(name, path(name));
     }
     Ok(shell.status()?.success())
+}
+
+/// The folder with the `.git` by which git finds the work tree of a folder.
+fn place(folder: &Path) -> Option<PathBuf> {
+    folder.canonicalize().ok()?.ancestors().find(|above| has_git(above)).map(Path::to_path_buf)
 }

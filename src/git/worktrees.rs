@@ -1,19 +1,23 @@
 //! The work trees whose links come from a repository, and not from its user.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::call::Git;
+use super::error::GitError;
 use super::open::Repo;
 use super::process::path_of;
 use crate::base::worktree_path::check_configured;
 
-/// The work trees of a repository and of its superprojects. Git is asked about those that a path leads into; other paths cost no process.
+/// The work trees of a repository and of its superprojects, and those below them. Git is asked about those that a path leads into, except
+/// the current one.
 pub(crate) struct Worktrees {
     /// The current one. It need not contain `.git`.
     root: Option<PathBuf>,
     common_dir: PathBuf,
+    /// The common git directories of the superprojects whose submodules have their own; found when they are needed.
+    superprojects: Option<Vec<PathBuf>>,
     /// By folders with a `.git`: whether it is one of them.
     known: HashMap<PathBuf, bool>,
 }
@@ -21,7 +25,7 @@ pub(crate) struct Worktrees {
 impl Worktrees {
     pub(crate) fn new(root: Option<&Path>, common_dir: &Path) -> io::Result<Self> {
         let root = root.and_then(|root| root.canonicalize().ok());
-        Ok(Self { root, common_dir: common_dir.canonicalize()?, known: HashMap::new() })
+        Ok(Self { root, common_dir: common_dir.canonicalize()?, superprojects: None, known: HashMap::new() })
     }
 
     /// Fails if a link in one of them leads out of it, or into a git directory, on the way to `path`. The user, who configured the
@@ -30,24 +34,63 @@ impl Worktrees {
         check_configured(path, |folder| self.root_of(folder))
     }
 
-    /// The root of the one that a folder without links lies in.
-    fn root_of(&mut self, folder: &Path) -> Option<PathBuf> {
-        if let Some(root) = self.root.as_ref().filter(|root| folder.starts_with(root)) {
-            return Some(root.clone());
+    /// The root of the innermost one that a file or link in a folder without links lies in.
+    fn root_of(&mut self, file: &Path) -> Option<PathBuf> {
+        let folder = file.parent()?;
+        let is_current = |above: &Path| self.root.as_deref() == Some(above);
+        let roots: Vec<&Path> = folder.ancestors().filter(|above| is_current(above) || has_git(above)).collect();
+        let is_below = roots.iter().any(|root| is_current(root)) || roots.iter().any(|root| self.is_related(root));
+        // The git directory may have any name.
+        let is_git = |root: &Path| file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
+        roots.first().filter(|root| is_below && !is_git(root)).map(|root| root.to_path_buf())
+    }
+
+    /// Whether a folder with a `.git` is in a work tree of the repository, or of one whose submodule it is: then its git directory is in that
+    /// one's, or git names that one. A work tree that git cannot open, such as one whose repository was moved, may be one.
+    fn is_related(&mut self, folder: &Path) -> bool {
+        if let Some(known) = self.known.get(folder) {
+            return *known;
         }
-        let mut roots = folder.ancestors().filter(|above| above.join(".git").symlink_metadata().is_ok());
-        let Self { common_dir, known, .. } = self;
-        let root = roots.find(|root| *known.entry(root.to_path_buf()).or_insert_with(|| is_related(root, common_dir)));
-        root.map(Path::to_path_buf)
+        let is_related = match common_dir_of(folder) {
+            Ok(None) => false,
+            Ok(Some(found)) => {
+                self.common_dir.starts_with(&found)
+                    || self.superprojects().iter().any(|other| other.starts_with(&found))
+            }
+            Err(_) => true,
+        };
+        self.known.insert(folder.to_path_buf(), is_related);
+        is_related
+    }
+
+    fn superprojects(&mut self) -> &[PathBuf] {
+        let Self { root, common_dir, superprojects, .. } = self;
+        superprojects.get_or_insert_with(|| {
+            let places = root.iter().chain([&*common_dir]).flat_map(|place| place.ancestors());
+            let submodules: BTreeSet<&Path> = places.filter(|above| has_git(above)).collect();
+            let printed = submodules.into_iter().filter_map(|folder| rev_parse(folder, SUPERPROJECT).ok());
+            printed.filter(|path| !path.is_empty()).filter_map(|path| common_dir_of(&path_of(&path)).ok()?).collect()
+        })
     }
 }
 
-/// Whether a folder with a `.git` is in a work tree of the repository, or of one whose submodule it is: its git directory is in that one's.
-fn is_related(folder: &Path, common_dir: &Path) -> bool {
-    let args = ["rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--git-common-dir"];
-    let printed = Git::elsewhere(folder).run(&args).unwrap_or_default();
-    let found = printed.strip_prefix(b"true\n").map(|path| path_of(path.strip_suffix(b"\n").unwrap_or(path)));
-    found.and_then(|found| found.canonicalize().ok()).is_some_and(|found| common_dir.starts_with(found))
+const COMMON_DIR: &[&str] = &["--is-inside-work-tree", "--git-common-dir"];
+const SUPERPROJECT: &[&str] = &["--show-superproject-working-tree"];
+
+pub(super) fn has_git(folder: &Path) -> bool {
+    folder.join(".git").symlink_metadata().is_ok()
+}
+
+/// The git directory that the work trees of a repository share; `None` if the folder is in no work tree.
+fn common_dir_of(folder: &Path) -> Result<Option<PathBuf>, GitError> {
+    let printed = rev_parse(folder, COMMON_DIR)?;
+    let Some(path) = printed.strip_prefix(b"true\n").map(path_of) else { return Ok(None) };
+    path.canonicalize().map(Some).map_err(|source| GitError::io("find", &path, source))
+}
+
+fn rev_parse(folder: &Path, question: &[&str]) -> Result<Vec<u8>, GitError> {
+    let printed = Git::elsewhere(folder).run(&[&["rev-parse", "--path-format=absolute"], question].concat())?;
+    Ok(printed.strip_suffix(b"\n").unwrap_or(&printed).to_vec())
 }
 
 impl Repo {

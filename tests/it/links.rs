@@ -172,6 +172,31 @@ fn hooks_are_not_written_outside_of_the_work_tree() {
         assert!(cause(&repo, &["install"]).starts_with("`..` follows `"), "{path}");
     }
     assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
+    // Git's own folder may be the user's link to a committed one.
+    let repo = with_link("hooks", "../outside");
+    fs::create_dir(repo.home().join("outside")).unwrap();
+    let own = repo.git_dir().join("hooks");
+    let _ = fs::remove_dir_all(&own);
+    symlink("../hooks", &own).unwrap();
+    for command in ["install", "uninstall"] {
+        assert_eq!(cause(&repo, &[command]), "`hooks` is a link to `../outside`, which leaves the work tree\n");
+    }
+    assert_eq!(fs::read_dir(repo.home().join("outside")).unwrap().count(), 0);
+    fs::remove_file(repo.folder().join("hooks")).unwrap();
+    add_link(&repo, "hooks/pre-commit", "/dev/zero");
+    for command in ["install", "uninstall", "doctor"] {
+        assert!(prompt(&repo, &[command], b"").contains("which leaves the work tree"), "{command}");
+    }
+    fs::remove_file(repo.folder().join("hooks/pre-commit")).unwrap();
+    repo.text(&["install"]);
+    assert!(repo.folder().join("hooks/pre-commit").is_file());
+    // The git directory may be in the work tree under another name.
+    let repo = TestRepo::new();
+    fs::rename(repo.git_dir(), repo.folder().join(".dotfiles")).unwrap();
+    for command in ["install", "uninstall"] {
+        let args = ["--git-dir=.dotfiles", "--work-tree=.", "trace", command];
+        assert!(repo.command("git").args(args).output().unwrap().status.success(), "{command}");
+    }
     // A tool that manages hooks calls this one.
     let repo = with_link("hooks/pre-commit.old", "../../other/.git/hooks/pre-commit");
     repo.git(&["init", "--quiet", "../other"]);
@@ -263,6 +288,14 @@ fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
     assert!(!repo.git_dir().join("shallow").exists() && !repo.folder().join("docs/man1/x").exists());
 }
 
+/// With `TEAM.md` as a link out of its work tree.
+fn refuses_team(repo: &TestRepo, path: &str) {
+    repo.git(&["config", "trace.briefTeam", path]);
+    let said = prompt(repo, &["brief"], b"");
+    assert!(!said.contains("private text"), "{said}");
+    assert!(said.contains("`TEAM.md` is a link to `../private`, which leaves the work tree"), "{said}");
+}
+
 #[test]
 fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
     let mut repo = with_link("TEAM.md", "../private");
@@ -278,14 +311,11 @@ fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
     repo.git(&["worktree", "add", "--quiet", "../linked"]);
     let main = repo.folder().to_owned();
     let team = main.join("TEAM.md").display().to_string();
-    let is_refused = |repo: &TestRepo, path: &str| {
-        repo.git(&["config", "trace.briefTeam", path]);
-        let said = prompt(repo, &["brief"], b"");
-        assert!(!said.contains("private text"), "{said}");
-        assert!(said.contains("`TEAM.md` is a link to `../private`, which leaves the work tree"), "{said}");
-    };
     repo.within(&main.with_file_name("linked"), |repo| {
-        is_refused(repo, &team);
+        refuses_team(repo, &team);
+        let places = [("GIT_DIR", main.join(".git")), ("GIT_WORK_TREE", repo.folder().to_owned())];
+        let output = repo.command("git-trace").arg("brief").envs(places).output().unwrap();
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("private text"));
         for (link, target, why) in
             [("to-outside", "../outside", "leaves the work tree"), ("to-git", ".git/info", "enters a git directory")]
         {
@@ -297,15 +327,73 @@ fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
         assert_eq!(fs::read_dir(main.with_file_name("outside")).unwrap().count(), 0);
         assert!(!main.join(".git/info/pre-commit").exists());
     });
-    repo.within(&main.join("sub"), |repo| is_refused(repo, "../TEAM.md"));
+    repo.within(&main.join("sub"), |repo| refuses_team(repo, "../TEAM.md"));
     // A bare repository has no work tree of its own.
     repo.git(&["clone", "--quiet", "--bare", ".", "../bare.git"]);
     repo.git(&["-C", "../bare.git", "worktree", "add", "--quiet", "../of-bare"]);
-    repo.within(&main.with_file_name("bare.git"), |repo| is_refused(repo, "../of-bare/TEAM.md"));
+    repo.within(&main.with_file_name("bare.git"), |repo| refuses_team(repo, "../of-bare/TEAM.md"));
     // Links of another repository are the user's, such as those of one with settings.
     repo.git(&["clone", "--quiet", ".", "../other"]);
     repo.git(&["config", "trace.briefTeam", "../other/TEAM.md"]);
     assert!(prompt(&repo, &["brief"], b"").contains("private text"));
+}
+
+#[test]
+fn links_of_a_superproject_are_not_followed_from_a_submodule_with_its_own_git_directory() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    repo.git(&["init", "--quiet", "sub"]);
+    repo.git(&["-C", "sub", "commit", "--quiet", "--allow-empty", "-m", "a"]);
+    repo.git(&["submodule", "--quiet", "add", "./sub", "sub"]);
+    repo.git(&["add", "TEAM.md"]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    repo.git(&["worktree", "add", "--quiet", "../linked"]);
+    repo.git(&["-C", "sub", "worktree", "add", "--quiet", "../../of-sub"]);
+    let sub = repo.folder().join("sub");
+    assert!(sub.join(".git").is_dir());
+    for folder in [sub, repo.home().join("of-sub")] {
+        for root in [repo.folder().to_owned(), repo.home().join("linked")] {
+            repo.within(&folder, |repo| refuses_team(repo, root.join("TEAM.md").to_str().unwrap()));
+        }
+    }
+}
+
+#[test]
+fn links_of_a_work_tree_that_git_does_not_open_are_not_followed() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    let linked = repo.home().join("linked");
+    repo.git(&["worktree", "add", "--quiet", linked.to_str().unwrap()]);
+    let main = repo.folder().to_owned();
+    // Only root may give files away.
+    let owned = Command::new("chown").arg("12345").arg(&main).arg(main.join(".git")).output().unwrap();
+    if owned.status.success() {
+        repo.within(&linked, |repo| refuses_team(repo, main.join("TEAM.md").to_str().unwrap()));
+        assert!(Command::new("chown").arg("0").arg(&main).arg(main.join(".git")).status().unwrap().success());
+    }
+    let moved = main.with_file_name("moved");
+    fs::rename(&main, &moved).unwrap();
+    repo.within(&moved, |repo| refuses_team(repo, linked.join("TEAM.md").to_str().unwrap()));
+}
+
+#[test]
+fn a_link_in_a_nested_work_tree_does_not_lead_into_the_outer_one() {
+    let mut repo = with_link("TEAM.md", "../private");
+    fs::write(repo.folder().join("private"), "private text\n").unwrap();
+    repo.git(&["add", "TEAM.md"]);
+    repo.git(&["commit", "--quiet", "-m", "links"]);
+    repo.git(&["worktree", "add", "--quiet", "nested"]);
+    repo.git(&["worktree", "add", "--quiet", "../linked"]);
+    repo.git(&["clone", "--quiet", ".", "../module"]);
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../module", "module"]);
+    let main = repo.folder().to_owned();
+    for place in ["nested", "module"] {
+        let path = main.join(place).join("TEAM.md").display().to_string();
+        refuses_team(&repo, &path);
+        repo.within(&main.with_file_name("linked"), |repo| refuses_team(repo, &path));
+    }
 }
 
 #[test]
@@ -526,6 +614,16 @@ fn an_output_may_be_written_where_the_user_is() {
     let git_dir = repo.git_dir();
     repo.within(&git_dir, |repo| repo.text(&["export", "-o", "trace.jsonl"]));
     assert!(git_dir.join("trace.jsonl").is_file());
+    // As `/home` is on some systems.
+    let (real, linked) = (repo.home().join("real"), repo.home().join("linked"));
+    fs::create_dir(&real).unwrap();
+    symlink("real", &linked).unwrap();
+    symlink("real/bare.git", repo.home().join("way")).unwrap();
+    repo.git(&["init", "--quiet", "--bare", real.join("bare.git").to_str().unwrap()]);
+    repo.text(&["export", "-o", linked.join("bare.git/trace.jsonl").to_str().unwrap()]);
+    assert!(real.join("bare.git/trace.jsonl").is_file());
+    let said = cause(&repo, &["export", "-o", repo.home().join("way/trace.jsonl").to_str().unwrap()]);
+    assert!(said.ends_with("which enters a git directory\n"), "{said}");
 }
 
 const SESSION: &str =

@@ -124,6 +124,20 @@ fn a_hook_that_another_work_tree_leaves_out_is_not_replaced() {
 }
 
 #[test]
+fn a_hook_that_a_nested_work_tree_leaves_out_is_not_replaced() {
+    let repo = TestRepo::new();
+    fs::create_dir(repo.folder().join(".githooks")).unwrap();
+    fs::write(repo.folder().join(".githooks/pre-commit"), "").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "a"]);
+    repo.git(&["worktree", "add", "--quiet", "nested"]);
+    repo.git(&["-C", "nested", "sparse-checkout", "set", "--no-cone", "/src/"]);
+    repo.git(&["config", "core.hooksPath", repo.folder().join("nested/.githooks").to_str().unwrap()]);
+    assert!(repo.refused(&["install"]).contains("pre-commit` is tracked, but this sparse checkout leaves it out"));
+    assert_eq!(repo.git(&["-C", "nested", "status", "--porcelain"]), "");
+}
+
+#[test]
 fn settings_of_the_project_count_if_they_are_not_checked_out() {
     let repo = TestRepo::new();
     fs::create_dir(repo.folder().join("src")).unwrap();

@@ -43,15 +43,15 @@ pub(crate) struct HookFolder {
 }
 
 impl HookFolder {
-    /// The user may configure any folder, but a link in the work tree comes from the repository.
+    /// The user may configure any folder, or make git's own a link to any, but a link in the work tree comes from the repository.
     pub(crate) fn find(git: &Git) -> Result<Self, InstallError> {
         let path = git.path(&["rev-parse", "--git-path", "hooks"])?;
+        check_links(git, &path)?;
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
             return Ok(Self { path, is_own: true, is_default: true, husky: None });
         };
-        check_links(git, &path)?;
         let is_everywhere = scope == "global" || scope == "system";
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         Ok(Self { path, is_own: !is_everywhere, is_default: false, husky })
