@@ -1,4 +1,4 @@
-//! Folders, some of which users share.
+//! Creating folders that several users may share.
 
 use std::fs;
 use std::io;

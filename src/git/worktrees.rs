@@ -34,7 +34,7 @@ impl Worktrees {
         check_configured(path, |folder| self.root_of(folder))
     }
 
-    /// The root of the innermost one that a file or link in a folder without links lies in.
+    /// The root of the innermost work tree with this path, whose folder is real.
     fn root_of(&mut self, file: &Path) -> Option<PathBuf> {
         let folder = file.parent()?;
         let is_current = |above: &Path| self.root.as_deref() == Some(above);

@@ -328,7 +328,7 @@ fn links_of_other_work_trees_and_of_the_superproject_are_not_followed() {
         assert!(!main.join(".git/info/pre-commit").exists());
     });
     repo.within(&main.join("sub"), |repo| refuses_team(repo, "../TEAM.md"));
-    // A bare repository has no work tree of its own.
+    // A bare repository has no work tree.
     repo.git(&["clone", "--quiet", "--bare", ".", "../bare.git"]);
     repo.git(&["-C", "../bare.git", "worktree", "add", "--quiet", "../of-bare"]);
     repo.within(&main.with_file_name("bare.git"), |repo| refuses_team(repo, "../of-bare/TEAM.md"));
@@ -483,7 +483,7 @@ fn a_fifo_is_refused_without_waiting() {
     fifo(&repo.folder().join(".traceconfig"));
     let said = prompt(&repo, &["types"], b"");
     assert!(said.contains("it is not a regular file"), "{said}");
-    // Git takes this folder for none of its own, because of its `HEAD`.
+    // Git does not take this folder for a git directory, because of its `HEAD`.
     for path in ["e/objects/k", "e/refs/k"] {
         fs::create_dir_all(repo.folder().join(path)).unwrap();
     }

@@ -1,7 +1,7 @@
-//! What a purge left of fetched histories that no pull has merged yet, `refs/trace-kept/<oid>`.
+//! Fetched histories that a purge rewrote before a pull merged them, `refs/trace-kept/<oid>`.
 //!
-//! A later fetch moves a remote-tracking ref to what another purge left, which may contain what was purged here. Only a comparison with
-//! the form that is kept shows this.
+//! A later fetch moves the remote-tracking ref to the result of another purge, which may contain the text that was purged here. Only a
+//! comparison with the kept form shows this.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,8 +29,8 @@ pub(super) fn keep(repo: &Repo, refs: &[RefChange]) -> Result<Vec<RefChange>, Tr
     let moved: HashMap<&str, Oid> = refs.iter().map(|change| (change.refname.as_str(), change.new)).collect();
     for change in refs.iter().filter(|change| is_fetched(&change.refname) && !archived.contains(&change.refname)) {
         let refname = format!("{KEPT}{}", change.new);
-        let is_clean = || Ok::<_, TraceError>(!is_purged(repo, &known, change.new)?);
-        if repo.find_ref(&refname)?.is_none() && is_clean()? && !is_merged(repo, change.new, &moved)? {
+        let is_known = repo.find_ref(&refname)?.is_some();
+        if !is_known && !is_purged(repo, &known, change.new)? && !is_merged(repo, change.new, &moved)? {
             kept.insert(refname, change.new);
         }
     }
@@ -40,9 +40,8 @@ pub(super) fn keep(repo: &Repo, refs: &[RefChange]) -> Result<Vec<RefChange>, Tr
 /// Forgets what was merged since, or joined with what another purge left, and what contains something purged: all that a comparison
 /// could show is in the tombstones then.
 pub(crate) fn forget_settled(repo: &Repo) -> Result<(), TraceError> {
-    let (mut kept, tombstones) = (repo.list_refs(KEPT)?, Tombstones::find(repo)?.unwrap_or_default());
-    let mut settled = Vec::new();
-    for (refname, tip) in kept.drain(..) {
+    let (tombstones, mut settled) = (Tombstones::find(repo)?.unwrap_or_default(), Vec::new());
+    for (refname, tip) in repo.list_refs(KEPT)? {
         let is_joined = tombstones.of_object(tip).is_some();
         if is_joined || is_purged(repo, &tombstones, tip)? || is_merged(repo, tip, &HashMap::new())? {
             settled.push((refname, tip));
@@ -67,7 +66,7 @@ fn is_purged(repo: &Repo, known: &Tombstones, tip: Oid) -> Result<bool, TraceErr
     Ok(!known.in_history(repo, tip, None)?.is_empty())
 }
 
-/// Whether a local trace, some of which are about to be `moved`, has a commit, or the record of priorities has all of its lines.
+/// Whether a local trace has a commit, or the record of priorities has all of its lines. `moved` names the refs that are about to move.
 fn is_merged(repo: &Repo, oid: Oid, moved: &HashMap<&str, Oid>) -> Result<bool, TraceError> {
     let now = |(refname, tip): (&str, Oid)| moved.get(refname).copied().unwrap_or(tip);
     // `fsck` reports damaged tips.

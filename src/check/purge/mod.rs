@@ -130,7 +130,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     }
     repo.note_removal(&plan.removed)?;
     repo.replace_refs(&refs)?;
-    // While both states are here. What is damaged must not stop a purge; `fsck` reports it.
+    // Both states are still here. Damage must not stop a purge; `fsck` reports it.
     let priorities = before.and_then(|before| in_traces(repo, &before)).unwrap_or_default();
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;

@@ -230,7 +230,8 @@ impl<'r> Survey<'r> {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
                     None => fetched_private(repo, remote, &refname)?,
                 };
-                // What both have would be searched in neither. Reading all files takes seconds, so only new tombstones cause it.
+                // Commits that both have would be searched in neither. Reading all files takes seconds, so only new tombstones
+                // cause it.
                 let published = match published {
                     Some(theirs) if is_new && !tombstones.in_history(repo, theirs, None)?.is_empty() => None,
                     Some(theirs) if tombstones.has_commit_of(repo, theirs)? => None,

@@ -127,7 +127,7 @@ fn push_to(
     is_wanted: &mut impl FnMut(&str) -> Result<bool, TraceError>,
 ) -> Result<PushedLines, TraceError> {
     let (shared, fetched) = (shared_ref(history), fetched_ref(&target.remote, history.shared));
-    // What was purged there must not come back with the lines that are here.
+    // Lines that are here must not bring purged reasons back there.
     let purges = &tombstone::HISTORY;
     let with_purges = format!("+{}*:{}*", shared_ref(purges), fetched_ref(&target.remote, purges.shared));
     if target.fetch().address.is_some() {

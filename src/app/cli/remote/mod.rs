@@ -29,9 +29,9 @@ const MAX_UNCHANGED: usize = 20;
 
 /// Push traces to a remote, with the priorities of their items
 ///
-/// The record of what was purged from these items is pushed, too. Nothing else is: no other trace, no priority of another item. If
-/// the remote rejects a trace, the others are still pushed, and no priority of the rejected one. Forward crumbs and crumb archives
-/// are pushed only by their full names, such as refs/crumbs/ada.
+/// The tombstones of these items are pushed, too. Nothing else is: no other trace, no priority of another item. If the remote
+/// rejects a trace, the others are still pushed, and no priority of the rejected one. Forward crumbs and crumb archives are
+/// pushed only by their full names, such as refs/crumbs/ada.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
     /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]

@@ -83,7 +83,7 @@ impl PurgeArgs {
         let (repo, remote) = (context.repo()?, &first.remote);
         let kept = fetched_private_refs(repo, remote)?;
         let done = self.apply(context, content.as_ref(), targets);
-        // What no other command fetches is here only while it is searched.
+        // Other commands do not fetch these refs, so they are here only during the search.
         forget_unnamed_refs(repo, remote, &kept)?;
         forget_archived(repo, remote)?;
         done
@@ -331,7 +331,7 @@ impl PurgeArgs {
                 writeln!(ui, "{what}: {count}")?;
             }
         }
-        let removed = plan.removed.len() - purged.map_or(0, |purged| purged.lent);
+        let removed = removed(plan, purged);
         if removed > 0 {
             let done = if is_done { "removed" } else { "to remove" };
             writeln!(ui, "objects {done}: {removed}")?;
@@ -386,7 +386,12 @@ impl PurgeArgs {
     }
 }
 
-/// What purges of others changed, and the levels that purges changed.
+/// The number of objects that are removed, or would be.
+fn removed(plan: &Plan, purged: Option<&Purged>) -> usize {
+    plan.removed.len() - purged.map_or(0, |purged| purged.lent)
+}
+
+/// Changes by purges of others, and the levels that purges changed.
 #[derive(Default)]
 struct Applied {
     received: Vec<Received>,
@@ -428,7 +433,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "archive_files": plan.counts.archive_files,
         "signatures": plan.counts.signatures,
         "unreachable": plan.unreachable,
-        "objects": plan.removed.len() - purged.map_or(0, |purged| purged.lent),
+        "objects": removed(plan, purged),
         "code": code.collect::<Vec<_>>(),
         "authors": plan.outside.authors,
         "reasons": plan.outside.reasons,

@@ -33,7 +33,7 @@ const PASSES: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Rewritten {
     pub names: Vec<String>,
-    /// Their new tips. What was fetched had the signature that `trace.requireSigned` demands, and this repository may sign nothing.
+    /// Their new tips. The old ones had the signature that `trace.requireSigned` demands, and this repository may sign nothing.
     pub tips: HashSet<Oid>,
 }
 
@@ -143,7 +143,7 @@ struct History {
     name: String,
     refname: String,
     tip: Oid,
-    /// What it is going to be merged into.
+    /// The tip that a pull merges it into.
     known: Option<Oid>,
 }
 

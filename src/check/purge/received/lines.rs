@@ -67,7 +67,7 @@ pub(super) fn rewrite_fetched_lines(
         let new = begin_anew(repo, signature, history, with_replaced(repo, tombstones, history, (tip, tree))?)?;
         let mut objects = vec![(tip, Some(new))];
         for other in others.into_iter().filter(|other| Some(*other) != ours) {
-            // What was kept for this has done its service.
+            // A kept form that was joined is not needed any more.
             if has_any(repo, other, &forms)? {
                 objects.push((other, Some(new)));
             }

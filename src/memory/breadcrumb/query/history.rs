@@ -19,7 +19,7 @@ pub(crate) struct KeyChange {
     pub state: KeyState,
 }
 
-/// What a file has of a key.
+/// The state of a key in a version of the file.
 #[derive(Clone, Default, Debug)]
 pub(crate) enum KeyState {
     #[default]
