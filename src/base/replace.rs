@@ -100,10 +100,11 @@ impl Lock {
 
 /// The path that symbolic links lead to, which need not exist.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
+    // Without a slash at the end, which would lead through a link.
+    let mut path: PathBuf = path.components().collect();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
-            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target).components().collect(),
             Err(_) => return Ok(path),
         }
     }

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 /// Linux follows as many links.
 pub(crate) const MAX_LINKS: usize = 40;
@@ -14,30 +15,99 @@ pub(crate) const MAX_LINKS: usize = 40;
 const LEAVES: &str = "leaves the work tree";
 const ENTERS: &str = "enters a git directory";
 
-/// The real path of `path`, which is relative to the work tree at `root` or below it, and need not exist.
+/// The real path of `path`, which is relative to the work tree at `root` or below it, and need not exist. Another work tree below it
+/// confines its own links.
 pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let path = path.as_ref();
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let below = |path: &Path| -> Option<PathBuf> {
-        let below = path.strip_prefix(root).or_else(|_| path.strip_prefix(&real_root)).unwrap_or(path);
-        (!below.has_root()).then(|| below.to_owned())
+    let confined = Rc::new(Origin { link: None, root: Some(real_root.clone()), spelled: Some(root.to_owned()) });
+    let below = confined.below(path).ok_or_else(|| refused(None, LEAVES))?;
+    let innermost = |link: &Path| {
+        let folders = link.ancestors().skip(1).take_while(|folder| **folder != *real_root);
+        folders.into_iter().find(|folder| has_git(folder)).map(Path::to_path_buf)
     };
-    let mut pending = names(&below(path).ok_or_else(|| refused(None, LEAVES))?);
-    let (mut at, mut link, mut link_count) = (real_root.clone(), None, 0);
-    while let Some(name) = pending.pop() {
-        let refuse = |why| Err(refused(link.as_ref(), why));
+    follow(real_root.clone(), below, Some(&confined), innermost, |_, _| ())
+}
+
+/// Fails if a link in a work tree leads out of it, or into a git directory, on the way to `path`. `root_of` finds the real root of the work
+/// tree by which a link is judged, whose folder is real; elsewhere, it may lead anywhere.
+pub(crate) fn check_configured(path: &Path, root_of: impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<()> {
+    follow(PathBuf::new(), &std::path::absolute(path)?, None, root_of, |_, _| ()).map(drop)
+}
+
+/// Fails if links lead from a path that the user named into a git directory that it does not name. A clone may contain such links, and
+/// nobody writes there on purpose.
+pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
+    let start = if path.is_relative() { std::env::current_dir()? } else { PathBuf::new() };
+    let (mut inside, mut through) = (git_directory_of(&start), None);
+    let entered = |at: &Path, origin: Option<&Origin>| {
+        let now = git_directory_of(at);
+        if now != inside {
+            through = origin.and_then(|origin| origin.link.clone());
+            inside = now;
+        }
+    };
+    follow(start.clone(), path, None, |_| None, entered)?;
+    let Some((from, target)) = through.filter(|_| inside.is_some()) else { return Ok(()) };
+    let from = from.strip_prefix(&start).map(Path::to_path_buf).unwrap_or(from);
+    Err(refused(Some(&(from, target)), ENTERS))
+}
+
+/// The git directory that a path is in, unless a work tree is between them.
+fn git_directory_of(path: &Path) -> Option<PathBuf> {
+    let mut folders = path.ancestors().take_while(|folder| is_named_git(folder) || !has_git(folder));
+    folders.find(|folder| is_named_git(folder) || is_git_directory(folder)).map(Path::to_path_buf)
+}
+
+/// Where a name of a path comes from.
+struct Origin {
+    /// The link whose target has it, and that target.
+    link: Option<(PathBuf, PathBuf)>,
+    /// The real work tree that it must stay in.
+    root: Option<PathBuf>,
+    /// Another path of that work tree.
+    spelled: Option<PathBuf>,
+}
+
+impl Origin {
+    /// A path relative to the root; `None` if it is absolute and not below it.
+    fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let roots = self.spelled.iter().chain(&self.root);
+        let below = roots.filter_map(|root| path.strip_prefix(root).ok()).next().unwrap_or(path);
+        (!below.has_root()).then_some(below)
+    }
+}
+
+/// The real path behind `path`, which need not exist. Each name is looked at once, links included. `origin` is that of all names in
+/// `path`; `None` if the user named it. `root_of` finds the work tree that confines the target of a link, if the origin of the link's
+/// own name does not. `entered` is called with each place on the way, and the origin of its name.
+fn follow(
+    start: PathBuf,
+    path: &Path,
+    origin: Option<&Rc<Origin>>,
+    mut root_of: impl FnMut(&Path) -> Option<PathBuf>,
+    mut entered: impl FnMut(&Path, Option<&Origin>),
+) -> io::Result<PathBuf> {
+    let (mut at, mut pending, mut link_count) = (start, names(path, origin), 0);
+    while let Some((name, origin)) = pending.pop() {
+        let root = origin.as_ref().and_then(|origin| origin.root.as_ref());
+        let refuse = |why| Err(refused(origin.as_ref().and_then(|origin| origin.link.as_ref()), why));
+        let next = at.join(&name);
         if name == ".." {
-            if at == real_root {
+            // A folder that is created there later would give the path another meaning.
+            if !at.is_dir() {
+                return Err(io::Error::other(format!("`..` follows `{}`, which is no folder", at.display())));
+            }
+            if root == Some(&at) {
                 return refuse(LEAVES);
             }
             at.pop();
+            entered(&at, origin.as_deref());
             continue;
         }
-        // The second is the short name of `.git` on Windows.
-        if name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1") {
+        if root.is_some() && is_named_git(&next) {
             return refuse(ENTERS);
         }
-        let next = at.join(&name);
         let metadata = match fs::symlink_metadata(&next) {
             Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Err(error),
             found => found.ok(),
@@ -48,110 +118,52 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
                 return refuse("leads through too many links");
             }
             let target = fs::read_link(&next)?;
-            let from = next.strip_prefix(&real_root).unwrap_or(&next).to_owned();
-            let inside = below(&target);
-            if target.has_root() {
-                at.clone_from(&real_root);
-            }
-            let link = link.insert((from, target));
-            pending.extend(names(&inside.ok_or_else(|| refused(Some(link), LEAVES))?));
+            let found = root_of(&next);
+            let spelled = origin.as_ref().filter(|_| found.is_none()).and_then(|origin| origin.spelled.clone());
+            let root = found.or_else(|| root.cloned());
+            let from = root.as_ref().and_then(|root| next.strip_prefix(root).ok()).unwrap_or(&next).to_owned();
+            let new = Rc::new(Origin { link: Some((from, target.clone())), root, spelled });
+            let inside = match &new.root {
+                Some(root) => {
+                    if target.has_root() {
+                        at.clone_from(root);
+                    }
+                    new.below(&target).ok_or_else(|| refused(new.link.as_ref(), LEAVES))?
+                }
+                None => &target,
+            };
+            pending.extend(names(inside, Some(&new)));
             continue;
         }
         if let Some(metadata) = metadata {
-            if !metadata.is_dir() && !metadata.is_file() {
+            let is_regular = metadata.is_dir() || metadata.is_file();
+            if !is_regular && (root.is_some() || root_of(&next).is_some()) {
                 return refuse("is not a regular file");
             }
-            if is_git_directory(&next) {
+            if root.is_some() && is_git_directory(&next) {
                 return refuse(ENTERS);
             }
         }
         at = next;
+        entered(&at, origin.as_deref());
     }
     Ok(at)
 }
 
-/// Fails if a link in a work tree leads out of it, or into a git directory, on the way to `path`. `root_of` finds the real root of the work
-/// tree by which a link is judged, whose folder is real; elsewhere, it may lead anywhere.
-pub(crate) fn check_configured(path: &Path, mut root_of: impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<()> {
-    let mut path = std::path::absolute(path)?;
-    for _ in 0..MAX_LINKS {
-        let Some(next) = check_to_next_link(&path, &mut root_of)? else { return Ok(()) };
-        path = next;
-    }
-    Ok(())
+/// The names in a path, the last one first.
+fn names(path: &Path, origin: Option<&Rc<Origin>>) -> Vec<(OsString, Option<Rc<Origin>>)> {
+    let parts = path.components().rev().filter(|part| *part != Component::CurDir);
+    parts.map(|part| (part.as_os_str().to_owned(), origin.cloned())).collect()
 }
 
-/// Checks a path up to its first link outside of work trees. Returns where the path leads behind that.
-fn check_to_next_link(path: &Path, root_of: &mut impl FnMut(&Path) -> Option<PathBuf>) -> io::Result<Option<PathBuf>> {
-    check_turns(path)?;
-    let mut ways: Vec<&Path> = path.ancestors().collect();
-    ways.reverse();
-    for way in ways {
-        let Some((parent, name)) = way.parent().zip(way.file_name()) else { continue };
-        let Ok(parent) = parent.canonicalize() else { break };
-        let real = parent.join(name);
-        let below = |root: &Path| real.strip_prefix(root).map(Path::to_path_buf).unwrap_or_default();
-        let found = root_of(&real).map(|root| (below(&root), root));
-        // No commit contains a git directory.
-        if let Some((below, root)) = found.filter(|(below, _)| below.iter().all(|part| part != ".git")) {
-            resolve(&root, below)?;
-        } else if let Ok(target) = fs::read_link(way) {
-            let rest = path.strip_prefix(way).unwrap_or(Path::new(""));
-            return Ok(Some(parent.join(target).join(rest)));
-        }
-    }
-    Ok(None)
+/// The second is the short name of `.git` on Windows.
+fn is_named_git(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1"))
 }
 
-/// Fails if `..` follows what is no folder, as it does for git and the system. A folder that is created there later would give the path
-/// another meaning than the one that was checked.
-fn check_turns(path: &Path) -> io::Result<()> {
-    let turns = path.ancestors().filter(|way| way.components().next_back() == Some(Component::ParentDir));
-    let mut before = turns.filter_map(Path::parent).filter(|before| !before.as_os_str().is_empty());
-    match before.find(|before| !before.is_dir()) {
-        Some(missing) => Err(io::Error::other(format!("`..` follows `{}`, which is no folder", missing.display()))),
-        None => Ok(()),
-    }
-}
-
-/// Fails if links lead from a path that the user named into a git directory that it does not name. A clone may contain such links, and
-/// nobody writes there on purpose.
-pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
-    let is_git = |name: &std::ffi::OsStr| name.eq_ignore_ascii_case(".git");
-    if path.components().any(|part| is_git(part.as_os_str())) {
-        return Ok(());
-    }
-    // The file need not exist, nor the target of a link.
-    let (mut at, mut link) = (path.to_owned(), None);
-    for _ in 0..MAX_LINKS {
-        let Ok(target) = fs::read_link(&at) else { break };
-        let next = at.parent().unwrap_or(Path::new("")).join(&target);
-        link = Some((at, target));
-        at = next;
-    }
-    check_turns(&at)?;
-    let folder = at.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let linked = || folder.ancestors().find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?)));
-    // Without a link, the user may be in a git directory.
-    let Some(link) = link.or_else(linked) else { return Ok(()) };
-    // Its last folders may be created later, which may give a link a target that it does not have yet.
-    let mut missing = folder.ancestors().take_while(|folder| folder.canonicalize().is_err());
-    if let Some((at, target)) = missing.find_map(|at| Some((at.to_owned(), fs::read_link(at).ok()?))) {
-        return Err(refused(Some(&(at, target)), "leads to no folder"));
-    }
-    let Some(folder) = folder.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return Ok(()) };
-    let names_git = at.components().chain(folder.components()).any(|part| is_git(part.as_os_str()));
-    // A work tree may be below the bare repository that it belongs to.
-    let mut below = folder.ancestors().take_while(|above| above.join(".git").symlink_metadata().is_err());
-    // Links above the folder that the user named do not matter.
-    let is_named = |folder: &Path| {
-        let ways = path.ancestors().filter(|way| !way.is_symlink());
-        ways.filter_map(|way| way.canonicalize().ok()).any(|way| way == folder)
-    };
-    if names_git || below.any(|above| is_git_directory(above) && !is_named(above)) {
-        return Err(refused(Some(&link), ENTERS));
-    }
-    Ok(())
+/// Whether a folder is the root of a work tree: it need not be one that git can open.
+pub(crate) fn has_git(folder: &Path) -> bool {
+    folder.join(".git").symlink_metadata().is_ok()
 }
 
 /// Whether a folder looks like a git directory. Git demands more of it.
@@ -159,12 +171,6 @@ pub(crate) fn is_git_directory(folder: &Path) -> bool {
     // As for git, `HEAD` may be a link to a branch that does not exist yet, and the objects may be elsewhere.
     folder.join("HEAD").symlink_metadata().is_ok()
         && ["objects", "refs", "commondir"].iter().any(|name| folder.join(name).exists())
-}
-
-/// The names in a path, the last one first.
-fn names(path: &Path) -> Vec<OsString> {
-    let parts = path.components().rev().filter(|part| *part != Component::CurDir);
-    parts.map(|part| part.as_os_str().to_owned()).collect()
 }
 
 fn refused(link: Option<&(PathBuf, PathBuf)>, why: &str) -> io::Error {

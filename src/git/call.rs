@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf, absolute};
 use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of, text_of};
-use super::worktrees::has_git;
 use crate::base::process::Process;
+use crate::base::worktree_path::has_git;
 
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
@@ -86,14 +86,27 @@ impl Git {
         Ok(self.folder.join(self.ask(args)?.into_path()?))
     }
 
+    /// The path in a setting of the user or the system. `git config --global` reads one file, and none that it includes.
+    pub(crate) fn path_of_user(&self, key: &str) -> Result<Option<PathBuf>, GitError> {
+        let all = self.ask(&["config", "-z", "--show-scope", "--type=path", "--get-all", key])?.stdout;
+        let values: Vec<&[u8]> = all.split(|byte| *byte == 0).collect();
+        let mut of_user = values.chunks_exact(2).filter(|pair| [&b"system"[..], b"global"].contains(&pair[0]));
+        Ok(of_user.next_back().map(|pair| path_of(pair[1])))
+    }
+
     /// The root of the working tree.
     pub(crate) fn toplevel(&self) -> Result<PathBuf, GitError> {
         self.path(&["rev-parse", "--show-toplevel"])
     }
 
-    /// Fails if a sparse checkout leaves out the file at `path`, or one below it: a new file would replace it in the next commit.
+    fn has_links(&self) -> Result<bool, GitError> {
+        Ok(self.ask(&["config", "--type=bool", "core.symlinks"])?.stdout != b"false\n")
+    }
+
+    /// Fails if a sparse checkout leaves out the file at `path`, or one below it: a new file would replace it in the next commit. Also
+    /// fails if git checks a link out as a file, whose text would be the link's next target.
     pub(crate) fn check_checked_out(&self, path: &Path) -> Result<(), GitError> {
-        let args = [OsStr::new("ls-files"), OsStr::new("-t"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
+        let args = [OsStr::new("ls-files"), OsStr::new("-ts"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
         let answer = self.ask(&args)?;
         let is = |causes: &[&str]| causes.iter().any(|cause| answer.stderr.contains(cause));
         // A path outside is invalid if its folder is missing.
@@ -110,10 +123,16 @@ impl Git {
             return Err(answer.into_error());
         }
         for entry in answer.stdout.split(|byte| *byte == 0) {
-            let Some(name) = entry.strip_prefix(b"S ") else { continue };
-            let name = path_of(name);
-            if self.folder.join(&name).symlink_metadata().is_err() {
-                return Err(GitError::NotCheckedOut { path: name.to_string_lossy().into_owned() });
+            // `H 100644 <oid> 0\t<path>`
+            let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+            let (head, name) = (&entry[..tab], path_of(&entry[tab + 1..]));
+            let there = self.folder.join(&name).symlink_metadata();
+            let path = || name.to_string_lossy().into_owned();
+            if head.starts_with(b"S ") && there.is_err() {
+                return Err(GitError::NotCheckedOut { path: path() });
+            }
+            if head[2..].starts_with(b"120000") && there.is_ok_and(|there| there.is_file()) && !self.has_links()? {
+                return Err(GitError::LinkAsFile { path: path() });
             }
         }
         Ok(())

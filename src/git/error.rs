@@ -53,6 +53,8 @@ pub enum GitError {
     BadShared { path: String, cause: String },
     #[error("`{}` is tracked, but this sparse checkout leaves it out", path.escape_debug())]
     NotCheckedOut { path: String },
+    #[error("`{}` is a symbolic link, which is a file here because of `core.symlinks`", path.escape_debug())]
+    LinkAsFile { path: String },
     #[error("bad configuration in the environment: {variable}")]
     BadEnvironment { variable: String },
     #[error("another process has been writing to {what} for {seconds} seconds")]
@@ -96,17 +98,17 @@ impl Diagnostic for GitError {
             Self::BareRepository { .. } => "if you trust it: git --git-dir=<its folder> trace …",
             Self::OtherRepository { .. } => "change into another folder of the repository that you mean",
             Self::Quarantine => "use the post-receive hook",
-            Self::MissingObject { .. } => "`git trace fsck` reports what it belongs to and what helps",
-            Self::Unsigned { .. } => "`trace.sign` is set; if `git commit -S` can sign, so can git-trace",
-            Self::DamagedObject { .. } => {
-                "`git trace fsck` reports what it belongs to; move that file away, and `git fetch --refetch` restores what a remote has"
+            Self::MissingObject { .. } | Self::DamagedObject { .. } => {
+                "`git trace fsck` reports what it belongs to and what helps"
             }
+            Self::Unsigned { .. } => "`trace.sign` is set; if `git commit -S` can sign, so can git-trace",
             Self::SettingsLocked { .. } => {
                 "try again; if no git is at work there, one was killed: remove that file, which else is done ten minutes after it was made"
             }
             Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
             Self::RefDamaged { .. } => "`git trace fsck --repair` moves it to the newest complete state in its reflog",
             Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
+            Self::LinkAsFile { .. } => "change the file that it leads to, or commit a file in its place",
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { lock, .. } => {
                 return Some(format!("try again when it has ended; its lock is `{lock}` in the git folder"));

@@ -8,7 +8,7 @@ use super::call::Git;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::path_of;
-use crate::base::worktree_path::check_configured;
+use crate::base::worktree_path::{check_configured, has_git};
 
 /// The work trees of a repository and of its superprojects, and those below them. Git is asked about those that a path leads into, except
 /// the current one.
@@ -16,6 +16,8 @@ pub(crate) struct Worktrees {
     /// The current one. It need not contain `.git`.
     root: Option<PathBuf>,
     common_dir: PathBuf,
+    /// The one that the git directory names, which need not contain `.git` either; found when it is needed.
+    main: Option<Option<PathBuf>>,
     /// The common git directories of the superprojects whose submodules have their own; found when they are needed.
     superprojects: Option<Vec<PathBuf>>,
     /// By folders with a `.git`: whether it is one of them.
@@ -25,7 +27,13 @@ pub(crate) struct Worktrees {
 impl Worktrees {
     pub(crate) fn new(root: Option<&Path>, common_dir: &Path) -> io::Result<Self> {
         let root = root.and_then(|root| root.canonicalize().ok());
-        Ok(Self { root, common_dir: common_dir.canonicalize()?, superprojects: None, known: HashMap::new() })
+        Ok(Self {
+            root,
+            common_dir: common_dir.canonicalize()?,
+            main: None,
+            superprojects: None,
+            known: HashMap::new(),
+        })
     }
 
     /// Fails if a link in one of them leads out of it, or into a git directory, on the way to `path`. The user, who configured the
@@ -36,13 +44,22 @@ impl Worktrees {
 
     /// The root of the innermost work tree with this path, whose folder is real.
     fn root_of(&mut self, file: &Path) -> Option<PathBuf> {
-        let folder = file.parent()?;
-        let is_current = |above: &Path| self.root.as_deref() == Some(above);
+        let (folder, main) = (file.parent()?, self.main());
+        let is_current = |above: &Path| self.root.as_deref() == Some(above) || main.as_deref() == Some(above);
         let roots: Vec<&Path> = folder.ancestors().filter(|above| is_current(above) || has_git(above)).collect();
         let is_below = roots.iter().any(|root| is_current(root)) || roots.iter().any(|root| self.is_related(root));
         // The git directory may have any name.
         let is_git = |root: &Path| file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
         roots.first().filter(|root| is_below && !is_git(root)).map(|root| root.to_path_buf())
+    }
+
+    fn main(&mut self) -> Option<PathBuf> {
+        let common_dir = &self.common_dir;
+        let main = self.main.get_or_insert_with(|| {
+            let printed = Git::elsewhere(common_dir).run(&["config", "--type=path", "core.worktree"]).ok()?;
+            common_dir.join(path_of(printed.strip_suffix(b"\n")?)).canonicalize().ok()
+        });
+        main.clone()
     }
 
     /// Whether a folder with a `.git` is in a work tree of the repository, or of one whose submodule it is: then its git directory is in that
@@ -76,10 +93,6 @@ impl Worktrees {
 
 const COMMON_DIR: &[&str] = &["--is-inside-work-tree", "--git-common-dir"];
 const SUPERPROJECT: &[&str] = &["--show-superproject-working-tree"];
-
-pub(super) fn has_git(folder: &Path) -> bool {
-    folder.join(".git").symlink_metadata().is_ok()
-}
 
 /// The git directory that the work trees of a repository share; `None` if the folder is in no work tree.
 fn common_dir_of(folder: &Path) -> Result<Option<PathBuf>, GitError> {

@@ -284,7 +284,7 @@ fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
     add_link(&repo, "docs/man1/l", "x/y/../../../../.git");
     add_link(&repo, "docs/man1/git-trace-commit.1", "l/shallow");
     let said = cause(&repo, &["install", "--man", "docs"]);
-    assert!(said.ends_with("l` is a link to `x/y/../../../../.git`, which leads to no folder\n"), "{said}");
+    assert!(said.starts_with("`..` follows `") && said.ends_with("/x/y`, which is no folder\n"), "{said}");
     assert!(!repo.git_dir().join("shallow").exists() && !repo.folder().join("docs/man1/x").exists());
 }
 
@@ -873,4 +873,90 @@ fn a_transcript_named_like_the_folder_above_has_no_sub_agents_there() {
         repo.text(&["import", "...jsonl"]);
     });
     assert_eq!(repo.git(&["for-each-ref", "refs/traces"]).lines().count(), 1);
+}
+
+#[test]
+fn a_slash_behind_a_link_does_not_lead_into_the_git_directory() {
+    let repo = with_link("site", ".git/refs/tags");
+    add_link(&repo, "slash", "site/");
+    add_link(&repo, "dot", "site/.");
+    add_link(&repo, "missing", ".git/new/");
+    repo.say("a");
+    for output in ["site", "site/", "site/.", "slash", "slash/", "dot", "missing", "missing/"] {
+        for args in [&["view", "--all", "-o", output][..], &["export", "--all", "-o", output]] {
+            let said = cause(&repo, args);
+            assert!(said.ends_with("which enters a git directory\n"), "git trace {args:?}: {said}");
+        }
+    }
+    assert_eq!(fs::read_dir(repo.git_dir().join("refs/tags")).unwrap().count(), 0);
+    assert!(!repo.git_dir().join("new").exists());
+}
+
+#[test]
+fn links_of_the_user_hide_no_link_of_a_work_tree() {
+    let repo = with_link("TEAM.md", "../private");
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    let named = |name: &str| repo.home().join(name);
+    symlink(repo.folder().join("TEAM.md"), named("first")).unwrap();
+    symlink(named("first"), named("second")).unwrap();
+    symlink("second", named("third")).unwrap();
+    for name in ["first", "second", "third"] {
+        refuses_team(&repo, named(name).to_str().unwrap());
+    }
+}
+
+#[test]
+fn each_link_on_the_way_is_judged_by_its_own_work_tree() {
+    let mut repo = with_link("module/TEAM.md", "../private");
+    fs::write(repo.folder().join("private"), "private text\n").unwrap();
+    repo.git(&["init", "--quiet", "module"]);
+    add_link(&repo, "way", "module/TEAM.md");
+    refuses_team(&repo, "way");
+    add_link(&repo, ".synapse/breadcrumbs.jsonl", "../module/TEAM.md");
+    let said = cause(&repo, &["breadcrumb", "set", "a.b", "x"]);
+    assert_eq!(said, "`TEAM.md` is a link to `../private`, which leaves the work tree\n");
+    // A main work tree without `.git`.
+    let (tree, git_dir) = (repo.home().join("tree"), repo.home().join("g.git"));
+    fs::create_dir(&tree).unwrap();
+    symlink("../private", tree.join("TEAM.md")).unwrap();
+    fs::write(repo.home().join("private"), "private text\n").unwrap();
+    repo.git(&["clone", "--quiet", "--bare", ".", git_dir.to_str().unwrap()]);
+    repo.git(&["init", "--quiet", "--bare", git_dir.to_str().unwrap()]);
+    let of_tree = |args: &[&str]| repo.git(&[&["--git-dir", git_dir.to_str().unwrap()], args].concat());
+    of_tree(&["config", "core.bare", "false"]);
+    of_tree(&["config", "core.worktree", "../tree"]);
+    of_tree(&[
+        "--work-tree",
+        tree.to_str().unwrap(),
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=b",
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "-m",
+        "a",
+    ]);
+    let linked = repo.home().join("linked");
+    of_tree(&["worktree", "add", "--quiet", linked.to_str().unwrap()]);
+    repo.within(&linked, |repo| refuses_team(repo, tree.join("TEAM.md").to_str().unwrap()));
+}
+
+#[test]
+fn a_link_that_git_checks_out_as_a_file_is_not_changed() {
+    let repo = with_link(".gitattributes", "attributes");
+    fs::write(repo.folder().join("attributes"), "*.png binary\n").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "--quiet", "-m", "a"]);
+    fs::remove_file(repo.folder().join(".gitattributes")).unwrap();
+    repo.git(&["config", "core.symlinks", "false"]);
+    repo.git(&["checkout", "--quiet", "."]);
+    insta::assert_snapshot!(repo.refused(&["install"]), @"
+    --- stderr
+    error: `.gitattributes` is a symbolic link, which is a file here because of `core.symlinks`
+    hint: change the file that it leads to, or commit a file in its place
+    [exit 2]
+    ");
+    assert_eq!(fs::read_to_string(repo.folder().join(".gitattributes")).unwrap(), "attributes");
 }
