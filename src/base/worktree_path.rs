@@ -23,8 +23,8 @@ pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf
     let confined = Rc::new(Origin { link: None, root: Some(real_root.clone()), spelled: Some(root.to_owned()) });
     let below = confined.below(path).ok_or_else(|| refused(None, LEAVES))?;
     let innermost = |link: &Path| {
-        let folders = link.ancestors().skip(1).take_while(|folder| **folder != *real_root);
-        folders.into_iter().find(|folder| has_git(folder)).map(Path::to_path_buf)
+        let mut folders = link.ancestors().skip(1).take_while(|folder| **folder != *real_root);
+        folders.find(|folder| has_git(folder)).map(Path::to_path_buf)
     };
     follow(real_root.clone(), below, Some(&confined), innermost, |_, _| ())
 }
@@ -72,15 +72,15 @@ struct Origin {
 impl Origin {
     /// A path relative to the root; `None` if it is absolute and not below it.
     fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        let roots = self.spelled.iter().chain(&self.root);
-        let below = roots.filter_map(|root| path.strip_prefix(root).ok()).next().unwrap_or(path);
+        let mut roots = self.spelled.iter().chain(&self.root);
+        let below = roots.find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         (!below.has_root()).then_some(below)
     }
 }
 
 /// The real path behind `path`, which need not exist. Each name is looked at once, links included. `origin` is that of all names in
-/// `path`; `None` if the user named it. `root_of` finds the work tree that confines the target of a link, if the origin of the link's
-/// own name does not. `entered` is called with each place on the way, and the origin of its name.
+/// `path`; `None` if the user named it. `root_of` finds the work tree that confines the target of a link; without one, the target is
+/// confined as the link is. `entered` is called with each place on the way, and the origin of its name.
 fn follow(
     start: PathBuf,
     path: &Path,

@@ -13,11 +13,11 @@ use crate::base::worktree_path::{check_configured, has_git};
 /// The work trees of a repository and of its superprojects, and those below them. Git is asked about those that a path leads into, except
 /// the current one.
 pub(crate) struct Worktrees {
-    /// The current one. It need not contain `.git`.
+    /// The current one.
     root: Option<PathBuf>,
     common_dir: PathBuf,
-    /// The one that the git directory names, which need not contain `.git` either; found when it is needed.
-    main: Option<Option<PathBuf>>,
+    /// The current one and the one that the git directory names, which need not contain `.git`; found when they are needed.
+    named: Option<Vec<PathBuf>>,
     /// The common git directories of the superprojects whose submodules have their own; found when they are needed.
     superprojects: Option<Vec<PathBuf>>,
     /// By folders with a `.git`: whether it is one of them.
@@ -30,7 +30,7 @@ impl Worktrees {
         Ok(Self {
             root,
             common_dir: common_dir.canonicalize()?,
-            main: None,
+            named: None,
             superprojects: None,
             known: HashMap::new(),
         })
@@ -44,22 +44,24 @@ impl Worktrees {
 
     /// The root of the innermost work tree with this path, whose folder is real.
     fn root_of(&mut self, file: &Path) -> Option<PathBuf> {
-        let (folder, main) = (file.parent()?, self.main());
-        let is_current = |above: &Path| self.root.as_deref() == Some(above) || main.as_deref() == Some(above);
-        let roots: Vec<&Path> = folder.ancestors().filter(|above| is_current(above) || has_git(above)).collect();
-        let is_below = roots.iter().any(|root| is_current(root)) || roots.iter().any(|root| self.is_related(root));
+        let folder = file.parent()?;
+        let named = self.named();
+        let is_named = |above: &Path| named.iter().any(|root| root == above);
+        let roots: Vec<&Path> = folder.ancestors().filter(|above| is_named(above) || has_git(above)).collect();
+        let is_below = roots.iter().any(|root| is_named(root)) || roots.iter().any(|root| self.is_related(root));
         // The git directory may have any name.
         let is_git = |root: &Path| file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
         roots.first().filter(|root| is_below && !is_git(root)).map(|root| root.to_path_buf())
     }
 
-    fn main(&mut self) -> Option<PathBuf> {
-        let common_dir = &self.common_dir;
-        let main = self.main.get_or_insert_with(|| {
-            let printed = Git::elsewhere(common_dir).run(&["config", "--type=path", "core.worktree"]).ok()?;
-            common_dir.join(path_of(printed.strip_suffix(b"\n")?)).canonicalize().ok()
-        });
-        main.clone()
+    fn named(&mut self) -> &[PathBuf] {
+        let Self { root, common_dir, named, .. } = self;
+        named.get_or_insert_with(|| {
+            let printed = Git::elsewhere(&*common_dir).run(&["config", "--type=path", "core.worktree"]);
+            let main =
+                printed.ok().and_then(|path| common_dir.join(path_of(path.strip_suffix(b"\n")?)).canonicalize().ok());
+            root.iter().cloned().chain(main).collect()
+        })
     }
 
     /// Whether a folder with a `.git` is in a work tree of the repository, or of one whose submodule it is: then its git directory is in that
