@@ -75,7 +75,7 @@ fn ignore(git: &Git, path: &Path) -> Result<()> {
     }
     let exclude = git.path(&["rev-parse", "--git-path", "info/exclude"])?;
     let failed = |source| FileError::Write { path: exclude.clone(), source };
-    fs::create_dir_all(exclude.parent().unwrap_or(git.folder())).map_err(failed)?;
+    create_folders(exclude.parent().unwrap_or(git.folder())).map_err(failed)?;
     replace::update::<(), FileError>(&exclude, Stem(".exclude"), Access::Usual, |seen| {
         let name = StoreFile::Secret.file_name();
         if seen.text.split(|byte| *byte == b'\n').any(|line| line == name.as_bytes()) {
@@ -89,7 +89,7 @@ fn ignore(git: &Git, path: &Path) -> Result<()> {
         text.push(b'\n');
         Ok((Some(vec![text.into()]), ()))
     })?;
-    Ok(())
+    Ok(git.share_file(&exclude)?)
 }
 
 /// A warning about a large file, once a day in each repository.

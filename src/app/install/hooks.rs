@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
+use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access};
 use crate::base::worktree_path::resolve;
 use crate::git::{Git, Worktrees};
@@ -151,7 +152,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
             let put = || {
-                fs::create_dir_all(replace::real_path(&folder.path)?)?;
+                create_folders(&replace::real_path(&folder.path)?)?;
                 if owner(&path) == HookOwner::Theirs && before.symlink_metadata().is_err() {
                     // It has both names for a moment, so that there is always a hook. Not every file system can do that.
                     fs::hard_link(&path, &before).or_else(|error| match error.kind() {

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
+use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access, FileError, FileSnapshot, STEM, real_path};
 use crate::base::worktree_path::resolve;
 use crate::git::{Git, GitError};
@@ -132,6 +133,9 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
         None => Action::Kept,
         Some(new) => {
             put_file(&setup.attributes, old.as_deref(), Some(&new), setup.mode)?;
+            if setup.mode == Mode::Write && setup.attributes.ends_with("info/attributes") {
+                setup.git.share_file(&setup.attributes)?;
+            }
             if old.is_some_and(|old| attributes::has_block(&old)) { Action::Updated } else { Action::Added }
         }
     };
@@ -216,7 +220,7 @@ fn put_file(path: &Path, old: Option<&[u8]>, new: Option<&[u8]>, mode: Mode) -> 
         check(&replace::read(&real).map_err(failed)?)?;
         return fs::remove_file(&real).map_err(failed);
     };
-    real.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    real.parent().map_or(Ok(()), create_folders).map_err(failed)?;
     replace::update(&real, STEM, Access::Usual, |seen| {
         check(seen)?;
         Ok((Some(vec![new.to_owned().into()]), ()))

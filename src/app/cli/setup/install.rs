@@ -361,9 +361,8 @@ fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf>
 }
 
 fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {
-    let configured = git.ask(&["config", "--global", "--type=path", "--get", "core.attributesFile"])?;
-    if configured.code == Some(0) {
-        return Ok(configured.into_path()?);
+    if let Some(path) = git.path_of_user("core.attributesFile")? {
+        return Ok(path);
     }
     let folder = env.os("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".config")));
