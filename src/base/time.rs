@@ -88,6 +88,22 @@ impl Time {
             _ => self,
         }
     }
+
+    /// As [`Self::after`], but up to a millisecond later: two clones that write what follows the same time hardly ever take the same
+    /// one.
+    #[must_use]
+    pub(crate) fn apart_after(self, earlier: Option<Self>) -> Self {
+        const MILLISECOND: i128 = 1_000_000;
+        // A time from the environment has whole seconds.
+        let spread = (self.as_nanosecond() + i128::from(self.as_second())).rem_euclid(MILLISECOND);
+        match earlier {
+            Some(earlier) if earlier >= self => {
+                let at = Timestamp::from_nanosecond(earlier.as_nanosecond() + 1 + spread);
+                Self(at.unwrap_or(Timestamp::MAX))
+            }
+            _ => self,
+        }
+    }
 }
 
 impl fmt::Display for Time {

@@ -193,14 +193,16 @@ fn a_tip_in_the_future_is_reported() {
     insta::assert_snapshot!(said, @"
     [main #2] dialogue user: three [ID]
     --- stderr
-    warning: the newest commit of trace `main` is dated 2100-01-01T00:00:00Z, [N] days from now, and later ones are dated after it; if a clock was wrong, go back to before that commit with `git trace reset`
+    warning: the newest commit of trace `main` is dated 2100-01-01T00:00:00Z, [N] days from now, and what comes later is dated after it; if a clock was wrong, go back to before that commit with `git trace reset`
     [exit 0]
     ");
+    let said = repo.trace(&["pin", "#0"]);
+    assert!(said.contains("warning: the newest commit of trace `main` is dated 2100-01-01T00:00:00Z"), "{said}");
     let said = days.replace(&repo.trace(&["fsck"]), "[N] days").into_owned();
     insta::assert_snapshot!(said, @"
     warning: main: commit [SHORT]: time-future: it is dated 2100-01-01T00:00:00Z, [N] days from now, and later commits are dated after it; if a clock was wrong, go back to before it with `git trace reset`
     --- stderr
-    traces checked: 1, commits: 3, items: 3, errors: 0, warnings: 1
+    traces checked: 1, commits: 4, items: 3, errors: 0, warnings: 1
     [exit 0]
     ");
     repo.text(&["reset", "#0"]);

@@ -242,10 +242,10 @@ fn diff_shows_what_the_prompt_cache_costs() {
     repo.text(&["clean", "--yes", "--preset", "aggressive", "--keep", "10"]);
     insta::assert_snapshot!(exact(&["diff", "--cache", "main", "main.clean"]), @"
                  before      after      equal
-    tokens        5,346      1,869        304
+    tokens        5,346      1,867        304
     bytes        12,088      4,777        830
     the requests differ from #1 on
-    the next request costs 1,987 instead of 535, each later one 187 (tokens of uncached input; cached ones cost 0.1 to read, 1.25 to write)
+    the next request costs 1,984 instead of 535, each later one 187 (tokens of uncached input; cached ones cost 0.1 to read, 1.25 to write)
     the change pays off after 6 requests
     [exit 0]
     ");
@@ -280,14 +280,14 @@ fn each_preset_leaves_its_stub() {
     insta::assert_snapshot!(exact(&["clean", "--dry-run", "--preset", "aggressive,safe", "--keep", "10"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      206
-     edit-echoes        1      243      211
-     failures           1      253      206
+     stale-reads        1      243      205
+     edit-echoes        1      243      212
+     failures           1      253      207
      thinking           1        7        7
-     edited-reads       1      243      202
+     edited-reads       1      243      201
      old-results        1    2,403    2,368
-     old-reads          1      303      265
-     before 5,349  after 1,869  saved 3,480 (65%)
+     old-reads          1      303      267
+     before 5,349  after 1,867  saved 3,482 (65%)
     --- stderr
     note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 6 requests
     dry run; nothing was changed
@@ -318,11 +318,11 @@ fn each_preset_leaves_its_stub() {
     insta::assert_snapshot!(exact(&["clean"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      206
-     edit-echoes        1      243      211
-     failures           1      253      206
+     stale-reads        1      243      205
+     edit-echoes        1      243      212
+     failures           1      253      207
      thinking           1        7        7
-     edited-reads       1      243      202
+     edited-reads       1      243      201
      old-results        1    2,403    2,368
      before 5,349  after 2,134  saved 3,215 (60%)
     --- stderr
@@ -333,14 +333,14 @@ fn each_preset_leaves_its_stub() {
     insta::assert_snapshot!(exact(&["clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      206
-     edit-echoes        1      243      211
-     failures           1      253      206
+     stale-reads        1      243      205
+     edit-echoes        1      243      212
+     failures           1      253      207
      thinking           1        7        7
-     edited-reads       1      243      202
+     edited-reads       1      243      201
      old-results        1    2,403    2,368
-     old-reads          1      303      265
-     before 5,349  after 1,869  saved 3,480 (65%)   undo: git trace undo
+     old-reads          1      303      267
+     before 5,349  after 1,867  saved 3,482 (65%)   undo: git trace undo
     [main.clean] 388e571
     `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
@@ -454,7 +454,7 @@ fn the_list_in_the_editor_decides() {
     ");
     insta::assert_snapshot!(exact("sed -i p"), @"
     --- stderr
-    error: line 2: item af4b362339e04c03 is listed twice
+    error: line 2: item 288789721f49f706 is listed twice
     hint: nothing was changed; run the command again
     [exit 2]
     ");
@@ -473,7 +473,7 @@ fn the_list_in_the_editor_decides() {
     // Only the cuts of shell results stay, and a pair is deleted by one of its halves.
     insta::assert_snapshot!(exact("sed -i '/ Bash /!d;s/^keep/delete/'"), @"
      preset         items   tokens    saves
-     failures           1      253      206
+     failures           1      253      207
      old-results        1    2,403    2,368
      by hand            2      312      312
      before 5,349  after 2,463  saved 2,886 (54%)   undo: git trace undo
@@ -507,14 +507,14 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     insta::assert_snapshot!(exact(&["--in-place"]), @"
      preset         items   tokens    saves
      reminders          1       24       15
-     stale-reads        1      243      206
-     edit-echoes        1      243      211
-     failures           1      253      206
+     stale-reads        1      243      205
+     edit-echoes        1      243      212
+     failures           1      253      207
      thinking           1        7        7
-     edited-reads       1      243      202
+     edited-reads       1      243      201
      old-results        1    2,403    2,368
      before 5,349  after 2,134  saved 3,215 (60%)   undo: git trace undo
-    [main] c4ebddc
+    [main] bd5949a
     --- stderr
     note: this saves fewer than 5,000 tokens and drops the provider's prompt cache from turn 1 on; the cut pays off after 7 requests
     [exit 0]

@@ -994,3 +994,82 @@ fn what_only_one_format_sends_in_another_way_is_listed() {
     let listed = listed_after(&[said("assistant", "Hi"), speaker("ada")], |team| import(team, &[speaker("eve")]));
     insta::assert_snapshot!(listed, @"main: sent in another form after the pull: #1");
 }
+
+/// One identity, and a newest commit of which the date is ahead of both clocks.
+fn team_with_a_wrong_clock() -> Team {
+    let team = Team::new();
+    let ahead = format!(
+        "@{} +0000",
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() + 600
+    );
+    let mut command = team.home.command("git-trace");
+    command.args(["commit", "-t", "instruction", "-m", "Never push."]).current_dir(team.home.home().join("ada"));
+    command.env("GIT_COMMITTER_DATE", &ahead).env("GIT_AUTHOR_DATE", &ahead);
+    assert!(run(&mut command, b"").status.success());
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team
+}
+
+#[test]
+fn concurrent_changes_after_a_wrong_clock_are_told_apart() {
+    let team = team_with_a_wrong_clock();
+    for args in [&["pin", "#0"][..], &["skip", "#0"], &["push"]] {
+        team.ok("ada", args);
+    }
+    team.ok("bob", &["pin", "#0"]);
+    let said = listed(&team);
+    assert!(said.contains("skip by A U Thor"), "{said}");
+    assert!(team.ok("bob", &["materialize"]).contains("Never push."));
+}
+
+#[test]
+fn equal_texts_after_a_wrong_clock_are_two_items() {
+    let team = team_with_a_wrong_clock();
+    for name in ["ada", "bob"] {
+        team.ok(name, &["commit", "-m", "yes"]);
+    }
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    assert_eq!(team.ok("bob", &["materialize"]).matches("yes").count(), 2);
+}
+
+#[test]
+fn each_pull_that_brings_a_concurrent_change_lists_it() {
+    let team = team();
+    team.ok("ada", &["pin", "#0"]);
+    team.ok("bob", &["priority", "#0", "normal"]);
+    team.ok("ada", &["push"]);
+    let said = listed(&team);
+    assert!(said.contains("normal by A U Thor"), "{said}");
+    push_priorities(&team, &[(id(&team, 0), line("Cy", "skip", None, false))]);
+    let said = listed(&team);
+    assert!(said.contains("skip by Cy"), "{said}");
+    // Not again.
+    assert_eq!(listed(&team), "");
+}
+
+#[test]
+fn a_repeated_import_of_a_priority_adds_nothing() {
+    let team = team();
+    team.ok("ada", &["skip", "#0"]);
+    let exported = team.ok("ada", &["export"]);
+    team.ok("bob", &["pin", "#0"]);
+    let import = || {
+        let mut command = team.home.command("git-trace");
+        command.args(["import", "jsonl", "-", "--trace", "main"]).current_dir(team.home.home().join("bob"));
+        let output = run(&mut command, exported.as_bytes());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = import();
+    assert!(said.contains("skip by A U Thor"), "{said}");
+    let level = || team.ok("bob", &["priority", "#0"]);
+    assert!(level().starts_with("pinned"), "{}", level());
+    team.ok("bob", &["pin", "#0", "--reason", "known"]);
+    let lines = || team.ok("bob", &["priority", "--history", "#0"]);
+    let before = lines();
+    import();
+    assert_eq!(lines(), before);
+    assert_eq!(before.lines().count(), 3, "{before}");
+}

@@ -95,6 +95,9 @@ fn meta_keys_override_the_type() {
         2,
         "what did not change is not set again"
     );
+    repo.bytes(&["priority", &pinned, "pinned"]);
+    repo.bytes(&["edit", &pinned, "--meta", "reviewed=yes"]);
+    assert_eq!(level(&pinned), "pinned", "another key changes no level");
     let normal = repo.commit(&["-m", "e", "--meta", "priority=pinned", "-p", "normal"]);
     assert_eq!(level(&normal), "normal", "a flag outranks the meta key");
     let line = r#"{"type":"freeform","text":"f","meta":{"priority":"pinned"}}"#;

@@ -356,7 +356,8 @@ impl Real {
                 let Some(introduced) = priority::tags::introduction(&self.repo, &tip, id).unwrap() else { return };
                 let signature = self.signature();
                 let (level, at) = (LEVELS[level], signature.at);
-                let request = Request { item: id, level, reason: None, seq: None, at, by: None, introduced };
+                let request =
+                    Request { item: id, level, reason: None, seq: None, at, keeps_time: false, by: None, introduced };
                 priority::set(&self.repo, &signature, &[request]).unwrap();
             }
         }

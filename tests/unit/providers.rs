@@ -142,7 +142,8 @@ impl Sample {
         let view = View::open(&self.repo, &self.name, None).unwrap();
         let introduced = view.tip.commit.oid;
         let signature = self.signature(second);
-        let request = Request { item, level, reason: None, seq: None, at: signature.at, by: None, introduced };
+        let request =
+            Request { item, level, reason: None, seq: None, at: signature.at, keeps_time: false, by: None, introduced };
         priority::set(&self.repo, &signature, &[request]).unwrap();
     }
 

@@ -79,7 +79,12 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
             }
             let (reason, at) = (Some("fsck: as its tag says".to_owned()), signature.at);
             let (item, level, introduced) = (*item, level.0, *introduced);
-            set_under(&lock, repo, signature, &[Request { item, level, reason, seq: None, at, by: None, introduced }])
+            set_under(
+                &lock,
+                repo,
+                signature,
+                &[Request { item, level, reason, seq: None, at, keeps_time: false, by: None, introduced }],
+            )
         }
         Repair::Totals(name) => totals(repo, signature, name),
     };

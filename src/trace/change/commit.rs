@@ -89,6 +89,7 @@ impl Trace<'_> {
                 reason: item.reason,
                 seq: Some(committed.seq),
                 at: committed.at,
+                keeps_time: false,
                 by: None,
                 introduced: self.introduction(&committed)?,
             };

@@ -8,7 +8,7 @@ use crate::git::Oid;
 use crate::trace::model::json::set_field;
 use crate::trace::model::schema;
 use crate::trace::model::trailers::preview;
-use crate::trace::model::types::Types;
+use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority;
 use crate::trace::{Draft, ItemId, Op, Trace, TraceError};
 
@@ -41,19 +41,12 @@ impl Trace<'_> {
         validate_subject(patch.subject.as_deref())?;
         let Patch { body, fields, subject, reason, made_of: _ } = &mut patch;
         self.scan_edit_for_secrets(fields, body.as_mut().unwrap_or(&mut Vec::new()), subject.iter_mut().chain(reason))?;
-        let edited = self.edit_unscanned(id, &patch)?;
-        if edited.commit.is_some() && patch.fields.iter().any(|(field, _)| field == "meta") {
-            priority::follow_meta(self, &edited.item, edited.seq)?;
-        }
-        Ok(edited)
-    }
-
-    /// As [`Self::edit`], but ignores secrets and priorities.
-    pub(crate) fn edit_unscanned(&self, id: ItemId, patch: &Patch) -> Result<Committed, TraceError> {
         let types = Types::read(self.repo())?;
         types.warnings().iter().for_each(|warning| self.warn(warning));
-        self.change_item(|change| {
+        let mut earlier_level = None;
+        let edited = self.change_item(|change| {
             let (slot, old) = change.live_item(id)?;
+            earlier_level = level_in_meta(&old.fields);
             if patch.made_of.is_some_and(|file| file != slot.blob) {
                 return Err(TraceError::Changed { item: id, trace: self.name().clone() });
             }
@@ -71,7 +64,11 @@ impl Trace<'_> {
                 change.commit_item(Op::Edit, id, &subject, patch.reason.as_deref())?;
             }
             Ok((Op::Edit, revised.unwrap_or(old), slot.seq))
-        })
+        })?;
+        if level_in_meta(&edited.item.fields) != earlier_level {
+            priority::follow_meta(self, &edited.item, edited.seq)?;
+        }
+        Ok(edited)
     }
 }
 

@@ -197,8 +197,8 @@ fn requests(repo: &Repo, tip: &Tip, asks: Vec<Ask>) -> Result<Vec<Request>, Trac
         });
         let Some(introduced) = introductions.get(&ask.item).copied().filter(|_| !known) else { continue };
         let Ask { item, level, at, by, reason } = ask;
-        let at = at.unwrap_or_else(|| tip.time());
-        requests.push(Request { item, level, reason, seq: None, at, by, introduced });
+        let (keeps_time, at) = (at.is_some(), at.unwrap_or_else(|| tip.time()));
+        requests.push(Request { item, level, reason, seq: None, at, keeps_time, by, introduced });
     }
     Ok(requests)
 }

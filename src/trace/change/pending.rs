@@ -131,14 +131,8 @@ impl Trace<'_> {
 impl<'t> PendingChange<'t> {
     pub(crate) fn new(trace: &'t Trace<'t>, signature: &'t Signature, tip: Option<Tip>) -> Result<Self, TraceError> {
         let (repo, counter) = (trace.repo(), trace.counter()?);
-        if let Some(at) = tip.as_ref().map(Tip::time)
-            && let Some(days) = Signature::days_ahead(signature.clock, at)
-        {
-            let (name, at) = (trace.name(), Time::from_second(at.as_second()));
-            repo.env().notice(&format!(
-                "warning: the newest commit of trace `{name}` is dated {at}, {days} days from now, and later ones are \
-                 dated after it; if a clock was wrong, go back to before that commit with `git trace reset`"
-            ));
+        if let Some(tip) = &tip {
+            signature.warn_if_earlier(repo, trace.name(), tip.time());
         }
         Ok(Self {
             trace,
@@ -207,7 +201,7 @@ impl<'t> PendingChange<'t> {
         let mut item = Item::new(placeholder, draft);
         let parent = self.parents.first().map(Oid::as_bytes);
         let author = self.signature.author.person();
-        item.id = ItemId::derive(parent, &item_file::render_without_id(&item), &author, self.at());
+        item.id = ItemId::derive(parent, &item_file::render_without_id(&item), &author, self.at(), self.signature.at);
         item.keep_token_count(self.counter);
         item
     }

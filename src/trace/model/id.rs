@@ -25,12 +25,19 @@ impl ItemId {
     /// Derives the id of an item that a person or program commits.
     ///
     /// `parent` is the commit below it (none for the first), `text` the item file without its id, `author` the author as
-    /// `Name <email>`. The parent and the time distinguish equal texts.
-    pub(crate) fn derive(parent: Option<&[u8]>, text: &[u8], author: &str, at: Time) -> Self {
+    /// `Name <email>`. The parent and the times distinguish equal texts: `at` is that of the commit, which may be the same in two
+    /// traces, one nanosecond after a parent from the future, and `now` the one that the author asked for.
+    pub(crate) fn derive(parent: Option<&[u8]>, text: &[u8], author: &str, at: Time, now: Time) -> Self {
         let mut hasher = blake3::Hasher::new();
-        for part in [parent.unwrap_or_default(), text, author.as_bytes(), &at.as_nanosecond().to_be_bytes()] {
+        let mut add = |part: &[u8]| {
             hasher.update(&(part.len() as u64).to_be_bytes());
             hasher.update(part);
+        };
+        for part in [parent.unwrap_or_default(), text, author.as_bytes(), &at.as_nanosecond().to_be_bytes()] {
+            add(part);
+        }
+        if now != at {
+            add(&now.as_nanosecond().to_be_bytes());
         }
         Self::from_hash(&hasher.finalize())
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::base::time::Time;
 use crate::git::{GitError, Ident, Repo};
-use crate::trace::TraceError;
+use crate::trace::{TraceError, TraceName};
 
 /// Author and committer of what a hook records where git knows no identity, such as in a container.
 const RECORDER: &str = "git-trace <git-trace@localhost>";
@@ -43,6 +43,16 @@ impl Signature {
             }
             taken => taken,
         }
+    }
+
+    /// Warns of a commit that is dated more than a day after the system's clock.
+    pub(crate) fn warn_if_earlier(&self, repo: &Repo, name: &TraceName, newest: Time) {
+        let Some(days) = Self::days_ahead(self.clock, newest) else { return };
+        let at = Time::from_second(newest.as_second());
+        repo.env().notice(&format!(
+            "warning: the newest commit of trace `{name}` is dated {at}, {days} days from now, and what comes later is \
+             dated after it; if a clock was wrong, go back to before that commit with `git trace reset`"
+        ));
     }
 
     /// How many days after the system's clock a time is; `None` for at most one.

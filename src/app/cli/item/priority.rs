@@ -114,7 +114,7 @@ fn set(
     let results = if level == Level::Skip { other_results(repo, &tip, &ids)? } else { Vec::new() };
     ids.extend(&results);
     let signature = context.signature()?;
-    let requests = priority::requests(repo, &tip, &signature, &ids, (level, reason))?;
+    let requests = priority::requests(repo, (&name, &tip), &signature, &ids, (level, reason))?;
     priority::set(repo, &signature, &requests)?;
     if json {
         return requests.iter().try_for_each(|request| {

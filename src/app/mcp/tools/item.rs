@@ -113,7 +113,8 @@ fn trace_priority(context: &Context, arguments: &Arguments<'_>) -> Result<Answer
     if level == Level::Skip {
         ids.extend(other_results(repo, &tip, &ids)?);
     }
-    let requests = priority::requests(repo, &tip, &signature, &ids, (level, arguments.reason(context)?.as_deref()))?;
+    let requests =
+        priority::requests(repo, (&name, &tip), &signature, &ids, (level, arguments.reason(context)?.as_deref()))?;
     priority::set(repo, &signature, &requests)?;
     let (item, seq) = requests.first().map(|request| (request.item.to_string(), request.seq)).unwrap_or_default();
     let mut value = json!({ "id": item, "level": level.as_str(), "seq": seq });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::old_import::skip_tags;
-use super::record::{InForce, Levels, Record, SetLevel};
+use super::record::{InForce, Levels, Record, SetLevel, Setting};
 use crate::git::{Oid, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::TRACES;
@@ -86,7 +86,7 @@ pub(crate) fn in_traces(repo: &Repo, before: &Before) -> Result<Vec<ChangedPrior
             let [old, new] = [&earlier, &now].map(|levels| levels.of(entry.id, &entry.item_type));
             let rivals = now.rivals(entry.id);
             let is_changed = old.level() != new.level();
-            if !is_changed && (rivals.is_empty() || !earlier.rivals(entry.id).is_empty()) {
+            if !is_changed && !is_any_new(rivals, earlier.rivals(entry.id)) {
                 continue;
             }
             let (item, before, level) = (entry.id, Some(old.level()), new.level());
@@ -101,12 +101,18 @@ pub(crate) fn in_traces(repo: &Repo, before: &Before) -> Result<Vec<ChangedPrior
     for item in elsewhere {
         let Some(now) = record.in_force(repo, item)? else { continue };
         let before = before.record.in_force(repo, item)?;
-        let was_disputed = before.as_ref().is_some_and(|before| !before.rivals.is_empty());
+        let earlier = before.as_ref().map_or(&[][..], |before| &before.rivals);
+        let is_disputed = is_any_new(&now.rivals, earlier);
         let (before, level) = (before.as_ref().map(|before| before.setting.level), now.setting.level);
         let is_changed = before != Some(level);
-        if is_changed || (!now.rivals.is_empty() && !was_disputed) {
+        if is_changed || is_disputed {
             listed.push(ChangedPriority { item, place: None, before, level, now, is_changed });
         }
     }
     Ok(listed)
+}
+
+/// Whether a concurrent change was not known before. A purge of its reason does not make it another one.
+fn is_any_new(rivals: &[Setting], earlier: &[Setting]) -> bool {
+    rivals.iter().any(|rival| !earlier.iter().any(|known| known.digest() == rival.digest()))
 }

@@ -13,7 +13,7 @@ use crate::trace::model::tree;
 use crate::trace::model::types::level_in_meta;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
-use crate::trace::{Item, ItemId, Tip, Trace, TraceError};
+use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -23,6 +23,9 @@ pub(crate) struct Request {
     pub seq: Option<u32>,
     /// The time, which becomes later if the item's last change is not earlier.
     pub at: Time,
+    /// The change has been made at that time, by somebody who need not have known of the changes here. If one here is not earlier, they
+    /// are concurrent.
+    pub keeps_time: bool,
     /// `Name <email>`; `None` for the author of the commit.
     pub by: Option<String>,
     /// The commit that introduced the item, to which the tag will point.
@@ -32,11 +35,12 @@ pub(crate) struct Request {
 /// The requests that give items a level.
 pub(crate) fn requests(
     repo: &Repo,
-    tip: &Tip,
+    (name, tip): (&TraceName, &Tip),
     signature: &Signature,
     items: &[ItemId],
     (level, reason): (Level, Option<&str>),
 ) -> Result<Vec<Request>, TraceError> {
+    signature.warn_if_earlier(repo, name, tip.time());
     let introduced = tags::introductions(repo, tip, items.iter().copied())?;
     let slots = tree::list(repo, tip.commit.tree)?;
     let seqs: HashMap<ItemId, u32> = slots.into_iter().map(|slot| (slot.id, slot.seq)).collect();
@@ -45,7 +49,8 @@ pub(crate) fn requests(
         level,
         reason: reason.map(str::to_owned),
         seq: seqs.get(&item).copied(),
-        at: signature.at.after(Some(tip.time())),
+        at: signature.at.apart_after(Some(tip.time())),
+        keeps_time: false,
         by: None,
         introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
     };
@@ -95,8 +100,14 @@ fn with_requests(
         let lines = requests.into_iter().map(|request| {
             let Request { level, seq, ref reason, .. } = *request;
             let by = request.by.clone().unwrap_or_else(|| signature.author.person());
-            let (at, after) = (request.at.after(last), Some(std::mem::take(&mut seen)));
-            let setting = Setting { at, by, level, seq, reason: reason.clone(), after };
+            let reason = reason.clone();
+            if request.keeps_time && last.is_some_and(|last| request.at <= last) {
+                let setting = Setting { at: request.at, by, level, seq, reason, after: Some(Vec::new()) };
+                seen.push(setting.digest());
+                return setting.render();
+            }
+            let (at, after) = (request.at.apart_after(last), Some(std::mem::take(&mut seen)));
+            let setting = Setting { at, by, level, seq, reason, after };
             (last, seen) = (Some(at), vec![setting.digest()]);
             setting.render()
         });
@@ -125,6 +136,10 @@ pub(crate) fn follow_meta(trace: &Trace<'_>, item: &Item, seq: u32) -> Result<()
     }
     let (tip, signature) = (trace.tip()?, trace.signature()?);
     let introduced = tags::introduction(repo, &tip, item.id)?.unwrap_or(tip.commit.oid);
-    let at = signature.at.after(Some(tip.time()));
-    set(repo, &signature, &[Request { item: item.id, level, reason: None, seq: Some(seq), at, by: None, introduced }])
+    let at = signature.at.apart_after(Some(tip.time()));
+    set(
+        repo,
+        &signature,
+        &[Request { item: item.id, level, reason: None, seq: Some(seq), at, keeps_time: false, by: None, introduced }],
+    )
 }
