@@ -250,7 +250,7 @@ fn diff_shows_what_the_prompt_cache_costs() {
     [exit 0]
     ");
     insta::assert_snapshot!(exact(&["diff", "--cache", "main.clean", "main", "--json"]), @r#"
-    {"bytes":{"after":12088,"before":4777,"equal":830},"cost":{"first":6333,"later":535,"unchanged":187},"first":"af4b362339e04c03","pays_after":null,"prices":{"read":0.1,"write":1.25},"tokens":{"after":5346,"before":1869,"equal":304}}
+    {"bytes":{"after":12088,"before":4777,"equal":830},"cost":{"first":6333,"later":535,"unchanged":187},"first":"288789721f49f706","pays_after":null,"prices":{"read":0.1,"write":1.25},"tokens":{"after":5346,"before":1867,"equal":304}}
     [exit 0]
     "#);
     insta::assert_snapshot!(exact(&["diff", "--cache", "--exit-code", "main", "main"]), @"
@@ -294,17 +294,17 @@ fn each_preset_leaves_its_stub() {
     [exit 0]
     ");
     insta::assert_snapshot!(exact(&["clean", "--edit", "--dry-run", "--preset", "aggressive", "--keep", "10"]), @"
-    cut    af4b3623    24  reminders      dialogue Where is the lock taken? <system-reminder>Do not forget the
-    delete 1d01576b     7  thinking       reasoning Let me look.
-    cut    83892c32   243  edited-reads   Read src/lock.rs
-    keep   f14273fc   382  -              Edit src/lock.rs
-    cut    3833ebc3   243  edit-echoes    Edit src/lock.rs
-    cut    be862b03   243  stale-reads    Read src/main.rs 10-29
-    cut    907f3dcb   303  old-reads      Read src/main.rs
-    cut    15ae1f44   253  failures       Bash cargo test --all
-    cut    74800a7d  2403  old-results    Bash cd /work && cargo test
-    keep   bd07893d   303  -              Bash make
-    keep   7a1dd787   363  -              AskUserQuestion
+    cut    28878972    24  reminders      dialogue Where is the lock taken? <system-reminder>Do not forget the
+    delete de39e0b7     7  thinking       reasoning Let me look.
+    cut    9287e5fc   243  edited-reads   Read src/lock.rs
+    keep   2c66dd9e   382  -              Edit src/lock.rs
+    cut    fa6191a7   243  edit-echoes    Edit src/lock.rs
+    cut    6fcc556d   243  stale-reads    Read src/main.rs 10-29
+    cut    352aa992   303  old-reads      Read src/main.rs
+    cut    bbe1530e   253  failures       Bash cargo test --all
+    cut    c85a2b59  2403  old-results    Bash cd /work && cargo test
+    keep   60bd18bf   303  -              Bash make
+    keep   45e3008b   363  -              AskUserQuestion
     #
     # cut:    put a stub in place of the content; of a call, of its long arguments
     # trim:   keep the first and the last lines
@@ -341,7 +341,7 @@ fn each_preset_leaves_its_stub() {
      old-results        1    2,403    2,368
      old-reads          1      303      267
      before 5,349  after 1,867  saved 3,482 (65%)   undo: git trace undo
-    [main.clean] 388e571
+    [main.clean] 73b9cde
     `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
@@ -351,12 +351,12 @@ fn each_preset_leaves_its_stub() {
     let cut = repo.text(&["materialize", "main.clean", "--format", "text"]);
     let cut: String = cut.lines().filter(|line| line.contains("[git-")).flat_map(|line| [line, "\n"]).collect();
     insta::assert_snapshot!(cut, @"
-    [git-trace cut Read src/lock.rs, 243 tokens, edited later; read it again before editing, or git trace show 83892c32 --revision 1]
-    [git-trace cut Edit src/lock.rs, 243 tokens; git trace show 3833ebc3 --revision 1]
-    [git-trace cut Read src/main.rs 10-29, 243 tokens, read again later; git trace show be862b03 --revision 1]
-    [git-trace cut Read src/main.rs, 303 tokens; read it again before editing, or git trace show 907f3dcb --revision 1]
-    [git-trace cut Bash cargo test --all, 253 tokens, failed, later successful: error[E0425]: no value `x`; git trace show 15ae1f44 --revision 1]
-    [git-trace cut Bash cd /work && cargo test, 2403 tokens; git trace show 74800a7d --revision 1]
+    [git-trace cut Read src/lock.rs, 243 tokens, edited later; read it again before editing, or git trace show 9287e5fc --revision 1]
+    [git-trace cut Edit src/lock.rs, 243 tokens; git trace show fa6191a7 --revision 1]
+    [git-trace cut Read src/main.rs 10-29, 243 tokens, read again later; git trace show 6fcc556d --revision 1]
+    [git-trace cut Read src/main.rs, 303 tokens; read it again before editing, or git trace show 352aa992 --revision 1]
+    [git-trace cut Bash cargo test --all, 253 tokens, failed, later successful: error[E0425]: no value `x`; git trace show bbe1530e --revision 1]
+    [git-trace cut Bash cd /work && cargo test, 2403 tokens; git trace show c85a2b59 --revision 1]
     ");
     insta::assert_snapshot!(exact(&["clean", "main.clean", "--yes", "--preset", "aggressive", "--keep", "10"]), @"
     nothing to cut
@@ -460,7 +460,7 @@ fn the_list_in_the_editor_decides() {
     ");
     insta::assert_snapshot!(exact("sed -i '/Edit/s/^cut/trim/;1s/^[a-z]*/trim/'"), @"
     --- stderr
-    error: line 1: item af4b362339e04c03 cannot be trimmed, or that saves nothing
+    error: line 1: item 288789721f49f706 cannot be trimmed, or that saves nothing
     hint: nothing was changed; run the command again
     [exit 2]
     ");
@@ -476,8 +476,8 @@ fn the_list_in_the_editor_decides() {
      failures           1      253      207
      old-results        1    2,403    2,368
      by hand            2      312      312
-     before 5,349  after 2,463  saved 2,886 (54%)   undo: git trace undo
-    [main.clean] 6253eac
+     before 5,349  after 2,462  saved 2,887 (54%)   undo: git trace undo
+    [main.clean] f79073a
     `main` is unchanged; `git trace diff main main.clean` shows what was cut
     `git trace resume main.clean` continues with the result
     --- stderr
@@ -524,13 +524,13 @@ fn a_branch_has_a_new_name_and_in_place_has_none() {
     clean 7 items: 5349 → 2134 tokens
 
     Trace-Op: clean
-    Trace-Item: af4b362339e04c03
-    Trace-Item: 1d01576b793645d0
-    Trace-Item: 83892c32591dee2e
-    Trace-Item: 3833ebc3b6f38052
-    Trace-Item: be862b03f3226691
-    Trace-Item: 15ae1f4416046209
-    Trace-Item: 74800a7d61608dc2
+    Trace-Item: 288789721f49f706
+    Trace-Item: de39e0b788349d16
+    Trace-Item: 9287e5fc26ef2b45
+    Trace-Item: fa6191a72b6e050a
+    Trace-Item: 6fcc556d259d1801
+    Trace-Item: bbe1530e376189a4
+    Trace-Item: c85a2b590e1528a8
     Trace-Next: 45
     Trace-Reason: reminders, stale-reads, edit-echoes, failures, thinking, edited-reads, old-results; keep 10
     ");

@@ -29,11 +29,11 @@ fn items_and_groups_are_listed_heaviest_first() {
     let top = |args: &[&str]| repo.exact(&repo.run(&[&["top"], args].concat(), b""));
     insta::assert_snapshot!(top(&["-n", "6"]), @"
     tokens      %  item
-        33   25.8  #4     33201a35 turn 1    tool_io result Grep src  src/lock.rs:12: lock() src/lock.rs:40: unlock()…
-        13   10.2  #3     c9421bc3 turn 1    tool_io call Grep src  lock
-        13   10.2  #5     b40bf426 turn 1    tool_io call Read src/lock.rs
-        12    9.4  #6     29904ed3 turn 1    tool_io result Read src/lock.rs  fn lock() { todo!() }
-        12    9.4  #7     f4985d6a turn 1    dialogue  <command-name>/model</command-name>
+        33   25.8  #4     f22cf4f2 turn 1    tool_io result Grep src  src/lock.rs:12: lock() src/lock.rs:40: unlock()…
+        13   10.2  #3     76df257b turn 1    tool_io call Grep src  lock
+        13   10.2  #5     1ff52316 turn 1    tool_io call Read src/lock.rs
+        12    9.4  #6     b45910c5 turn 1    tool_io result Read src/lock.rs  fn lock() { todo!() }
+        12    9.4  #7     844d0e0e turn 1    dialogue  <command-name>/model</command-name>
          9    7.0  #0     457bad55 turn 1    instruction  Answer in one word.
        128  100.0  total; 4 more rows: -n 10
     [exit 0]
@@ -69,7 +69,7 @@ fn items_and_groups_are_listed_heaviest_first() {
     [exit 0]
     ");
     insta::assert_snapshot!(top(&["--json", "-n", "1"]), @r#"
-    {"by":"item","encoding":"o200k_base","rows":[{"age":2,"call_id":"1","direction":"result","id":"33201a35051310a9","path":"src","percent":25.8,"priority":"normal","revision":1,"role":"tool","seq":4,"text":"src/lock.rs:12: lock() src/lock.rs:40: unlock() [31msrc/main.rs:3: lock…","tokens":33,"tool":"Grep","turn":1,"type":"tool_io"}],"tokens":128,"trace":"main"}
+    {"by":"item","encoding":"o200k_base","rows":[{"age":2,"call_id":"1","direction":"result","id":"f22cf4f2ceb72f2f","path":"src","percent":25.8,"priority":"normal","revision":1,"role":"tool","seq":4,"text":"src/lock.rs:12: lock() src/lock.rs:40: unlock() [31msrc/main.rs:3: lock…","tokens":33,"tool":"Grep","turn":1,"type":"tool_io"}],"tokens":128,"trace":"main"}
     [exit 0]
     "#);
     insta::assert_snapshot!(top(&["--json", "-n", "1", "--by", "turn"]), @r#"
@@ -120,8 +120,8 @@ fn the_share_of_the_window_is_shown_if_it_is_known() {
     repo.git(&["config", "trace.window", "1000"]);
     insta::assert_snapshot!(repo.exact(&repo.run(&["top", "-n", "2"], b"")), @"
     tokens      %  window  item
-        33   25.8     3.3  #4     33201a35 turn 1    tool_io result Grep src  src/lock.rs:12: lock() src/lock.rs:40: unlock()…
-        13   10.2     1.3  #3     c9421bc3 turn 1    tool_io call Grep src  lock
+        33   25.8     3.3  #4     f22cf4f2 turn 1    tool_io result Grep src  src/lock.rs:12: lock() src/lock.rs:40: unlock()…
+        13   10.2     1.3  #3     76df257b turn 1    tool_io call Grep src  lock
        128  100.0          total; 13% of the window is full, content only; 8 more rows: -n 10
     [exit 0]
     ");
