@@ -23,3 +23,14 @@ fn a_clock_that_was_set_back_does_not_reverse_the_order() {
     assert_eq!(set_back.after(Some(earlier)).to_string(), "2026-02-10T09:00:00.000000001Z");
     assert_eq!(earlier.after(Some(set_back)), earlier);
 }
+
+#[test]
+fn times_after_one_from_the_future_differ_by_clock() {
+    let earlier: Time = "2026-03-01T10:00:00Z".parse().unwrap();
+    let after = |clock: &str| clock.parse::<Time>().unwrap().apart_after(Some(earlier));
+    let (one, other) = (after("2026-03-01T09:50:00.000123456Z"), after("2026-03-01T09:50:01Z"));
+    assert!(one > earlier && other > earlier && one != other);
+    assert!(one.as_nanosecond() - earlier.as_nanosecond() <= 1_000_000);
+    let later: Time = "2026-03-01T10:00:01Z".parse().unwrap();
+    assert_eq!(later.apart_after(Some(earlier)), later);
+}
