@@ -43,7 +43,11 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let entered = |at: &Path, origin: Option<&Origin>| {
         let now = git_directory_of(at);
         if now != inside {
-            through = origin.and_then(|origin| origin.link.clone());
+            let link = origin.and_then(|origin| origin.link.clone());
+            // A name in a git directory, such as `modules/x`, may lead into another one.
+            if link.is_some() || inside.is_none() || now.is_none() {
+                through = link;
+            }
             inside = now;
         }
     };
@@ -70,11 +74,15 @@ struct Origin {
 }
 
 impl Origin {
-    /// A path relative to the root; `None` if it is absolute and not below it.
+    /// A path relative to the root; `None` if it is absolute and not below it. Other links may lead to the root.
     fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         let mut roots = self.spelled.iter().chain(&self.root);
+        let is_root = |above: &&Path| above.canonicalize().ok() == self.root;
         let below = roots.find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
-        (!below.has_root()).then_some(below)
+        if !below.has_root() {
+            return Some(below);
+        }
+        path.strip_prefix(path.ancestors().find(is_root)?).ok()
     }
 }
 

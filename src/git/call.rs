@@ -17,6 +17,16 @@ use crate::base::worktree_path::has_git;
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
+/// Prints the scope and the path of each value.
+const PATHS_BY_SCOPE: [&str; 5] = ["config", "-z", "--show-scope", "--type=path", "--get-all"];
+
+/// The last path of these scopes.
+fn last_path(printed: &Answer, scopes: &[&str]) -> Option<PathBuf> {
+    let values: Vec<&[u8]> = printed.stdout.split(|byte| *byte == 0).collect();
+    let mut found = values.chunks_exact(2).filter(|pair| scopes.iter().any(|scope| scope.as_bytes() == pair[0]));
+    found.next_back().map(|pair| path_of(pair[1]))
+}
+
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Git {
@@ -88,10 +98,18 @@ impl Git {
 
     /// The path in a setting of the user or the system. `git config --global` reads one file, and none that it includes.
     pub(crate) fn path_of_user(&self, key: &str) -> Result<Option<PathBuf>, GitError> {
-        let all = self.ask(&["config", "-z", "--show-scope", "--type=path", "--get-all", key])?.stdout;
-        let values: Vec<&[u8]> = all.split(|byte| *byte == 0).collect();
-        let mut of_user = values.chunks_exact(2).filter(|pair| [&b"system"[..], b"global"].contains(&pair[0]));
-        Ok(of_user.next_back().map(|pair| path_of(pair[1])))
+        Ok(last_path(
+            &self.ask(&PATHS_BY_SCOPE.map(OsStr::new).into_iter().chain([key.as_ref()]).collect::<Vec<_>>())?,
+            &["system", "global"],
+        ))
+    }
+
+    /// The path in a setting of the git directory that is this folder, whatever protects the user from using it.
+    pub(super) fn stored_path(&self, key: &str) -> Option<PathBuf> {
+        let git_dir = ["--git-dir", "."].map(OsStr::new);
+        let args: Vec<&OsStr> =
+            git_dir.into_iter().chain(PATHS_BY_SCOPE.map(OsStr::new)).chain([key.as_ref()]).collect();
+        last_path(&self.ask(&args).ok()?, &["local", "worktree"])
     }
 
     /// The root of the working tree.

@@ -6,6 +6,7 @@
 use std::env::split_paths;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
@@ -222,11 +223,24 @@ fn set_up(env: &Env) {
             // SAFETY: as above. Git takes an empty variable as none.
             let _ = unsafe { git2::opts::set_search_path(ConfigLevel::XDG, Path::new(home).join(".config/git")) };
         }
+        for (level, file) in files_of_user(env) {
+            if fs::metadata(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
+                // SAFETY: as above. Git goes on without it, as in a container whose user may not read `HOME`.
+                let _ = unsafe { git2::opts::set_search_path(level, "") };
+            }
+        }
         if let Some(folder) = system_folder(env) {
             // SAFETY: as above.
             let _ = unsafe { git2::opts::set_search_path(ConfigLevel::System, folder) };
         }
     });
+}
+
+fn files_of_user(env: &Env) -> impl Iterator<Item = (ConfigLevel, PathBuf)> {
+    let home = env.os("HOME").map(PathBuf::from);
+    let xdg = env.os("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".config")));
+    let global = home.map(|home| (ConfigLevel::Global, home.join(".gitconfig")));
+    global.into_iter().chain(xdg.map(|folder| (ConfigLevel::XDG, folder.join("git/config"))))
 }
 
 /// The folder of the system's `gitconfig` if it may differ from libgit2's `/etc`: git has it where it was installed.

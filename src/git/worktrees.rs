@@ -8,7 +8,7 @@ use super::call::Git;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::path_of;
-use crate::base::worktree_path::{check_configured, has_git};
+use crate::base::worktree_path::{check_configured, has_git, is_git_directory};
 
 /// The work trees of a repository and of its superprojects, and those below them. Git is asked about those that a path leads into, except
 /// the current one.
@@ -16,7 +16,8 @@ pub(crate) struct Worktrees {
     /// The current one.
     root: Option<PathBuf>,
     common_dir: PathBuf,
-    /// The current one and the one that the git directory names, which need not contain `.git`; found when they are needed.
+    /// The current one, and those that its git directory and those of its superprojects name. They need not contain `.git`. Found when
+    /// they are needed.
     named: Option<Vec<PathBuf>>,
     /// The common git directories of the superprojects whose submodules have their own; found when they are needed.
     superprojects: Option<Vec<PathBuf>>,
@@ -49,18 +50,19 @@ impl Worktrees {
         let is_named = |above: &Path| named.iter().any(|root| root == above);
         let roots: Vec<&Path> = folder.ancestors().filter(|above| is_named(above) || has_git(above)).collect();
         let is_below = roots.iter().any(|root| is_named(root)) || roots.iter().any(|root| self.is_related(root));
-        // The git directory may have any name.
-        let is_git = |root: &Path| file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
-        roots.first().filter(|root| is_below && !is_git(root)).map(|root| root.to_path_buf())
+        let root = roots.first().filter(|_| is_below)?;
+        // No commit contains a git directory, which may have any name.
+        let is_git = file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
+        let below = file.strip_prefix(root).ok()?;
+        (!is_git && below.iter().all(|name| name != ".git")).then(|| root.to_path_buf())
     }
 
     fn named(&mut self) -> &[PathBuf] {
         let Self { root, common_dir, named, .. } = self;
         named.get_or_insert_with(|| {
-            let printed = Git::elsewhere(&*common_dir).run(&["config", "--type=path", "core.worktree"]);
-            let main =
-                printed.ok().and_then(|path| common_dir.join(path_of(path.strip_suffix(b"\n")?)).canonicalize().ok());
-            root.iter().cloned().chain(main).collect()
+            // The git directory of a submodule is in that of its superproject.
+            let git_dirs = common_dir.ancestors().filter(|above| is_git_directory(above));
+            root.iter().cloned().chain(git_dirs.filter_map(worktree_of)).collect()
         })
     }
 
@@ -95,6 +97,12 @@ impl Worktrees {
 
 const COMMON_DIR: &[&str] = &["--is-inside-work-tree", "--git-common-dir"];
 const SUPERPROJECT: &[&str] = &["--show-superproject-working-tree"];
+
+/// The work tree that the settings of a git directory name.
+fn worktree_of(git_dir: &Path) -> Option<PathBuf> {
+    let stored = Git::elsewhere(git_dir).stored_path("core.worktree")?;
+    git_dir.join(stored).canonicalize().ok()
+}
 
 /// The git directory that the work trees of a repository share; `None` if the folder is in no work tree.
 fn common_dir_of(folder: &Path) -> Result<Option<PathBuf>, GitError> {

@@ -940,7 +940,20 @@ fn each_link_on_the_way_is_judged_by_its_own_work_tree() {
     ]);
     let linked = repo.home().join("linked");
     of_tree(&["worktree", "add", "--quiet", linked.to_str().unwrap()]);
-    repo.within(&linked, |repo| refuses_team(repo, tree.join("TEAM.md").to_str().unwrap()));
+    repo.git(&["config", "--global", "safe.bareRepository", "explicit"]);
+    let team = tree.join("TEAM.md").display().to_string();
+    repo.within(&linked, |repo| refuses_team(repo, &team));
+    // Its submodule.
+    let module = tree.join("module");
+    fs::create_dir(git_dir.join("modules")).unwrap();
+    repo.git(&[
+        "init",
+        "--quiet",
+        "--separate-git-dir",
+        git_dir.join("modules/m").to_str().unwrap(),
+        module.to_str().unwrap(),
+    ]);
+    repo.within(&module, |repo| refuses_team(repo, &team));
 }
 
 #[test]
@@ -959,4 +972,68 @@ fn a_link_that_git_checks_out_as_a_file_is_not_changed() {
     [exit 2]
     ");
     assert_eq!(fs::read_to_string(repo.folder().join(".gitattributes")).unwrap(), "attributes");
+}
+
+#[test]
+fn a_name_behind_a_link_leads_into_no_other_git_directory() {
+    let repo = with_link("docs", ".git/modules");
+    add_link(&repo, "build", ".git/modules/api");
+    fs::create_dir(repo.git_dir().join("modules")).unwrap();
+    repo.git(&["init", "--quiet", "--separate-git-dir", ".git/modules/api", "vendor"]);
+    repo.say("a");
+    for output in ["docs/api/packed-refs", "docs/api/hooks/post-commit", "build/../packed-refs", "build/../api/config"]
+    {
+        let said = cause(&repo, &["export", "-o", output]);
+        assert!(said.ends_with("which enters a git directory\n"), "{output}: {said}");
+    }
+    let said = cause(&repo, &["export", "--all", "-o", "build/../site"]);
+    assert!(said.ends_with("which enters a git directory\n"), "{said}");
+}
+
+#[test]
+fn links_in_a_git_directory_are_those_of_the_user() {
+    let mut repo = TestRepo::new();
+    let own = repo.home().join("own");
+    fs::create_dir(repo.git_dir().join("modules")).unwrap();
+    fs::write(&own, "#!/bin/sh\n").unwrap();
+    repo.git(&["init", "--quiet", "--separate-git-dir", ".git/modules/m", "module"]);
+    let hooks = repo.git_dir().join("hooks");
+    fs::create_dir_all(&hooks).unwrap();
+    symlink(&own, hooks.join("pre-commit")).unwrap();
+    let module = repo.folder().join("module");
+    repo.within(&module, |repo| {
+        repo.git(&["config", "core.hooksPath", hooks.to_str().unwrap()]);
+        repo.text(&["install"]);
+    });
+}
+
+#[test]
+fn an_absolute_path_may_reach_the_work_tree_through_a_link() {
+    let repo = TestRepo::new();
+    symlink("repo", repo.home().join("way")).unwrap();
+    fs::create_dir(repo.folder().join("store")).unwrap();
+    symlink(repo.home().join("way/store"), repo.folder().join(".synapse")).unwrap();
+    repo.text(&["breadcrumb", "set", "a.b", "x"]);
+    assert!(repo.folder().join("store/breadcrumbs.jsonl").is_file());
+    fs::remove_file(repo.folder().join(".synapse")).unwrap();
+    symlink(repo.home().join("way/.git"), repo.folder().join(".synapse")).unwrap();
+    assert!(cause(&repo, &["breadcrumb", "set", "a.b", "x"]).ends_with("which enters a git directory\n"));
+}
+
+#[test]
+fn a_hook_of_husky_in_a_subfolder_may_be_a_link_in_the_work_tree() {
+    let repo = TestRepo::new();
+    fs::create_dir_all(repo.folder().join("front/.husky/_")).unwrap();
+    fs::create_dir(repo.folder().join("scripts")).unwrap();
+    fs::write(repo.folder().join("scripts/pre-commit"), "#!/bin/sh\n").unwrap();
+    add_link(&repo, "front/.husky/pre-commit", "../../scripts/pre-commit");
+    repo.git(&["config", "core.hooksPath", "front/.husky/_"]);
+    repo.text(&["install"]);
+    assert!(fs::read_to_string(repo.folder().join("scripts/pre-commit")).unwrap().contains("git-trace"));
+    repo.text(&["uninstall"]);
+    fs::remove_file(repo.folder().join("front/.husky/pre-commit")).unwrap();
+    add_link(&repo, "front/.husky/pre-commit", "../../../outside");
+    let before = fs::read(repo.folder().join(".gitattributes")).ok();
+    assert!(cause(&repo, &["install"]).ends_with("which leaves the work tree\n"));
+    assert_eq!(fs::read(repo.folder().join(".gitattributes")).ok(), before, "nothing is written before");
 }

@@ -14,7 +14,6 @@ use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access};
-use crate::base::worktree_path::resolve;
 use crate::git::{Git, Worktrees};
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
@@ -47,25 +46,24 @@ impl HookFolder {
     /// The user may configure any folder, or make git's own a link to any, but a link in the work tree comes from the repository.
     pub(crate) fn find(git: &Git) -> Result<Self, InstallError> {
         let path = git.path(&["rev-parse", "--git-path", "hooks"])?;
-        check_links(git, &path)?;
+        let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
+        check_links(git, [Some(&path), husky.as_ref()].into_iter().flatten())?;
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
             return Ok(Self { path, is_own: true, is_default: true, husky: None });
         };
         let is_everywhere = scope == "global" || scope == "system";
-        let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         Ok(Self { path, is_own: !is_everywhere, is_default: false, husky })
     }
 }
 
-/// Fails for a link in a work tree that leads out of it on the way to a hook.
-fn check_links(git: &Git, folder: &Path) -> Result<(), InstallError> {
+/// Fails for a link in a work tree that leads out of it on the way to a hook in one of these folders.
+fn check_links<'p>(git: &Git, folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), InstallError> {
     let (root, common_dir) = (git.toplevel().ok(), git.path(&["rev-parse", "--git-common-dir"])?);
     let failed = |path: &Path, source| InstallError::Write { path: path.to_owned(), source };
     let mut worktrees = Worktrees::new(root.as_deref(), &common_dir).map_err(|source| failed(&common_dir, source))?;
-    for (name, _) in HOOKS {
-        let hook = folder.join(name);
+    for hook in folders.into_iter().flat_map(|folder| HOOKS.map(|(name, _)| folder.join(name))) {
         for path in MOVED.map(|end| hook.with_extension(end)).into_iter().chain([before(&hook), hook]) {
             worktrees.check(&path).map_err(|source| failed(&path, source))?;
         }
@@ -237,10 +235,10 @@ fn is_same(path: &Path, other: &Path) -> bool {
     matches!((fs::read(path), fs::read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// The project's own hook of husky; a link must not leave the work tree.
+/// The project's own hook of husky, which may be a link.
 fn in_husky(folder: &Path, name: &str) -> Result<PathBuf, InstallError> {
     let path = folder.join(name);
-    resolve(folder.parent().unwrap_or(folder), &path).map_err(|source| InstallError::Write { path, source })
+    replace::real_path(&path).map_err(|source| InstallError::Write { path, source })
 }
 
 /// Where the tool pre-commit moves the hook that it finds.
