@@ -110,6 +110,8 @@ fn json_is_what_the_schemas_say() {
         check("pin", &repo.lines(&[args, &["--json"]].concat()));
     }
     check("priority", &repo.lines(&["priority", "#3", "--json"]));
+    check("undo", &repo.lines(&["undo", "--json"]));
+    check("undo", &repo.lines(&["redo", "--json"]));
 }
 
 #[test]

@@ -1049,27 +1049,55 @@ fn each_pull_that_brings_a_concurrent_change_lists_it() {
     assert_eq!(listed(&team), "");
 }
 
+fn import_exported(team: &Team, name: &str, exported: &str) -> String {
+    let mut command = team.home.command("git-trace");
+    command.args(["import", "jsonl", "-", "--trace", "main"]).current_dir(team.home.home().join(name));
+    let output = run(&mut command, exported.as_bytes());
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 #[test]
 fn a_repeated_import_of_a_priority_adds_nothing() {
     let team = team();
     team.ok("ada", &["skip", "#0"]);
     let exported = team.ok("ada", &["export"]);
     team.ok("bob", &["pin", "#0"]);
-    let import = || {
-        let mut command = team.home.command("git-trace");
-        command.args(["import", "jsonl", "-", "--trace", "main"]).current_dir(team.home.home().join("bob"));
-        let output = run(&mut command, exported.as_bytes());
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let said = import();
+    let said = import_exported(&team, "bob", &exported);
     assert!(said.contains("skip by A U Thor"), "{said}");
     let level = || team.ok("bob", &["priority", "#0"]);
     assert!(level().starts_with("pinned"), "{}", level());
-    team.ok("bob", &["pin", "#0", "--reason", "known"]);
+    // The tag shows what applies.
+    team.ok("bob", &["fsck"]);
+    team.ok("bob", &["edit", "#0", "--meta", "priority=pinned"]);
+    assert!(!level().contains("concurrently"), "{}", level());
     let lines = || team.ok("bob", &["priority", "--history", "#0"]);
     let before = lines();
-    import();
+    import_exported(&team, "bob", &exported);
     assert_eq!(lines(), before);
     assert_eq!(before.lines().count(), 3, "{before}");
+}
+
+#[test]
+fn an_import_of_priorities_knows_what_their_writers_knew() {
+    let team = team();
+    team.ok("ada", &["pin", "#0"]);
+    team.ok("bob", &["skip", "#0"]);
+    team.ok("ada", &["push"]);
+    listed(&team);
+    let exported = team.ok("bob", &["export"]);
+    let shown = team.ok("bob", &["materialize"]);
+    team.git("ada", &["init", "--quiet", "../cy"]);
+    import_exported(&team, "cy", &exported);
+    assert_eq!(team.ok("cy", &["--trace", "main", "materialize"]), shown);
+    assert!(team.ok("cy", &["--trace", "main", "priority", "#0"]).contains("concurrently"));
+    // Of an export without this, each line knew of its author's earlier ones.
+    let old = regex::Regex::new(r#""after":\[[^]]*\],"#).unwrap().replace_all(&exported, "").into_owned();
+    team.git("ada", &["init", "--quiet", "../dee"]);
+    import_exported(&team, "dee", &old);
+    let late = exported.replace("\"at\":\"20", "\"at\":\"30");
+    let mut command = team.home.command("git-trace");
+    command.args(["import", "jsonl", "-", "--trace", "late"]).current_dir(team.home.home().join("dee"));
+    let output = run(&mut command, late.as_bytes());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not from 1970 to 2100"), "{output:?}");
 }

@@ -357,7 +357,7 @@ impl Real {
                 let signature = self.signature();
                 let (level, at) = (LEVELS[level], signature.at);
                 let request =
-                    Request { item: id, level, reason: None, seq: None, at, keeps_time: false, by: None, introduced };
+                    Request { item: id, level, reason: None, seq: None, at, after: None, by: None, introduced };
                 priority::set(&self.repo, &signature, &[request]).unwrap();
             }
         }

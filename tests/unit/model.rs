@@ -272,7 +272,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let signature = real.signature();
             let (level, at) = (LEVELS[level], signature.at);
             let request =
-                Request { item: entry.id, level, reason: None, seq: None, at, keeps_time: false, by: None, introduced };
+                Request { item: entry.id, level, reason: None, seq: None, at, after: None, by: None, introduced };
             priority::set(&real.repo, &signature, &[request]).unwrap();
             entry.level = Some(level);
         }

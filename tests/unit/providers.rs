@@ -143,7 +143,7 @@ impl Sample {
         let introduced = view.tip.commit.oid;
         let signature = self.signature(second);
         let request =
-            Request { item, level, reason: None, seq: None, at: signature.at, keeps_time: false, by: None, introduced };
+            Request { item, level, reason: None, seq: None, at: signature.at, after: None, by: None, introduced };
         priority::set(&self.repo, &signature, &[request]).unwrap();
     }
 

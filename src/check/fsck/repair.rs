@@ -83,7 +83,7 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
                 &lock,
                 repo,
                 signature,
-                &[Request { item, level, reason, seq: None, at, keeps_time: false, by: None, introduced }],
+                &[Request { item, level, reason, seq: None, at, after: None, by: None, introduced }],
             )
         }
         Repair::Totals(name) => totals(repo, signature, name),

@@ -89,7 +89,7 @@ impl Trace<'_> {
                 reason: item.reason,
                 seq: Some(committed.seq),
                 at: committed.at,
-                keeps_time: false,
+                after: None,
                 by: None,
                 introduced: self.introduction(&committed)?,
             };

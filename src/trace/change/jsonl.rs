@@ -17,7 +17,7 @@ use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
-use crate::trace::store::priority::{self, Before, ChangedPriority, Level, Record, Request};
+use crate::trace::store::priority::{self, Before, ChangedPriority, Level, Record, Request, Setting};
 use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
@@ -39,8 +39,9 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn B
     report.secrets.extend(lines.secrets.into_iter().filter(|found| !known.contains(&found.fingerprint)));
     if let Some(tip) = report.tip.filter(|_| !lines.settings.is_empty()) {
         let _objects = purges.hold(repo)?;
-        let requests = requests(repo, &Tip::read(repo, tip)?, lines.settings)?;
-        priority::set(repo, &*trace.signature()?, &requests)?;
+        let signature = trace.signature()?;
+        let requests = requests(repo, &Tip::read(repo, tip)?, &signature.author.person(), lines.settings)?;
+        priority::set(repo, &signature, &requests)?;
         report.priorities = priority::in_traces(repo, &earlier)?;
         // An import sets those of a trace that it creates.
         let is_here = |change: &ChangedPriority| change.place.as_ref().is_some_and(|(name, _)| name == trace.name());
@@ -70,6 +71,7 @@ struct Ask {
     at: Option<Time>,
     by: Option<String>,
     reason: Option<String>,
+    after: Option<Vec<String>>,
 }
 
 struct Lines<'i> {
@@ -121,13 +123,17 @@ impl Lines<'_> {
             serde_json::from_slice(line).map_err(|error| format!("it is not a JSON object: {error}"))?;
         let bad = |error: BadField| error.to_string();
         let at: Option<Time> = parsed_field(&object, "at").map_err(bad)?;
+        if let Some(at) = at.filter(|at| !at.is_plausible()) {
+            return Err(TraceError::BadClock { at }.to_string());
+        }
         let [by, reason, subject] = ["by", "reason", "subject"].map(|field| text_field(&object, field).map_err(bad));
         let (by, reason, subject) = (by?, reason?, subject?);
         let level = parsed_field::<Level>(&object, "priority").map_err(bad)?;
         let id = || parsed_field(&object, "id").map_err(bad)?.ok_or_else(|| "the field `id` is missing".to_owned());
         if object.get("op").is_some_and(|op| op == "priority") {
             let level = level.ok_or("the field `priority` is missing")?;
-            self.settings.push(Ask { item: id()?, level, at, by, reason });
+            let after = object.get("after").map(|after| digests(after).ok_or(BAD_AFTER)).transpose()?;
+            self.settings.push(Ask { item: id()?, level, at, by, reason, after });
             return Ok(None);
         }
         let op = parsed_field::<Op>(&object, "op").map_err(bad)?;
@@ -144,7 +150,7 @@ impl Lines<'_> {
         // An export has separate lines for priorities.
         let level = level.or_else(|| level_in_meta(&item.fields));
         if let (None, Some(level)) = (op, level) {
-            self.settings.push(Ask { item: item.id, level, at, by: by.clone(), reason: reason.clone() });
+            self.settings.push(Ask { item: item.id, level, at, by: by.clone(), reason: reason.clone(), after: None });
         }
         let seq = object.get("seq").filter(|_| op.is_some()).map(|seq| position(seq).ok_or(BAD_SEQ)).transpose()?;
         let usage = match object.get(REPORTED_TOTAL) {
@@ -171,6 +177,13 @@ impl Lines<'_> {
     }
 }
 
+const BAD_AFTER: &str = "field `after`: a list of digests with 16 hex digits is expected";
+
+fn digests(after: &Value) -> Option<Vec<String>> {
+    let is_digest = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    after.as_array()?.iter().map(|digest| digest.as_str().filter(|text| is_digest(text)).map(str::to_owned)).collect()
+}
+
 const BAD_SEQ: &str = "field `seq`: a position from 0 to 999999 is expected";
 
 fn position(seq: &Value) -> Option<u32> {
@@ -183,22 +196,33 @@ fn with_revision(item: Item, revision: Option<&Value>) -> Result<Item, String> {
     Ok(Item { revision: revision.ok_or("field `revision`: a number from 1 is expected")?, ..item })
 }
 
-/// The requests for changes that the record does not have yet.
-fn requests(repo: &Repo, tip: &Tip, asks: Vec<Ask>) -> Result<Vec<Request>, TraceError> {
+/// The requests for changes that the record does not have yet. One with a time was made elsewhere: it knew of the changes that it names
+/// or, in an export of earlier versions, of the earlier ones by its author.
+fn requests(repo: &Repo, tip: &Tip, author: &str, asks: Vec<Ask>) -> Result<Vec<Request>, TraceError> {
     let record = Record::open(repo)?;
     let introductions = priority::tags::introductions(repo, tip, asks.iter().map(|ask| ask.item))?;
     let (mut requests, tombstones) = (Vec::new(), Tombstones::find(repo)?);
-    for mut ask in asks {
-        if let Some(tombstones) = &tombstones {
-            ask.reason = ask.reason.map(|reason| tombstones.reason(ask.item, reason));
-        }
-        let known = record.history(repo, ask.item)?.iter().any(|setting| {
-            setting.level == ask.level && ask.at.is_none_or(|at| at == setting.at) && setting.reason == ask.reason
-        });
-        let Some(introduced) = introductions.get(&ask.item).copied().filter(|_| !known) else { continue };
-        let Ask { item, level, at, by, reason } = ask;
-        let (keeps_time, at) = (at.is_some(), at.unwrap_or_else(|| tip.time()));
-        requests.push(Request { item, level, reason, seq: None, at, keeps_time, by, introduced });
+    let mut earlier: HashMap<(ItemId, String), String> = HashMap::new();
+    for ask in asks {
+        let Ask { item, level, at, by, reason, after } = ask;
+        let Some(introduced) = introductions.get(&item).copied() else { continue };
+        let reason =
+            reason.map(|reason| tombstones.as_ref().map_or(reason.clone(), |known| known.reason(item, reason)));
+        let mut history = record.history(repo, item)?.into_iter();
+        let (at, after) = match at {
+            Some(at) => {
+                let by = by.clone().unwrap_or_else(|| author.to_owned());
+                let setting = Setting { at, by: by.clone(), level, seq: None, reason: None, after: None };
+                let before = earlier.insert((item, by), setting.digest());
+                if history.any(|known| known.digest() == setting.digest()) {
+                    continue;
+                }
+                (at, Some(after.unwrap_or_else(|| before.into_iter().collect())))
+            }
+            None if history.any(|known| known.level == level && known.reason == reason) => continue,
+            None => (tip.time(), None),
+        };
+        requests.push(Request { item, level, reason, seq: None, at, after, by, introduced });
     }
     Ok(requests)
 }

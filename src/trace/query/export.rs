@@ -104,11 +104,14 @@ fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Value, TraceEr
 }
 
 fn setting_line(id: ItemId, setting: &Setting) -> Value {
-    let Setting { at, by, level, reason, .. } = setting;
+    let Setting { at, by, level, reason, after, .. } = setting;
     let mut line =
         json!({ "op": "priority", "id": id.to_string(), "priority": level.as_str(), "at": at.to_string(), "by": by });
     if let Some(reason) = reason {
         line["reason"] = reason.as_str().into();
+    }
+    if let Some(after) = after {
+        line["after"] = after.as_slice().into();
     }
     line
 }

@@ -71,7 +71,7 @@ pub(super) fn opposing(
             None => (types.rules(&item_type).priority, None),
         };
         let seq = after.and_then(|after| after.setting.seq);
-        requests.push(Request { item, level, reason, seq, at: signature.at, keeps_time: false, by: None, introduced });
+        requests.push(Request { item, level, reason, seq, at: signature.at, after: None, by: None, introduced });
     }
     Ok(requests)
 }

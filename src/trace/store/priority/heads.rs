@@ -18,7 +18,7 @@ const DIGITS: usize = 16;
 impl Setting {
     /// The digest by which a later line names this one: of time, author, and level. It does not cover `after`, which version 0.1
     /// drops from all lines of a file to which it adds one, nor texts that may have to be removed from history.
-    pub(super) fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         let Self { at, level, .. } = *self;
         let named = Self { at, by: self.by.clone(), level, seq: None, reason: None, after: None };
         blake3::hash(named.render().as_bytes()).to_hex()[..DIGITS].to_owned()

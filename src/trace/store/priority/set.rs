@@ -23,9 +23,9 @@ pub(crate) struct Request {
     pub seq: Option<u32>,
     /// The time, which becomes later if the item's last change is not earlier.
     pub at: Time,
-    /// The change has been made at that time, by somebody who need not have known of the changes here. If one here is not earlier, they
-    /// are concurrent.
-    pub keeps_time: bool,
+    /// The digests of the changes that its writer knew, if it was made elsewhere: then its time stays. `None`: it is made now, after all
+    /// that are here.
+    pub after: Option<Vec<String>>,
     /// `Name <email>`; `None` for the author of the commit.
     pub by: Option<String>,
     /// The commit that introduced the item, to which the tag will point.
@@ -50,7 +50,7 @@ pub(crate) fn requests(
         reason: reason.map(str::to_owned),
         seq: seqs.get(&item).copied(),
         at: signature.at.apart_after(Some(tip.time())),
-        keeps_time: false,
+        after: None,
         by: None,
         introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
     };
@@ -77,7 +77,13 @@ pub(crate) fn set_under(
         Ok::<_, TraceError>((Some(NewState { tree, merged: None, message: message(requests) }), ()))
     })?;
     // Keep the lock, so that tags change in the same order as the record.
-    tags::point(repo, requests.iter().map(|request| (request.item, request.level, request.introduced)))
+    let record = Record::open(repo)?;
+    let point = |request: &Request| -> Result<_, TraceError> {
+        // A change that is made now applies.
+        let now = if request.after.is_some() { record.in_force(repo, request.item)? } else { None };
+        Ok((request.item, now.map_or(request.level, |now| now.setting.level), request.introduced))
+    };
+    tags::point(repo, requests.iter().map(point).collect::<Result<Vec<_>, _>>()?)
 }
 
 fn with_requests(
@@ -101,8 +107,9 @@ fn with_requests(
             let Request { level, seq, ref reason, .. } = *request;
             let by = request.by.clone().unwrap_or_else(|| signature.author.person());
             let reason = reason.clone();
-            if request.keeps_time && last.is_some_and(|last| request.at <= last) {
-                let setting = Setting { at: request.at, by, level, seq, reason, after: Some(Vec::new()) };
+            if let Some(after) = &request.after {
+                let setting = Setting { at: request.at, by, level, seq, reason, after: Some(after.clone()) };
+                seen.retain(|head| !after.contains(head));
                 seen.push(setting.digest());
                 return setting.render();
             }
@@ -131,7 +138,8 @@ fn message(requests: &[Request]) -> String {
 pub(crate) fn follow_meta(trace: &Trace<'_>, item: &Item, seq: u32) -> Result<(), TraceError> {
     let repo = trace.repo();
     let Some(level) = level_in_meta(&item.fields) else { return Ok(()) };
-    if Record::open(repo)?.history(repo, item.id)?.last().is_some_and(|last| last.level == level) {
+    let now = Record::open(repo)?.in_force(repo, item.id)?;
+    if now.is_some_and(|now| now.setting.level == level && now.rivals.is_empty()) {
         return Ok(());
     }
     let (tip, signature) = (trace.tip()?, trace.signature()?);
@@ -140,6 +148,6 @@ pub(crate) fn follow_meta(trace: &Trace<'_>, item: &Item, seq: u32) -> Result<()
     set(
         repo,
         &signature,
-        &[Request { item: item.id, level, reason: None, seq: Some(seq), at, keeps_time: false, by: None, introduced }],
+        &[Request { item: item.id, level, reason: None, seq: Some(seq), at, after: None, by: None, introduced }],
     )
 }

@@ -1,7 +1,7 @@
 //! Lightweight tags that show priorities to git.
 //!
-//! They are derived from the record and never read. A tag points to the commit that introduced its item, so git keeps that commit
-//! and shows the tag in logs.
+//! They are derived from the record. If it is lost, `fsck --repair` reads them, and those of old imports say where a skip applies. A tag
+//! points to the commit that introduced its item, so git keeps that commit and shows the tag in logs.
 
 use std::collections::{HashMap, HashSet};
 
