@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::page::char_boundary;
 use crate::tokens::Counter;
 
-/// The most tokens of a record: a breadcrumb's value of 10 KiB fits.
+/// The most tokens of a record: a breadcrumb's value of 10 KiB fits, unless each byte is a token.
 const MAX_RECORD: u64 = 8_000;
 /// The most characters of an error, which may quote what it refuses.
 const MAX_ERROR: usize = 2_000;
