@@ -136,7 +136,8 @@ impl Git {
             Self::elsewhere(folder).check_checked_out(&absolute(&full).unwrap_or_else(|_| full.clone()))?;
         }
         // There, git cannot leave it out.
-        let cannot = is_outside || is(&["not a git repository (or any", "must be run in a work tree"]);
+        let causes = ["not a git repository (or any", "must be run in a work tree", "cannot use bare repository"];
+        let cannot = is_outside || is(&causes);
         if !answer.is_success() && !cannot {
             return Err(answer.into_error());
         }

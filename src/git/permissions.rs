@@ -52,7 +52,11 @@ impl Permissions {
         #[cfg(unix)]
         if self != Self::Umask {
             use std::os::unix::fs::PermissionsExt as _;
-            let metadata = fs::metadata(path)?;
+            let metadata = fs::symlink_metadata(path)?;
+            // It is the user's own, as for git.
+            if metadata.is_symlink() {
+                return Ok(());
+            }
             let old = metadata.permissions().mode() & 0o7777;
             let new = self.mode(old, metadata.is_dir());
             if new != old {

@@ -52,7 +52,8 @@ impl Worktrees {
         let is_below = roots.iter().any(|root| is_named(root)) || roots.iter().any(|root| self.is_related(root));
         let root = roots.first().filter(|_| is_below)?;
         // No commit contains a git directory, which may have any name.
-        let is_git = file.starts_with(&self.common_dir) && self.common_dir.starts_with(root);
+        let mut git_dirs = self.common_dir.ancestors().take_while(|above| above.starts_with(root));
+        let is_git = git_dirs.any(|above| file.starts_with(above) && is_git_directory(above));
         let below = file.strip_prefix(root).ok()?;
         (!is_git && below.iter().all(|name| name != ".git")).then(|| root.to_path_buf())
     }

@@ -1005,6 +1005,27 @@ fn links_in_a_git_directory_are_those_of_the_user() {
         repo.git(&["config", "core.hooksPath", hooks.to_str().unwrap()]);
         repo.text(&["install"]);
     });
+    // Git protects the user from a bare repository, which has no checkout.
+    repo.git(&["config", "--global", "safe.bareRepository", "explicit"]);
+    let linked = repo.home().join("linked");
+    repo.git(&["clone", "--quiet", "--bare", ".", "../p/.bare"]);
+    repo.git(&["--git-dir=../p/.bare", "worktree", "add", "--quiet", linked.to_str().unwrap(), "--orphan"]);
+    repo.within(&linked, |repo| repo.text(&["install", "--private"]));
+    // The user's own file keeps its permissions.
+    let exclude = repo.git_dir().join("info/exclude");
+    fs::create_dir_all(exclude.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(&exclude);
+    symlink(&own, &exclude).unwrap();
+    repo.git(&["config", "core.sharedRepository", "world"]);
+    let mode = || fs::metadata(&own).unwrap().permissions();
+    let before = mode();
+    repo.text(&[
+        "breadcrumb",
+        "set",
+        "secret.a",
+        "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----",
+    ]);
+    assert_eq!(mode(), before);
 }
 
 #[test]
