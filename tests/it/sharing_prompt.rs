@@ -1079,6 +1079,20 @@ fn a_repeated_import_of_a_priority_adds_nothing() {
 }
 
 #[test]
+fn lines_of_version_0_1_are_imported_as_such() {
+    let team = team();
+    let old =
+        |level: &str, second: u32| line("Ada", level, None, true).replace("10:00:00", &format!("10:00:0{second}"));
+    push_priorities(&team, &[(id(&team, 0), old("pinned", 1)), (id(&team, 0), old("skip", 2).replace("Ada", "Cy"))]);
+    listed(&team);
+    let level = |name: &str| team.ok(name, &["--trace", "main", "priority", "#0"]);
+    assert!(level("bob").starts_with("skip"), "{}", level("bob"));
+    team.git("ada", &["init", "--quiet", "../cy"]);
+    import_exported(&team, "cy", &team.ok("bob", &["export"]));
+    assert_eq!(level("cy"), level("bob"));
+}
+
+#[test]
 fn an_import_of_priorities_knows_what_their_writers_knew() {
     let team = team();
     team.ok("ada", &["pin", "#0"]);
@@ -1091,10 +1105,21 @@ fn an_import_of_priorities_knows_what_their_writers_knew() {
     import_exported(&team, "cy", &exported);
     assert_eq!(team.ok("cy", &["--trace", "main", "materialize"]), shown);
     assert!(team.ok("cy", &["--trace", "main", "priority", "#0"]).contains("concurrently"));
-    // Of an export without this, each line knew of its author's earlier ones.
-    let old = regex::Regex::new(r#""after":\[[^]]*\],"#).unwrap().replace_all(&exported, "").into_owned();
+    // The lines are the same as those of a pull.
+    let lines = |name: &str| team.git(name, &["grep", "--no-line-number", "-h", "", "refs/trace-priority"]);
+    assert_eq!(lines("bob"), lines("cy"));
+    // In an export without this, each line knew of its author's earlier ones.
+    let old =
+        regex::Regex::new(r#","after":\[[^]]*\]|"after":\[[^]]*\],"#).unwrap().replace_all(&exported, "").into_owned();
     team.git("ada", &["init", "--quiet", "../dee"]);
     import_exported(&team, "dee", &old);
+    let level = |name: &str| team.ok(name, &["--trace", "main", "priority", "#0"]);
+    assert!(level("dee").starts_with("skip"), "{}", level("dee"));
+    // A line without a time is a change that is made now.
+    let id = id(&team, 0);
+    let line = format!("{{\"op\":\"priority\",\"id\":\"{id}\",\"priority\":\"pinned\"}}\n");
+    import_exported(&team, "cy", &line);
+    assert!(!level("cy").contains("concurrently"), "{}", level("cy"));
     let late = exported.replace("\"at\":\"20", "\"at\":\"30");
     let mut command = team.home.command("git-trace");
     command.args(["import", "jsonl", "-", "--trace", "late"]).current_dir(team.home.home().join("dee"));

@@ -271,8 +271,16 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let introduced = priority::tags::introduction(&real.repo, &tip, entry.id).unwrap().unwrap();
             let signature = real.signature();
             let (level, at) = (LEVELS[level], signature.at);
-            let request =
-                Request { item: entry.id, level, reason: None, seq: None, at, after: None, by: None, introduced };
+            let request = Request {
+                item: entry.id,
+                level,
+                reason: None,
+                seq: None,
+                at,
+                knows: crate::trace::store::priority::Knows::AllHere,
+                by: None,
+                introduced,
+            };
             priority::set(&real.repo, &signature, &[request]).unwrap();
             entry.level = Some(level);
         }

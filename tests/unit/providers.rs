@@ -142,8 +142,16 @@ impl Sample {
         let view = View::open(&self.repo, &self.name, None).unwrap();
         let introduced = view.tip.commit.oid;
         let signature = self.signature(second);
-        let request =
-            Request { item, level, reason: None, seq: None, at: signature.at, after: None, by: None, introduced };
+        let request = Request {
+            item,
+            level,
+            reason: None,
+            seq: None,
+            at: signature.at,
+            knows: crate::trace::store::priority::Knows::AllHere,
+            by: None,
+            introduced,
+        };
         priority::set(&self.repo, &signature, &[request]).unwrap();
     }
 

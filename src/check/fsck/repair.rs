@@ -12,7 +12,7 @@ use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::line_history::{self, NewState};
-use crate::trace::store::priority::{HISTORY, RECORD, Record, Request, item_of, set_under, tags};
+use crate::trace::store::priority::{HISTORY, Knows, RECORD, Record, Request, item_of, set_under, tags};
 use crate::trace::store::session;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{Reading, item_cost};
@@ -83,7 +83,7 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
                 &lock,
                 repo,
                 signature,
-                &[Request { item, level, reason, seq: None, at, after: None, by: None, introduced }],
+                &[Request { item, level, reason, seq: None, at, knows: Knows::AllHere, by: None, introduced }],
             )
         }
         Repair::Totals(name) => totals(repo, signature, name),

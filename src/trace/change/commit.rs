@@ -8,7 +8,7 @@ use crate::git::Oid;
 use crate::tokens::{TokenUsage, UsageReader};
 use crate::trace::model::json::{BadField, draft_from, parsed_field, text_field};
 use crate::trace::model::types::{Types, level_in_meta};
-use crate::trace::store::priority::{self, Level, Request};
+use crate::trace::store::priority::{self, Knows, Level, Request};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{Draft, Trace, TraceError};
 
@@ -89,7 +89,7 @@ impl Trace<'_> {
                 reason: item.reason,
                 seq: Some(committed.seq),
                 at: committed.at,
-                after: None,
+                knows: Knows::AllHere,
                 by: None,
                 introduced: self.introduction(&committed)?,
             };

@@ -17,7 +17,7 @@ use crate::trace::model::schema;
 use crate::trace::model::source::Source;
 use crate::trace::model::tree::CAPACITY;
 use crate::trace::model::types::{Types, level_in_meta};
-use crate::trace::store::priority::{self, Before, ChangedPriority, Level, Record, Request, Setting};
+use crate::trace::store::priority::{self, Before, ChangedPriority, Knows, Level, Record, Request, Setting};
 use crate::trace::store::secrets::{Found, SecretScanner};
 use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
@@ -31,8 +31,8 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn B
     let types = Types::read(repo)?;
     let is_new = Tip::find(repo, trace.name())?.is_none();
     let scanner = SecretScanner::new(repo, Policy::Redact);
-    let (seen, settings, secrets) = (HashMap::new(), Vec::new(), Vec::new());
-    let mut lines = Lines { types, is_new, input, number: 0, seen, settings, scanner, secrets };
+    let (seen, settings, secrets, record) = (HashMap::new(), Vec::new(), Vec::new(), Record::open(repo)?);
+    let mut lines = Lines { types, is_new, input, number: 0, seen, settings, repo, record, scanner, secrets };
     let earlier = Before::read(repo)?;
     let mut report = bulk::import(trace, purges, &mut lines)?;
     let known: HashSet<Fingerprint> = report.secrets.iter().map(|found| found.fingerprint.clone()).collect();
@@ -71,7 +71,11 @@ struct Ask {
     at: Option<Time>,
     by: Option<String>,
     reason: Option<String>,
-    after: Option<Vec<String>>,
+    seq: Option<u32>,
+    /// `None` if the line does not say it.
+    knows: Option<Knows>,
+    /// Whether it is a line of its own, and not a field of an item.
+    is_change: bool,
 }
 
 struct Lines<'i> {
@@ -82,6 +86,8 @@ struct Lines<'i> {
     number: usize,
     seen: HashMap<[u8; 32], usize>,
     settings: Vec<Ask>,
+    repo: &'i Repo,
+    record: Record,
     scanner: SecretScanner<'i>,
     /// Those of the settings.
     secrets: Vec<Found>,
@@ -123,17 +129,21 @@ impl Lines<'_> {
             serde_json::from_slice(line).map_err(|error| format!("it is not a JSON object: {error}"))?;
         let bad = |error: BadField| error.to_string();
         let at: Option<Time> = parsed_field(&object, "at").map_err(bad)?;
-        if let Some(at) = at.filter(|at| !at.is_plausible()) {
-            return Err(TraceError::BadClock { at }.to_string());
-        }
         let [by, reason, subject] = ["by", "reason", "subject"].map(|field| text_field(&object, field).map_err(bad));
         let (by, reason, subject) = (by?, reason?, subject?);
         let level = parsed_field::<Level>(&object, "priority").map_err(bad)?;
         let id = || parsed_field(&object, "id").map_err(bad)?.ok_or_else(|| "the field `id` is missing".to_owned());
         if object.get("op").is_some_and(|op| op == "priority") {
             let level = level.ok_or("the field `priority` is missing")?;
-            let after = object.get("after").map(|after| digests(after).ok_or(BAD_AFTER)).transpose()?;
-            self.settings.push(Ask { item: id()?, level, at, by, reason, after });
+            let known = |after: &Value| if after.is_null() { Some(None) } else { digests(after).map(Some) };
+            let after = object.get("after").map(|after| known(after).ok_or(BAD_AFTER)).transpose()?;
+            let knows = after.map(Knows::Elsewhere);
+            let seq = object.get("seq").map(|seq| position(seq).ok_or(BAD_SEQ)).transpose()?;
+            let item = id()?;
+            if let Some(at) = at.filter(|at| !at.is_plausible() && !self.has_time(item, *at)) {
+                return Err(TraceError::BadClock { at }.to_string());
+            }
+            self.settings.push(Ask { item, level, at, by, reason, seq, knows, is_change: true });
             return Ok(None);
         }
         let op = parsed_field::<Op>(&object, "op").map_err(bad)?;
@@ -150,7 +160,8 @@ impl Lines<'_> {
         // An export has separate lines for priorities.
         let level = level.or_else(|| level_in_meta(&item.fields));
         if let (None, Some(level)) = (op, level) {
-            self.settings.push(Ask { item: item.id, level, at, by: by.clone(), reason: reason.clone(), after: None });
+            let (by, reason) = (by.clone(), reason.clone());
+            self.settings.push(Ask { item: item.id, level, at, by, reason, seq: None, knows: None, is_change: false });
         }
         let seq = object.get("seq").filter(|_| op.is_some()).map(|seq| position(seq).ok_or(BAD_SEQ)).transpose()?;
         let usage = match object.get(REPORTED_TOTAL) {
@@ -167,6 +178,11 @@ impl Lines<'_> {
             return Err(TraceError::BadClock { at }.to_string());
         }
         Ok(Some(Incoming { op, seq, subject, reason, by, at, usage, line, ..Incoming::new(item) }))
+    }
+
+    /// Whether the record has a change of an item with this time. A pull accepts any time.
+    fn has_time(&self, item: ItemId, at: Time) -> bool {
+        self.record.history(self.repo, item).is_ok_and(|history| history.iter().any(|known| known.at == at))
     }
 
     /// The id of a line without one. A repeated line is another item.
@@ -197,32 +213,49 @@ fn with_revision(item: Item, revision: Option<&Value>) -> Result<Item, String> {
 }
 
 /// The requests for changes that the record does not have yet. One with a time was made elsewhere: it knew of the changes that it names
-/// or, in an export of earlier versions, of the earlier ones by its author.
+/// or, in an export of earlier versions, of the earlier one by its author.
 fn requests(repo: &Repo, tip: &Tip, author: &str, asks: Vec<Ask>) -> Result<Vec<Request>, TraceError> {
     let record = Record::open(repo)?;
     let introductions = priority::tags::introductions(repo, tip, asks.iter().map(|ask| ask.item))?;
     let (mut requests, tombstones) = (Vec::new(), Tombstones::find(repo)?);
     let mut earlier: HashMap<(ItemId, String), String> = HashMap::new();
     for ask in asks {
-        let Ask { item, level, at, by, reason, after } = ask;
+        let Ask { item, level, at, by, reason, seq, knows, is_change } = ask;
         let Some(introduced) = introductions.get(&item).copied() else { continue };
         let reason =
             reason.map(|reason| tombstones.as_ref().map_or(reason.clone(), |known| known.reason(item, reason)));
-        let mut history = record.history(repo, item)?.into_iter();
-        let (at, after) = match at {
+        let history = record.history(repo, item)?;
+        let (at, knows) = match at {
             Some(at) => {
                 let by = by.clone().unwrap_or_else(|| author.to_owned());
-                let setting = Setting { at, by: by.clone(), level, seq: None, reason: None, after: None };
-                let before = earlier.insert((item, by), setting.digest());
-                if history.any(|known| known.digest() == setting.digest()) {
+                let digest = Setting { at, by: by.clone(), level, seq: None, reason: None, after: None }.digest();
+                let before = earlier.insert((item, by), digest.clone());
+                let knows = knows.unwrap_or_else(|| Knows::Elsewhere(Some(before.into_iter().collect())));
+                let Knows::Elsewhere(after) = &knows else { continue };
+                let known: Vec<&Setting> = history.iter().filter(|known| known.digest() == digest).collect();
+                let is_named =
+                    |name: &String| known.iter().any(|known| known.after.iter().flatten().any(|it| it == name));
+                if !known.is_empty() && after.iter().flatten().all(is_named) {
                     continue;
                 }
-                (at, Some(after.unwrap_or_else(|| before.into_iter().collect())))
+                (at, knows)
             }
-            None if history.any(|known| known.level == level && known.reason == reason) => continue,
-            None => (tip.time(), None),
+            None => {
+                let is_it = |known: &Setting| known.level == level && known.reason == reason;
+                let is_settled = || record.in_force(repo, item).map(|now| now.is_some_and(|now| now.rivals.is_empty()));
+                // The one that applies is the last.
+                let is_known = if is_change {
+                    history.last().is_some_and(is_it) && is_settled()?
+                } else {
+                    history.iter().any(is_it)
+                };
+                if is_known {
+                    continue;
+                }
+                (tip.time(), Knows::AllHere)
+            }
         };
-        requests.push(Request { item, level, reason, seq: None, at, after, by, introduced });
+        requests.push(Request { item, level, reason, seq, at, knows, by, introduced });
     }
     Ok(requests)
 }

@@ -104,14 +104,16 @@ fn change_line(repo: &Repo, tip: &Tip, change: &Change) -> Result<Value, TraceEr
 }
 
 fn setting_line(id: ItemId, setting: &Setting) -> Value {
-    let Setting { at, by, level, reason, after, .. } = setting;
+    let Setting { at, by, level, seq, reason, after } = setting;
     let mut line =
         json!({ "op": "priority", "id": id.to_string(), "priority": level.as_str(), "at": at.to_string(), "by": by });
     if let Some(reason) = reason {
         line["reason"] = reason.as_str().into();
     }
-    if let Some(after) = after {
-        line["after"] = after.as_slice().into();
+    if let Some(seq) = seq {
+        line["seq"] = (*seq).into();
     }
+    // Null in a line of version 0.1.
+    line["after"] = json!(after);
     line
 }

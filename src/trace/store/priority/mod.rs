@@ -25,7 +25,7 @@ pub(crate) use crate::trace::model::level::Level;
 pub(crate) use absorb::absorb;
 pub(crate) use changes::{Before, ChangedPriority, in_traces};
 pub(crate) use record::{InForce, Levels, Record, SetLevel, Setting};
-pub(crate) use set::{Request, follow_meta, requests, set, set_under};
+pub(crate) use set::{Knows, Request, follow_meta, requests, set, set_under};
 
 use super::line_history::{LineFormat, LineHistory};
 use crate::trace::ItemId;

@@ -15,6 +15,15 @@ use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
+/// Which changes of the item the writer of a change knew.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Knows {
+    /// It is made now, after all that are here.
+    AllHere,
+    /// It was made elsewhere, and names these digests; `None` if it is a line of version 0.1. Its time stays.
+    Elsewhere(Option<Vec<String>>),
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub item: ItemId,
@@ -23,9 +32,7 @@ pub(crate) struct Request {
     pub seq: Option<u32>,
     /// The time, which becomes later if the item's last change is not earlier.
     pub at: Time,
-    /// The digests of the changes that its writer knew, if it was made elsewhere: then its time stays. `None`: it is made now, after all
-    /// that are here.
-    pub after: Option<Vec<String>>,
+    pub knows: Knows,
     /// `Name <email>`; `None` for the author of the commit.
     pub by: Option<String>,
     /// The commit that introduced the item, to which the tag will point.
@@ -50,7 +57,7 @@ pub(crate) fn requests(
         reason: reason.map(str::to_owned),
         seq: seqs.get(&item).copied(),
         at: signature.at.apart_after(Some(tip.time())),
-        after: None,
+        knows: Knows::AllHere,
         by: None,
         introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
     };
@@ -80,7 +87,7 @@ pub(crate) fn set_under(
     let record = Record::open(repo)?;
     let point = |request: &Request| -> Result<_, TraceError> {
         // A change that is made now applies.
-        let now = if request.after.is_some() { record.in_force(repo, request.item)? } else { None };
+        let now = if request.knows == Knows::AllHere { None } else { record.in_force(repo, request.item)? };
         Ok((request.item, now.map_or(request.level, |now| now.setting.level), request.introduced))
     };
     tags::point(repo, requests.iter().map(point).collect::<Result<Vec<_>, _>>()?)
@@ -107,9 +114,9 @@ fn with_requests(
             let Request { level, seq, ref reason, .. } = *request;
             let by = request.by.clone().unwrap_or_else(|| signature.author.person());
             let reason = reason.clone();
-            if let Some(after) = &request.after {
-                let setting = Setting { at: request.at, by, level, seq, reason, after: Some(after.clone()) };
-                seen.retain(|head| !after.contains(head));
+            if let Knows::Elsewhere(after) = &request.knows {
+                let setting = Setting { at: request.at, by, level, seq, reason, after: after.clone() };
+                seen.retain(|head| !after.iter().flatten().any(|known| known == head));
                 seen.push(setting.digest());
                 return setting.render();
             }
@@ -148,6 +155,15 @@ pub(crate) fn follow_meta(trace: &Trace<'_>, item: &Item, seq: u32) -> Result<()
     set(
         repo,
         &signature,
-        &[Request { item: item.id, level, reason: None, seq: Some(seq), at, after: None, by: None, introduced }],
+        &[Request {
+            item: item.id,
+            level,
+            reason: None,
+            seq: Some(seq),
+            at,
+            knows: Knows::AllHere,
+            by: None,
+            introduced,
+        }],
     )
 }
