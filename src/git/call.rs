@@ -17,16 +17,6 @@ use crate::base::worktree_path::has_git;
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
-/// Prints the scope and the path of each value.
-const PATHS_BY_SCOPE: [&str; 5] = ["config", "-z", "--show-scope", "--type=path", "--get-all"];
-
-/// The last path of these scopes.
-fn last_path(printed: &Answer, scopes: &[&str]) -> Option<PathBuf> {
-    let values: Vec<&[u8]> = printed.stdout.split(|byte| *byte == 0).collect();
-    let mut found = values.chunks_exact(2).filter(|pair| scopes.iter().any(|scope| scope.as_bytes() == pair[0]));
-    found.next_back().map(|pair| path_of(pair[1]))
-}
-
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Git {
@@ -98,18 +88,19 @@ impl Git {
 
     /// The path in a setting of the user or the system. `git config --global` reads one file, and none that it includes.
     pub(crate) fn path_of_user(&self, key: &str) -> Result<Option<PathBuf>, GitError> {
-        Ok(last_path(
-            &self.ask(&PATHS_BY_SCOPE.map(OsStr::new).into_iter().chain([key.as_ref()]).collect::<Vec<_>>())?,
-            &["system", "global"],
-        ))
+        self.last_path(&[], key, [b"system", b"global"])
     }
 
-    /// The path in a setting of the git directory that is this folder, whatever protects the user from using it.
+    /// The path in a setting of the git directory that is this folder, even if git would refuse to use it.
     pub(super) fn stored_path(&self, key: &str) -> Option<PathBuf> {
-        let git_dir = ["--git-dir", "."].map(OsStr::new);
-        let args: Vec<&OsStr> =
-            git_dir.into_iter().chain(PATHS_BY_SCOPE.map(OsStr::new)).chain([key.as_ref()]).collect();
-        last_path(&self.ask(&args).ok()?, &["local", "worktree"])
+        self.last_path(&["--git-dir", "."], key, [b"local", b"worktree"]).ok()?
+    }
+
+    fn last_path(&self, options: &[&str], key: &str, scopes: [&[u8]; 2]) -> Result<Option<PathBuf>, GitError> {
+        let query = ["config", "-z", "--show-scope", "--type=path", "--get-all", key];
+        let printed = self.ask(&[options, &query].concat())?.stdout;
+        let values: Vec<&[u8]> = printed.split(|byte| *byte == 0).collect();
+        Ok(values.chunks_exact(2).rfind(|pair| scopes.contains(&pair[0])).map(|pair| path_of(pair[1])))
     }
 
     /// The root of the working tree.
@@ -150,7 +141,10 @@ impl Git {
             if head.starts_with(b"S ") && there.is_err() {
                 return Err(GitError::NotCheckedOut { path: path() });
             }
-            if head[2..].starts_with(b"120000") && there.is_ok_and(|there| there.is_file()) && !self.has_links()? {
+            if head.get(2..).is_some_and(|mode| mode.starts_with(b"120000"))
+                && there.is_ok_and(|there| there.is_file())
+                && !self.has_links()?
+            {
                 return Err(GitError::LinkAsFile { path: path() });
             }
         }

@@ -416,6 +416,7 @@ fn only_version_0_1_wrote_skips_that_apply_in_some_traces() {
     team.ok("ada", &["push"]);
     assert_eq!(listed(&team), "main: 1 priority changed by A U Thor: skipped #1 (\"left by a rewind\")\n");
     assert!(!team.messages("bob").contains("Question one"));
+    assert!(!team_with_old_skip().ok("bob", &["export"]).contains("left by a rewind"), "it applies in other traces");
 }
 
 #[test]
