@@ -28,17 +28,17 @@ pub(crate) fn export(
     only: Option<&HashSet<ItemId>>,
     out: &mut dyn Write,
 ) -> Result<(), TraceError> {
-    let mut oldest_first: Vec<Oid> = Vec::new();
-    for earlier in Walk::new(repo, tip.clone(), Parents::First) {
-        oldest_first.push(earlier?.commit.oid);
-    }
-    oldest_first.reverse();
     let record = Record::open(repo)?;
     let live = tree::list(repo, tip.commit.tree)?;
     let levels = record.levels(repo, &live, None)?.within(repo, &tip)?;
     // These have no priority, or only that of an old import, which applies in other traces.
     let is_default = |entry: &&ItemEntry| matches!(levels.of(entry.id, &entry.item_type), SetLevel::Default(_));
     let by_default: HashSet<ItemId> = live.iter().filter(is_default).map(|entry| entry.id).collect();
+    let mut oldest_first: Vec<Oid> = Vec::new();
+    for earlier in Walk::new(repo, tip, Parents::First) {
+        oldest_first.push(earlier?.commit.oid);
+    }
+    oldest_first.reverse();
     // The changes of priority that are not written yet, of items that are.
     let mut pending: Vec<(ItemId, Setting)> = Vec::new();
     let mut asked: HashSet<ItemId> = HashSet::new();
