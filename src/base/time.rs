@@ -81,12 +81,7 @@ impl Time {
     /// This time, or the nanosecond after `earlier` if that is later. Keeps the times of a trace in order.
     #[must_use]
     pub fn after(self, earlier: Option<Self>) -> Self {
-        match earlier {
-            Some(earlier) if earlier >= self => {
-                Self(Timestamp::from_nanosecond(earlier.as_nanosecond() + 1).unwrap_or(Timestamp::MAX))
-            }
-            _ => self,
-        }
+        self.moved_after(earlier, 0)
     }
 
     /// As [`Self::after`], but up to a millisecond later: two clones that write what follows the same time hardly ever take the same
@@ -94,8 +89,12 @@ impl Time {
     #[must_use]
     pub(crate) fn apart_after(self, earlier: Option<Self>) -> Self {
         const MILLISECOND: i128 = 1_000_000;
-        // A time from the environment has whole seconds.
+        // A time from the environment has no fraction of a second.
         let spread = (self.as_nanosecond() + i128::from(self.as_second())).rem_euclid(MILLISECOND);
+        self.moved_after(earlier, spread)
+    }
+
+    fn moved_after(self, earlier: Option<Self>, spread: i128) -> Self {
         match earlier {
             Some(earlier) if earlier >= self => {
                 let at = Timestamp::from_nanosecond(earlier.as_nanosecond() + 1 + spread);

@@ -18,9 +18,9 @@ const ENTERS: &str = "enters a git directory";
 /// The real path of `path`, which is relative to the work tree at `root` or below it, and need not exist. Another work tree below it
 /// confines its own links.
 pub(crate) fn resolve(root: &Path, path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    let path = path.as_ref();
+    let path = path.as_ref().strip_prefix(root).unwrap_or(path.as_ref());
     let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    let confined = Rc::new(Origin { link: None, root: Some(real_root.clone()), spelled: Some(root.to_owned()) });
+    let confined = Rc::new(Origin { link: None, root: Some(real_root.clone()) });
     let below = confined.below(path).ok_or_else(|| refused(None, LEAVES))?;
     let innermost = |link: &Path| {
         let mut folders = link.ancestors().skip(1).take_while(|folder| **folder != *real_root);
@@ -69,19 +69,16 @@ struct Origin {
     link: Option<(PathBuf, PathBuf)>,
     /// The real work tree that it must stay in.
     root: Option<PathBuf>,
-    /// Another path of that work tree.
-    spelled: Option<PathBuf>,
 }
 
 impl Origin {
     /// A path relative to the root; `None` if it is absolute and not below it. Other links may lead to the root.
     fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        let mut roots = self.spelled.iter().chain(&self.root);
-        let is_root = |above: &&Path| above.canonicalize().ok() == self.root;
-        let below = roots.find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        let below = self.root.as_ref().and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         if !below.has_root() {
             return Some(below);
         }
+        let is_root = |above: &&Path| above.canonicalize().ok() == self.root;
         path.strip_prefix(path.ancestors().find(is_root)?).ok()
     }
 }
@@ -126,11 +123,9 @@ fn follow(
                 return refuse("leads through too many links");
             }
             let target = fs::read_link(&next)?;
-            let found = root_of(&next);
-            let spelled = origin.as_ref().filter(|_| found.is_none()).and_then(|origin| origin.spelled.clone());
-            let root = found.or_else(|| root.cloned());
+            let root = root_of(&next).or_else(|| root.cloned());
             let from = root.as_ref().and_then(|root| next.strip_prefix(root).ok()).unwrap_or(&next).to_owned();
-            let new = Rc::new(Origin { link: Some((from, target.clone())), root, spelled });
+            let new = Rc::new(Origin { link: Some((from, target.clone())), root });
             let inside = match &new.root {
                 Some(root) => {
                     if target.has_root() {

@@ -225,7 +225,7 @@ fn set_up(env: &Env) {
         }
         for (level, file) in files_of_user(env) {
             if fs::metadata(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
-                // SAFETY: as above. Git goes on without it, as in a container whose user may not read `HOME`.
+                // SAFETY: as above. Git works without it, as in a container whose user may not read `HOME`.
                 let _ = unsafe { git2::opts::set_search_path(level, "") };
             }
         }

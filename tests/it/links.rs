@@ -920,7 +920,6 @@ fn each_link_on_the_way_is_judged_by_its_own_work_tree() {
     fs::create_dir(&tree).unwrap();
     symlink("../private", tree.join("TEAM.md")).unwrap();
     fs::write(repo.home().join("private"), "private text\n").unwrap();
-    repo.git(&["clone", "--quiet", "--bare", ".", git_dir.to_str().unwrap()]);
     repo.git(&["init", "--quiet", "--bare", git_dir.to_str().unwrap()]);
     let of_tree = |args: &[&str]| repo.git(&[&["--git-dir", git_dir.to_str().unwrap()], args].concat());
     of_tree(&["config", "core.bare", "false"]);

@@ -996,7 +996,7 @@ fn what_only_one_format_sends_in_another_way_is_listed() {
     insta::assert_snapshot!(listed, @"main: sent in another form after the pull: #1");
 }
 
-/// One identity, and a newest commit of which the date is ahead of both clocks.
+/// One identity, and a newest commit that is dated after both clocks.
 fn team_with_a_wrong_clock() -> Team {
     let team = Team::new();
     let ahead = format!(
@@ -1121,9 +1121,10 @@ fn an_import_of_priorities_knows_what_their_writers_knew() {
     let line = format!("{{\"op\":\"priority\",\"id\":\"{id}\",\"priority\":\"pinned\"}}\n");
     import_exported(&team, "cy", &line);
     assert!(!level("cy").contains("concurrently"), "{}", level("cy"));
-    let late = exported.replace("\"at\":\"20", "\"at\":\"30");
+    let late = line.replace(",\"priority\"", ",\"at\":\"2101-01-01T00:00:00Z\",\"priority\"");
     let mut command = team.home.command("git-trace");
-    command.args(["import", "jsonl", "-", "--trace", "late"]).current_dir(team.home.home().join("dee"));
+    command.args(["import", "jsonl", "-", "--trace", "main"]).current_dir(team.home.home().join("dee"));
     let output = run(&mut command, late.as_bytes());
+    assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("not from 1970 to 2100"), "{output:?}");
 }

@@ -1,6 +1,7 @@
 //! `git trace` refuses and ignores the same as git: both are asked in the same place.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -644,4 +645,42 @@ fn names_of_alternates_may_be_quoted() {
         assert!(shown(Some(&format!("/nonexistent:{quoted}"))));
         repo.git(&["gc", "-q"]);
     }
+}
+
+#[test]
+fn users_of_a_shared_repository_share_hooks_attributes_and_excludes() {
+    use std::os::unix::fs::PermissionsExt;
+    let repo = TestRepo::new();
+    for folder in ["hooks", "info"] {
+        let _ = fs::remove_dir_all(repo.git_dir().join(folder));
+    }
+    repo.git(&["config", "core.sharedRepository", "group"]);
+    fs::set_permissions(repo.git_dir(), fs::Permissions::from_mode(0o2770)).unwrap();
+    let secret = "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----";
+    for args in [&["install", "--private"][..], &["breadcrumb", "set", "secret.a", secret]] {
+        let mut shell = repo.command("sh");
+        shell.args(["-c", "umask 077; exec git-trace \"$@\"", "sh"]).args(args);
+        assert!(run(&mut shell, b"").status.success());
+    }
+    for (path, wanted) in [("hooks", 0o070), ("info", 0o070), ("hooks/pre-commit", 0o070)] {
+        let mode = fs::metadata(repo.git_dir().join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, wanted, "{path} has {mode:o}");
+    }
+    for path in ["info/attributes", "info/exclude"] {
+        let mode = fs::metadata(repo.git_dir().join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0o060, "{path} has {mode:o}");
+    }
+}
+
+#[test]
+fn attributes_of_the_user_are_added_to_the_file_that_git_reads() {
+    let repo = TestRepo::new();
+    let own = repo.home().join("own-attributes");
+    fs::write(&own, "*.png binary\n").unwrap();
+    let more = repo.home().join("more");
+    fs::write(&more, format!("[core]\n\tattributesFile = {}\n", own.display())).unwrap();
+    repo.git(&["config", "--global", "include.path", more.to_str().unwrap()]);
+    repo.text(&["install", "--global"]);
+    assert!(repo.git(&["check-attr", "merge", ".synapse/breadcrumbs.jsonl"]).contains(": trace"));
+    assert!(fs::read_to_string(&own).unwrap().starts_with("*.png binary\n"));
 }

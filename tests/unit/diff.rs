@@ -356,16 +356,7 @@ impl Real {
                 let Some(introduced) = priority::tags::introduction(&self.repo, &tip, id).unwrap() else { return };
                 let signature = self.signature();
                 let (level, at) = (LEVELS[level], signature.at);
-                let request = Request {
-                    item: id,
-                    level,
-                    reason: None,
-                    seq: None,
-                    at,
-                    knows: crate::trace::store::priority::Knows::AllHere,
-                    by: None,
-                    introduced,
-                };
+                let request = Request::now(id, level, at, introduced);
                 priority::set(&self.repo, &signature, &[request]).unwrap();
             }
         }

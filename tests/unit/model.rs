@@ -191,7 +191,11 @@ impl Real {
         let apart = Options { one_message_an_item: true, ..Options::default() };
         let apart = materialize(&self.repo, &view, &apart, Counter::default()).unwrap();
         let total = view.total(&self.repo, Counter::default()).unwrap().tokens;
-        assert_eq!(apart.request_tokens(Counter::default()), total, "one message an item is what the total counts");
+        assert_eq!(
+            apart.request_tokens(Counter::default()),
+            total,
+            "one message for each item is what the total counts"
+        );
         Seen {
             live: view.slots.iter().map(|slot| (slot.id, view.level(slot).level())).collect(),
             total,
@@ -271,16 +275,7 @@ fn act(real: &Real, model: &mut Model, op: &Op) {
             let introduced = priority::tags::introduction(&real.repo, &tip, entry.id).unwrap().unwrap();
             let signature = real.signature();
             let (level, at) = (LEVELS[level], signature.at);
-            let request = Request {
-                item: entry.id,
-                level,
-                reason: None,
-                seq: None,
-                at,
-                knows: crate::trace::store::priority::Knows::AllHere,
-                by: None,
-                introduced,
-            };
+            let request = Request::now(entry.id, level, at, introduced);
             priority::set(&real.repo, &signature, &[request]).unwrap();
             entry.level = Some(level);
         }

@@ -142,16 +142,7 @@ impl Sample {
         let view = View::open(&self.repo, &self.name, None).unwrap();
         let introduced = view.tip.commit.oid;
         let signature = self.signature(second);
-        let request = Request {
-            item,
-            level,
-            reason: None,
-            seq: None,
-            at: signature.at,
-            knows: crate::trace::store::priority::Knows::AllHere,
-            by: None,
-            introduced,
-        };
+        let request = Request::now(item, level, signature.at, introduced);
         priority::set(&self.repo, &signature, &[request]).unwrap();
     }
 

@@ -12,7 +12,7 @@ use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::line_history::{self, NewState};
-use crate::trace::store::priority::{HISTORY, Knows, RECORD, Record, Request, item_of, set_under, tags};
+use crate::trace::store::priority::{HISTORY, RECORD, Record, Request, item_of, set_under, tags};
 use crate::trace::store::session;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::{Reading, item_cost};
@@ -77,14 +77,9 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
             if !Record::open(repo)?.history(repo, *item)?.is_empty() {
                 return Ok(None);
             }
-            let (reason, at) = (Some("fsck: as its tag says".to_owned()), signature.at);
-            let (item, level, introduced) = (*item, level.0, *introduced);
-            set_under(
-                &lock,
-                repo,
-                signature,
-                &[Request { item, level, reason, seq: None, at, knows: Knows::AllHere, by: None, introduced }],
-            )
+            let request = Request::now(*item, level.0, signature.at, *introduced);
+            let reason = Some("fsck: as its tag says".to_owned());
+            set_under(&lock, repo, signature, &[Request { reason, ..request }])
         }
         Repair::Totals(name) => totals(repo, signature, name),
     };

@@ -8,7 +8,7 @@ use crate::git::Oid;
 use crate::tokens::{TokenUsage, UsageReader};
 use crate::trace::model::json::{BadField, draft_from, parsed_field, text_field};
 use crate::trace::model::types::{Types, level_in_meta};
-use crate::trace::store::priority::{self, Knows, Level, Request};
+use crate::trace::store::priority::{self, Level, Request};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::{Draft, Trace, TraceError};
 
@@ -83,15 +83,11 @@ impl Trace<'_> {
         };
         let committed = self.append_with(&item.draft, options)?;
         if let Some(level) = level {
+            let introduced = self.introduction(&committed)?;
             let request = Request {
-                item: committed.item.id,
-                level,
                 reason: item.reason,
                 seq: Some(committed.seq),
-                at: committed.at,
-                knows: Knows::AllHere,
-                by: None,
-                introduced: self.introduction(&committed)?,
+                ..Request::now(committed.item.id, level, committed.at, introduced)
             };
             let signature = self.signature()?;
             priority::set(repo, &signature, &[request])?;

@@ -74,7 +74,7 @@ struct Ask {
     seq: Option<u32>,
     /// `None` if the line does not say it.
     knows: Option<Knows>,
-    /// Whether it is a line of its own, and not a field of an item.
+    /// Whether it is a separate line, and not a field of an item.
     is_change: bool,
 }
 
@@ -224,37 +224,33 @@ fn requests(repo: &Repo, tip: &Tip, author: &str, asks: Vec<Ask>) -> Result<Vec<
         let Some(introduced) = introductions.get(&item).copied() else { continue };
         let reason =
             reason.map(|reason| tombstones.as_ref().map_or(reason.clone(), |known| known.reason(item, reason)));
-        let history = record.history(repo, item)?;
-        let (at, knows) = match at {
+        let (at, knows, is_known) = match at {
             Some(at) => {
                 let by = by.clone().unwrap_or_else(|| author.to_owned());
                 let digest = Setting { at, by: by.clone(), level, seq: None, reason: None, after: None }.digest();
                 let before = earlier.insert((item, by), digest.clone());
                 let knows = knows.unwrap_or_else(|| Knows::Elsewhere(Some(before.into_iter().collect())));
-                let Knows::Elsewhere(after) = &knows else { continue };
-                let known: Vec<&Setting> = history.iter().filter(|known| known.digest() == digest).collect();
+                let named = if let Knows::Elsewhere(Some(after)) = &knows { &**after } else { &[] };
+                let mut known = record.history(repo, item)?;
+                known.retain(|known| known.digest() == digest);
                 let is_named =
                     |name: &String| known.iter().any(|known| known.after.iter().flatten().any(|it| it == name));
-                if !known.is_empty() && after.iter().flatten().all(is_named) {
-                    continue;
-                }
-                (at, knows)
+                let is_known = !known.is_empty() && named.iter().all(is_named);
+                (at, knows, is_known)
             }
             None => {
                 let is_it = |known: &Setting| known.level == level && known.reason == reason;
-                let is_settled = || record.in_force(repo, item).map(|now| now.is_some_and(|now| now.rivals.is_empty()));
-                // The one that applies is the last.
                 let is_known = if is_change {
-                    history.last().is_some_and(is_it) && is_settled()?
+                    record.in_force(repo, item)?.is_some_and(|now| is_it(&now.setting) && now.rivals.is_empty())
                 } else {
-                    history.iter().any(is_it)
+                    record.history(repo, item)?.iter().any(is_it)
                 };
-                if is_known {
-                    continue;
-                }
-                (tip.time(), Knows::AllHere)
+                (tip.time(), Knows::AllHere, is_known)
             }
         };
+        if is_known {
+            continue;
+        }
         requests.push(Request { item, level, reason, seq, at, knows, by, introduced });
     }
     Ok(requests)

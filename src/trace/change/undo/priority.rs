@@ -9,7 +9,7 @@ use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
 use crate::trace::store::head;
-use crate::trace::store::priority::{InForce, Knows, RECORD, Record, Request, Setting, item_of, tags};
+use crate::trace::store::priority::{InForce, RECORD, Record, Request, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{ItemId, Tip, TraceError};
@@ -71,16 +71,7 @@ pub(super) fn opposing(
             None => (types.rules(&item_type).priority, None),
         };
         let seq = after.and_then(|after| after.setting.seq);
-        requests.push(Request {
-            item,
-            level,
-            reason,
-            seq,
-            at: signature.at,
-            knows: Knows::AllHere,
-            by: None,
-            introduced,
-        });
+        requests.push(Request { reason, seq, ..Request::now(item, level, signature.at, introduced) });
     }
     Ok(requests)
 }

@@ -39,6 +39,13 @@ pub(crate) struct Request {
     pub introduced: Oid,
 }
 
+impl Request {
+    /// A change that is made now, without a reason.
+    pub(crate) fn now(item: ItemId, level: Level, at: Time, introduced: Oid) -> Self {
+        Self { item, level, reason: None, seq: None, at, knows: Knows::AllHere, by: None, introduced }
+    }
+}
+
 /// The requests that give items a level.
 pub(crate) fn requests(
     repo: &Repo,
@@ -51,15 +58,11 @@ pub(crate) fn requests(
     let introduced = tags::introductions(repo, tip, items.iter().copied())?;
     let slots = tree::list(repo, tip.commit.tree)?;
     let seqs: HashMap<ItemId, u32> = slots.into_iter().map(|slot| (slot.id, slot.seq)).collect();
+    let at = signature.at.apart_after(Some(tip.time()));
     let request = |&item| Request {
-        item,
-        level,
         reason: reason.map(str::to_owned),
         seq: seqs.get(&item).copied(),
-        at: signature.at.apart_after(Some(tip.time())),
-        knows: Knows::AllHere,
-        by: None,
-        introduced: introduced.get(&item).copied().unwrap_or(tip.commit.oid),
+        ..Request::now(item, level, at, introduced.get(&item).copied().unwrap_or(tip.commit.oid))
     };
     Ok(items.iter().map(request).collect())
 }
@@ -84,10 +87,11 @@ pub(crate) fn set_under(
         Ok::<_, TraceError>((Some(NewState { tree, merged: None, message: message(requests) }), ()))
     })?;
     // Keep the lock, so that tags change in the same order as the record.
-    let record = Record::open(repo)?;
+    // A change that is made now applies.
+    let is_now = requests.iter().all(|request| request.knows == Knows::AllHere);
+    let record = if is_now { None } else { Some(Record::open(repo)?) };
     let point = |request: &Request| -> Result<_, TraceError> {
-        // A change that is made now applies.
-        let now = if request.knows == Knows::AllHere { None } else { record.in_force(repo, request.item)? };
+        let now = record.as_ref().map_or(Ok(None), |record| record.in_force(repo, request.item))?;
         Ok((request.item, now.map_or(request.level, |now| now.setting.level), request.introduced))
     };
     tags::point(repo, requests.iter().map(point).collect::<Result<Vec<_>, _>>()?)
@@ -152,18 +156,5 @@ pub(crate) fn follow_meta(trace: &Trace<'_>, item: &Item, seq: u32) -> Result<()
     let (tip, signature) = (trace.tip()?, trace.signature()?);
     let introduced = tags::introduction(repo, &tip, item.id)?.unwrap_or(tip.commit.oid);
     let at = signature.at.apart_after(Some(tip.time()));
-    set(
-        repo,
-        &signature,
-        &[Request {
-            item: item.id,
-            level,
-            reason: None,
-            seq: Some(seq),
-            at,
-            knows: Knows::AllHere,
-            by: None,
-            introduced,
-        }],
-    )
+    set(repo, &signature, &[Request { seq: Some(seq), ..Request::now(item.id, level, at, introduced) }])
 }
