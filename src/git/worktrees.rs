@@ -1,8 +1,8 @@
 //! The work trees whose links come from a repository, and not from its user.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use super::call::Git;
 use super::error::GitError;
@@ -52,8 +52,7 @@ impl Worktrees {
         let is_below = roots.iter().any(|root| is_named(root)) || roots.iter().any(|root| self.is_related(root));
         let root = roots.first().filter(|_| is_below)?;
         // No commit contains a git directory, which may have any name.
-        let mut git_dirs = self.common_dir.ancestors().take_while(|above| above.starts_with(root));
-        let is_git = git_dirs.any(|above| file.starts_with(above) && is_git_directory(above));
+        let is_git = git_directories(&self.common_dir).any(|git_dir| git_dir != *root && file.starts_with(git_dir));
         let below = file.strip_prefix(root).ok()?;
         (!is_git && below.iter().all(|name| name != ".git")).then(|| root.to_path_buf())
     }
@@ -61,9 +60,7 @@ impl Worktrees {
     fn named(&mut self) -> &[PathBuf] {
         let Self { root, common_dir, named, .. } = self;
         named.get_or_insert_with(|| {
-            // The git directory of a submodule is in that of its superproject.
-            let git_dirs = common_dir.ancestors().filter(|above| is_git_directory(above));
-            root.iter().cloned().chain(git_dirs.filter_map(worktree_of)).collect()
+            root.iter().cloned().chain(git_directories(common_dir).filter_map(worktree_of)).collect()
         })
     }
 
@@ -98,6 +95,14 @@ impl Worktrees {
 
 const COMMON_DIR: &[&str] = &["--is-inside-work-tree", "--git-common-dir"];
 const SUPERPROJECT: &[&str] = &["--show-superproject-working-tree"];
+
+/// The git directory of a repository, and those of its superprojects, which have it below `modules`. Other folders above it may look like
+/// a git directory because a commit says so.
+fn git_directories(common_dir: &Path) -> impl Iterator<Item = &Path> {
+    let is_modules = |folder: &&Path| folder.file_name().is_some_and(|name| name == "modules");
+    let superprojects = common_dir.ancestors().filter(is_modules).filter_map(Path::parent);
+    iter::once(common_dir).chain(superprojects.filter(|folder| is_git_directory(folder)))
+}
 
 /// The work tree that the settings of a git directory name.
 fn worktree_of(git_dir: &Path) -> Option<PathBuf> {

@@ -1057,3 +1057,22 @@ fn a_hook_of_husky_in_a_subfolder_may_be_a_link_in_the_work_tree() {
     assert!(cause(&repo, &["install"]).ends_with("which leaves the work tree\n"));
     assert_eq!(fs::read(repo.folder().join(".gitattributes")).ok(), before, "nothing is written before");
 }
+
+#[test]
+fn a_work_tree_that_looks_like_a_git_directory_has_its_own_links() {
+    let repo = with_link("docs/team.md", "../../private.md");
+    fs::write(repo.home().join("private.md"), "private text\n").unwrap();
+    fs::create_dir(repo.folder().join("refs")).unwrap();
+    for (file, text) in [("HEAD", "ref: refs/heads/main\n"), ("refs/x", "x\n"), ("config", "[core]\n")] {
+        fs::write(repo.folder().join(file), text).unwrap();
+    }
+    repo.git(&["config", "trace.briefTeam", "docs/team.md"]);
+    let output = repo.run(&["brief"], b"");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("which leaves the work tree"), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("private text"), "{output:?}");
+    add_link(&repo, ".githooks", ".git/info");
+    repo.git(&["config", "core.hooksPath", ".githooks"]);
+    let output = repo.run(&["install"], b"");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("which enters a git directory"), "{output:?}");
+    assert!(!repo.git_dir().join("info/pre-commit").exists());
+}

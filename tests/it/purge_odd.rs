@@ -1018,3 +1018,57 @@ fn an_unreachable_commit_without_a_file_stops_no_purge() {
     let second = repo.run(&["purge", "--text", "-", "--yes"], b"second-secret");
     assert_eq!(second.status.code(), Some(0), "{}", repo.exact(&second));
 }
+
+#[test]
+fn results_stay_with_their_calls_if_a_pattern_matches_the_ids() {
+    let repo = TestRepo::new();
+    let call =
+        |id: &str, path: &str| json!({ "type": "tool_use", "id": id, "name": "Read", "input": { "path": path } });
+    let result = |id: &str, text: &str| json!({ "type": "tool_result", "tool_use_id": id, "content": text });
+    let (one, two) = ("toolu_01AAAAAAAAAAAAAAAAAAAAAA", "toolu_01BBBBBBBBBBBBBBBBBBBBBB");
+    let request = json!({ "model": "m", "messages": [
+        { "role": "user", "content": "read both" },
+        { "role": "assistant", "content": [call(one, "a"), call(two, "b")] },
+        { "role": "user", "content": [result(two, "text of b"), result(one, "text of a and ghp_ABCDEFGHIJKLMNOPQRST")] },
+    ] });
+    let imported = repo.run(&["import", "anthropic", "-"], request.to_string().as_bytes());
+    assert!(imported.status.success(), "{imported:?}");
+    repo.text(&["purge", "--pattern", r"\b[a-z]+_[A-Za-z0-9]{20,}", "--yes"]);
+    let sent = repo.json(&["materialize", "--format", "anthropic"]);
+    let blocks: Vec<_> =
+        sent["messages"].as_array().unwrap().iter().filter_map(|it| it["content"].as_array()).flatten().collect();
+    for (path, text) in [("a", "text of a and [purged: secret]"), ("b", "text of b")] {
+        let call = blocks.iter().find(|block| block["input"]["path"] == path).unwrap();
+        let result = blocks.iter().find(|block| block["tool_use_id"] == call["id"]).unwrap();
+        assert!(result["content"].to_string().contains(text), "{sent}");
+    }
+    assert_whole(&repo);
+}
+
+#[test]
+fn the_id_of_an_imported_record_is_purged() {
+    let repo = TestRepo::new();
+    let line = json!({ "type": "dialogue", "role": "user", "text": "hello", "source": format!("mail {TEXT}-17 0") });
+    let import = |trace: &str| {
+        let imported = repo.run(&["import", "jsonl", "-", "--trace", trace], line.to_string().as_bytes());
+        assert!(imported.status.success(), "{imported:?}");
+    };
+    import("one");
+    let answer = purge(&repo, &["--text", "-"]);
+    assert!(answer.ends_with("[exit 0]"), "{answer}");
+    import("two");
+    assert_eq!(places(&repo), Vec::<String>::new());
+    assert_whole(&repo);
+}
+
+/// Only commits have the id of the session.
+#[test]
+fn an_import_does_not_bring_the_purged_id_of_a_session_back() {
+    let repo = TestRepo::new();
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/codex/rollout-small.jsonl");
+    repo.text(&["import", "codex", session, "--trace", "one"]);
+    repo.text(&["purge", "--pattern", "019b64e5-57fa-7463-b644-fba7e456f905", "--yes"]);
+    repo.text(&["import", "codex", session, "--trace", "two"]);
+    assert!(!repo.git(&["log", "--format=%B", "refs/traces/two"]).contains("019b64e5-57fa"));
+    assert_whole(&repo);
+}

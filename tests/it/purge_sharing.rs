@@ -2105,3 +2105,41 @@ fn a_pull_that_rewrites_only_reasons_does_not_offer_an_undo() {
         assert!(said.contains("the earlier states are kept in the reflog; to remove them, purge the text"), "{said}");
     });
 }
+
+/// The beginning of a purged text, at the end of the subject of another item, may be that of any other text.
+#[test]
+fn a_cut_subject_that_an_item_without_the_text_has_too_stays_there_and_is_pulled() {
+    let (mut repo, clone) = shared();
+    let folder = "/home/dev/clients/acme-holding/departments/legal/contracts/year-2026";
+    for file in ["merger.txt", "other.txt"] {
+        repo.say(&format!("read {folder}/{file}"));
+    }
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge_text(&repo, &format!("{folder}/merger"), "leaked", &["--push", "origin"]);
+    let tip = there(&repo, "refs/traces/main");
+    assert!(repo.bodies("main").contains(&format!("read {folder}/other.txt")));
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    repo.within(&clone, |repo| {
+        let said = repo.trace(&["pull"]);
+        assert!(said.ends_with("[exit 0]"), "{said}");
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]).trim(), tip);
+    });
+}
+
+#[test]
+fn a_pull_accepts_that_a_purge_removed_one_entry_of_metadata() {
+    let (mut repo, clone) = shared();
+    repo.text(&["commit", "-m", "an answer", "--meta", "api_key=k123456789", "--meta", "model=m"]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    repo.text(&["purge", "--pattern", r#""api_key":"[^"]*""#, "--yes", "--push", "origin"]);
+    let tip = there(&repo, "refs/traces/main");
+    repo.within(&clone, |repo| {
+        let said = repo.trace(&["pull"]);
+        assert!(said.ends_with("[exit 0]"), "{said}");
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]).trim(), tip);
+        assert!(repo.bodies("main").contains(&"an answer".to_owned()));
+        assert_eq!(repo.json(&["show", "#2", "--json"])["meta"], serde_json::json!({ "model": "m" }));
+    });
+}

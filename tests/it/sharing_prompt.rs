@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Output;
 
 use serde_json::{Value, json};
 
@@ -1051,11 +1052,15 @@ fn each_pull_that_brings_a_concurrent_change_lists_it() {
 }
 
 fn import_exported(team: &Team, name: &str, exported: &str) -> String {
-    let mut command = team.home.command("git-trace");
-    command.args(["import", "jsonl", "-", "--trace", "main"]).current_dir(team.home.home().join(name));
-    let output = run(&mut command, exported.as_bytes());
+    let output = imported(team, name, exported);
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+fn imported(team: &Team, name: &str, exported: &str) -> Output {
+    let mut command = team.home.command("git-trace");
+    command.args(["import", "jsonl", "-", "--trace", "main"]).current_dir(team.home.home().join(name));
+    run(&mut command, exported.as_bytes())
 }
 
 #[test]
@@ -1127,4 +1132,17 @@ fn an_import_of_priorities_knows_what_their_writers_knew() {
     let output = run(&mut command, late.as_bytes());
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("not from 1970 to 2100"), "{output:?}");
+}
+
+#[test]
+fn an_import_names_priorities_without_an_item() {
+    let team = team();
+    let exported = team.ok("ada", &["export"]);
+    let unknown = "0000000000000000";
+    let line = format!(r#"{{"op":"priority","id":"{unknown}","priority":"skip"}}"#);
+    let output = imported(&team, "bob", &format!("{exported}{line}\n"));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected = format!("the priorities of 1 items that trace `main` never had, such as {unknown}");
+    assert!(said.contains(&expected), "{said}");
 }

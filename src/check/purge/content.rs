@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use memchr::memmem;
 use serde_json::{Map, Value};
 
-use super::Names;
 use super::json::{self, is_json};
 use super::needle::Needle;
+use super::{Names, Tie};
 use crate::clean::stub;
 use crate::git::Oid;
 use crate::memory::crumb::{Entry, EntryKind};
@@ -15,9 +15,10 @@ use crate::memory::forward::header_problem;
 use crate::tokens::Counter;
 use crate::trace::change::compress::rule;
 use crate::trace::model::item_file;
+use crate::trace::model::source::Source;
 use crate::trace::store::priority::Setting;
 use crate::trace::store::tombstone::is_reason;
-use crate::trace::{Item, ItemId, ItemType};
+use crate::trace::{Item, ItemId};
 
 /// The digits of ids in names.
 const ALPHABETS: [&str; 3] = ["0123456789abcdef", "ghijklmnopqrstuv", "GHIJKLMNOPQRSTUV"];
@@ -208,13 +209,15 @@ impl Target {
     fn redact(&self, item: &mut Item, names: &Names) {
         self.redact_body(item);
         let fields = &mut item.fields;
-        if let Some(name) = &mut fields.name {
-            match names.get(name).filter(|_| fields.item_type == ItemType::instruction()) {
-                Some(first) => self.redact_name(name, *first),
-                None => self.redact_text(name),
+        for tie in Tie::ALL {
+            if let Some(text) = tie.of(fields)
+                && let Some(first) = names.get(&(tie, text.clone()))
+            {
+                self.redact_tie(text, *first);
             }
         }
         for value in [
+            &mut fields.name,
             &mut fields.call_id,
             &mut fields.signature,
             &mut fields.kind,
@@ -238,17 +241,24 @@ impl Target {
             fields.unknown = before.unknown;
         }
         self.redact_meta(&mut fields.meta);
+        let is_in = |source: &Source| self.needle.is_in(source.to_string().as_bytes());
+        let is_hit = fields.source.as_ref().is_some_and(is_in);
+        let new = fields.source.as_ref().filter(|_| is_hit).map(Source::without_record);
+        if let Some(new) = new.filter(|new| !is_in(new)) {
+            fields.source = Some(new);
+        }
     }
 
-    /// An instruction replaces the earlier one of its name, so names that differed still differ, and equal ones are still equal.
-    fn redact_name(&self, name: &mut String, first: ItemId) {
-        let new = |id: &str| self.needle.replace_text(name, &format!("[purged: {} {id}]", self.reason));
-        // Digits of an id may be those of the text. If each way has them, the name still differs.
+    /// An instruction replaces the earlier one of its name, and a result belongs to the call with its id: texts that differed still
+    /// differ, and equal ones are still equal.
+    fn redact_tie(&self, text: &mut String, first: ItemId) {
+        let new = |id: &str| self.needle.replace_text(text, &format!("[purged: {} {id}]", self.reason));
+        // Digits of an id may be those of the purged text. If each way has them, the texts still differ.
         let is_clean = |new: &String| !self.needle.is_in(new.as_bytes());
         if let Some(changed) =
             spellings(first).filter_map(|id| new(&id)).find(is_clean).or_else(|| new(&first.to_string()))
         {
-            *name = changed;
+            *text = changed;
         }
     }
 

@@ -36,7 +36,7 @@ use crate::trace::store::commit::is_signing;
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, Removed, Tombstones};
-use crate::trace::{ItemId, TraceError};
+use crate::trace::{Fields, ItemId, ItemType, TraceError};
 use dangling::Dangling;
 use places::Files;
 use received::find_unapplied;
@@ -285,5 +285,26 @@ fn forget_second_replacements(repo: &Repo, known: &Tombstones, objects: &mut [(O
 /// The new digests of lines of archives, by the old ones.
 type Lines = HashMap<String, String>;
 
-/// The first instruction of each name.
-type Names = HashMap<String, ItemId>;
+/// The first item with each text that ties items together.
+type Names = HashMap<(Tie, String), ItemId>;
+
+/// Headers whose equal texts tie items together: the name of an instruction, the id of a call, and the id of a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Tie {
+    Name,
+    Call,
+    Turn,
+}
+
+impl Tie {
+    const ALL: [Self; 3] = [Self::Name, Self::Call, Self::Turn];
+
+    fn of(self, fields: &mut Fields) -> Option<&mut String> {
+        let is_instruction = fields.item_type == ItemType::instruction();
+        match self {
+            Self::Name => fields.name.as_mut().filter(|_| is_instruction),
+            Self::Call => fields.call_id.as_mut(),
+            Self::Turn => fields.turn.as_mut(),
+        }
+    }
+}

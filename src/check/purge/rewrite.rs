@@ -84,8 +84,9 @@ pub(super) struct Rewriter<'r> {
     kept: HashSet<Oid>,
     /// The files of items that nothing is purged in.
     unchanged: HashSet<(ItemId, Oid)>,
-    /// The priorities of items that stay, and subjects and reasons that do, if items are purged.
+    /// The priorities of items that stay, if items are purged.
     kept_records: HashSet<Oid>,
+    /// Subjects and reasons that stay.
     kept_words: HashSet<String>,
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
@@ -258,6 +259,9 @@ impl<'r> Rewriter<'r> {
                     Role::Item(Some(id)) => {
                         let (before, after) = (read_item(id, &bytes), read_item(id, &changed));
                         self.changed_items.insert(id);
+                        let source =
+                            before.fields.source.as_ref().filter(|_| before.fields.source != after.fields.source);
+                        self.changed_lines.extend(source.map(ToString::to_string));
                         self.items.insert(blob, (before, after));
                     }
                     Role::Item(None) | Role::Link => {}

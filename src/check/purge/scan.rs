@@ -6,13 +6,13 @@ use memchr::memmem;
 
 use super::content::Target;
 use super::rewrite::{decoded, says_more, without_ids};
-use super::{Lines, Names};
+use super::{Lines, Names, Tie};
 use crate::git::{ObjectKind, Oid, Repo, Tree};
 use crate::memory::crumb::archive::digests_of;
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
 use crate::trace::store::tombstone;
-use crate::trace::{ItemId, ItemType, TraceError};
+use crate::trace::{ItemId, TraceError};
 
 #[derive(Debug, Default)]
 pub(super) struct Scan {
@@ -31,8 +31,8 @@ pub(super) struct Scan {
     pub(super) in_tombstones: usize,
     /// Reasons with a hit, and those that commits of tombstones repeat.
     reason_texts: HashSet<String>,
-    /// The instructions of each name with a hit.
-    named: HashMap<String, BTreeSet<ItemId>>,
+    /// The items with each text that ties items together and has a hit.
+    tied: HashMap<(Tie, String), BTreeSet<ItemId>>,
     subjects: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Scan {
                 scan.hits.insert(oid, kind);
                 if kind == ObjectKind::Blob {
                     scan.add_lines(target, bytes);
-                    scan.add_name(target, bytes);
+                    scan.add_ties(target, bytes);
                 }
             }
             Ok::<_, TraceError>(())
@@ -87,19 +87,20 @@ impl Scan {
         Ok(scan)
     }
 
-    fn add_name(&mut self, target: &Target, bytes: &[u8]) {
-        if let Ok(item) = item_file::parse(bytes)
-            && item.fields.item_type == ItemType::instruction()
-            && let Some(name) = item.fields.name.filter(|name| target.needle.is_in(name.as_bytes()))
-        {
-            self.named.entry(name).or_default().insert(item.id);
+    fn add_ties(&mut self, target: &Target, bytes: &[u8]) {
+        let Ok(mut item) = item_file::parse(bytes) else { return };
+        for tie in Tie::ALL {
+            let text = tie.of(&mut item.fields).filter(|text| target.needle.is_in(text.as_bytes()));
+            if let Some(text) = text {
+                self.tied.entry((tie, text.clone())).or_default().insert(item.id);
+            }
         }
     }
 
-    /// The first instruction of each name with a hit. Clones have added other ones later, if at all.
+    /// The first item with each text that ties items together and has a hit. Clones have added other ones later, if at all.
     pub(super) fn names(&self, repo: &Repo) -> Result<Names, TraceError> {
         let mut places: HashMap<ItemId, u32> = HashMap::new();
-        if !self.named.is_empty() {
+        if !self.tied.is_empty() {
             repo.for_each_object(|_, kind, bytes| {
                 let tree = (kind == ObjectKind::Tree).then(|| Tree::parse(bytes, repo.object_format())).flatten();
                 for (seq, _, id) in tree.iter().flat_map(Tree::entries).filter_map(|entry| parse_name(entry.name)) {
@@ -110,7 +111,7 @@ impl Scan {
             })?;
         }
         let first = |ids: &BTreeSet<ItemId>| ids.iter().copied().min_by_key(|id| places.get(id).unwrap_or(&u32::MAX));
-        Ok(self.named.iter().filter_map(|(name, ids)| Some((name.clone(), first(ids)?))).collect())
+        Ok(self.tied.iter().filter_map(|(tie, ids)| Some((tie.clone(), first(ids)?))).collect())
     }
 
     /// Digests and ids are no text.

@@ -11,6 +11,7 @@ use memchr::memmem;
 use super::needle::Needle;
 use super::rewrite::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
+use crate::trace::model::source::Source;
 use crate::trace::model::trailers::Trailers;
 use crate::trace::store::tombstone::{Fate, Tombstones};
 use crate::trace::{Fields, Item, ItemId, TraceError};
@@ -153,13 +154,18 @@ pub(super) fn has_headers_of(before: &Item, after: &Item) -> bool {
         (fields.name, fields.call_id, fields.signature, fields.kind) = (None, None, None, None);
         (fields.path, fields.language, fields.media_type) = (None, None, None);
         (fields.format, fields.turn) = (None, None);
+        fields.source = None;
         fields.meta.clear();
         fields.unknown.clear();
         item
     };
-    let meta = serde_json::Value::Object(new.meta.clone()).to_string();
+    let is_source = old.source == new.source || old.source.as_ref().map(Source::without_record) == new.source;
     without(before) == without(after)
+        && is_source
         && texts(old).iter().zip(&texts(new)).all(|(old, new)| old == new || new.as_deref().is_none_or(is_marked))
-        && (new.meta == old.meta || new.meta.is_empty() || is_marked(&meta))
+        && new
+            .meta
+            .iter()
+            .all(|(key, value)| old.meta.get(key) == Some(value) || is_marked(key) || is_marked(&value.to_string()))
         && new.unknown.iter().all(|header| old.unknown.contains(header) || is_marked(&header.0) || is_marked(&header.1))
 }

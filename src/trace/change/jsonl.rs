@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::bulk::{self, Feed, Incoming, Report, Usage};
 use crate::base::time::Time;
-use crate::git::Repo;
+use crate::git::{Oid, Repo};
 use crate::secrets::{Fingerprint, Policy};
 use crate::trace::model::json::{BadField, COUNTED_TOTAL, REPORTED_TOTAL, draft_from, parsed_field, text_field};
 use crate::trace::model::schema;
@@ -37,16 +37,20 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn B
     let mut report = bulk::import(trace, purges, &mut lines)?;
     let known: HashSet<Fingerprint> = report.secrets.iter().map(|found| found.fingerprint.clone()).collect();
     report.secrets.extend(lines.secrets.into_iter().filter(|found| !known.contains(&found.fingerprint)));
-    if let Some(tip) = report.tip.filter(|_| !lines.settings.is_empty()) {
+    let mut asks = lines.settings;
+    if let (Some(tip), false) = (report.tip, asks.is_empty()) {
         let _objects = purges.hold(repo)?;
         let signature = trace.signature()?;
-        let requests = requests(repo, &Tip::read(repo, tip)?, &signature.author.person(), lines.settings)?;
+        let tip = Tip::read(repo, tip)?;
+        let introductions = priority::tags::introductions(repo, &tip, asks.iter().map(|ask| ask.item))?;
+        let requests = requests(repo, tip.time(), &introductions, &signature.author.person(), &mut asks)?;
         priority::set(repo, &signature, &requests)?;
         report.priorities = priority::in_traces(repo, &earlier)?;
         // An import sets those of a trace that it creates.
         let is_here = |change: &ChangedPriority| change.place.as_ref().is_some_and(|(name, _)| name == trace.name());
         report.priorities.retain(|change| !is_new || !is_here(change));
     }
+    report.without_item = asks.iter().filter(|ask| ask.is_change).map(|ask| ask.item).collect();
     Ok(report)
 }
 
@@ -213,15 +217,20 @@ fn with_revision(item: Item, revision: Option<&Value>) -> Result<Item, String> {
 }
 
 /// The requests for changes that the record does not have yet. One with a time was made elsewhere: it knew of the changes that it names
-/// or, in an export of earlier versions, of the earlier one by its author.
-fn requests(repo: &Repo, tip: &Tip, author: &str, asks: Vec<Ask>) -> Result<Vec<Request>, TraceError> {
+/// or, in an export of earlier versions, of the earlier one by its author. Leaves those of items that the trace never had in `asks`.
+fn requests(
+    repo: &Repo,
+    now: Time,
+    introductions: &HashMap<ItemId, Oid>,
+    author: &str,
+    asks: &mut Vec<Ask>,
+) -> Result<Vec<Request>, TraceError> {
     let record = Record::open(repo)?;
-    let introductions = priority::tags::introductions(repo, tip, asks.iter().map(|ask| ask.item))?;
     let (mut requests, tombstones) = (Vec::new(), Tombstones::find(repo)?);
     let mut earlier: HashMap<(ItemId, String), String> = HashMap::new();
-    for ask in asks {
+    for ask in asks.extract_if(.., |ask| introductions.contains_key(&ask.item)) {
         let Ask { item, level, at, by, reason, seq, knows, is_change } = ask;
-        let Some(introduced) = introductions.get(&item).copied() else { continue };
+        let Some(&introduced) = introductions.get(&item) else { continue };
         let reason =
             reason.map(|reason| tombstones.as_ref().map_or(reason.clone(), |known| known.reason(item, reason)));
         let (at, knows, is_known) = match at {
@@ -245,7 +254,7 @@ fn requests(repo: &Repo, tip: &Tip, author: &str, asks: Vec<Ask>) -> Result<Vec<
                 } else {
                     record.history(repo, item)?.iter().any(is_it)
                 };
-                (tip.time(), Knows::AllHere, is_known)
+                (now, Knows::AllHere, is_known)
             }
         };
         if is_known {

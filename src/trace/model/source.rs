@@ -33,6 +33,11 @@ impl Source {
         Self { format: format.to_owned(), record: Self::content_hash(record), block }
     }
 
+    /// The same with the hash of the record's id in place of the id.
+    pub(crate) fn without_record(&self) -> Self {
+        Self { record: Self::content_hash(self.record.as_bytes()), ..self.clone() }
+    }
+
     fn content_hash(bytes: &[u8]) -> String {
         format!("blake3:{}", &blake3::hash(bytes).to_hex()[..32])
     }

@@ -63,6 +63,10 @@ impl<'r> Trace<'r> {
         Self { family: Some(family), ..self }
     }
 
+    pub(crate) fn without_family_if(self, is_refused: impl Fn(&TraceName) -> bool) -> Self {
+        Self { family: self.family.filter(|family| !is_refused(family)), ..self }
+    }
+
     pub(crate) fn with_warnings(self, warn: &'r dyn Fn(&str)) -> Self {
         Self { warn: Some(warn), ..self }
     }

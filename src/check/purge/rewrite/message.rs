@@ -90,6 +90,17 @@ impl Rewriter<'_> {
         self.target.needle.replace_text(text, &self.target.marker).unwrap_or_else(|| text.to_owned())
     }
 
+    /// An import adds these to its commits, and must not bring the text back.
+    fn redacted_trailer(&mut self, line: &str) -> String {
+        let new = self.redacted(line);
+        if new != line {
+            let Trailers { source, family, .. } = Trailers::parse(&format!("\n\n{line}\n"));
+            self.changed_lines.extend(source.map(|mark| mark.session));
+            self.changed_lines.extend(family.map(|family| family.to_string()));
+        }
+        new
+    }
+
     fn message_of_items(&mut self, commit: &RawCommit, message: &str) -> Result<String, TraceError> {
         let gap = message.trim_end().rfind("\n\n").filter(|gap| message[gap + 2..].contains("Trace-"));
         let (text, trailers) = gap.map_or((message, ""), |gap| message.split_at(gap + 2));
@@ -136,7 +147,7 @@ impl Rewriter<'_> {
                     format!("Trace-Reason: {new}")
                 }
                 _ if is_fixed(value) => value.to_owned(),
-                _ => self.redacted(value),
+                _ => self.redacted_trailer(value),
             };
             changed.extend([&new, end]);
         }

@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::{Rewriter, read_item};
 use crate::git::Oid;
 use crate::trace::store::priority::Setting;
-use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, Tombstones, forms_of_text};
+use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, Tombstones, forms_of_text, is_same_content};
 use crate::trace::{Item, ItemId};
 
 impl Rewriter<'_> {
@@ -20,7 +20,7 @@ impl Rewriter<'_> {
     }
 
     pub(super) fn keep_words(&mut self, text: &str) {
-        if !self.target.items.is_empty() && is_specific(text) {
+        if is_specific(text) {
             self.kept_words.insert(text.to_owned());
         }
     }
@@ -73,7 +73,8 @@ impl Rewriter<'_> {
         let mut bodies: Vec<Vec<u8>> = bodies.difference(&same).cloned().collect();
         bodies.sort_unstable();
         let lines = lines.into_iter().filter(|line| !said.contains(line)).collect();
-        let contents: Vec<Item> = others.into_iter().map(|(before, _)| before.clone()).collect();
+        let others = others.into_iter().filter(|(before, after)| !is_same_content(before, after));
+        let contents: Vec<Item> = others.map(|(before, _)| before.clone()).collect();
         let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
         let left = |is_unapplied: bool| {
             let left = changed.iter().filter(|(blob, _)| self.unapplied.contains(*blob) == is_unapplied);

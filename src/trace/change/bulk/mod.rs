@@ -9,7 +9,7 @@ mod gone;
 mod known;
 mod writer;
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -174,12 +174,14 @@ pub(crate) struct Report {
     pub priorities: Vec<ChangedPriority>,
     /// The number of items that were refused, by the purge that removed them.
     pub purged: BTreeMap<String, usize>,
+    /// The items of priorities that were not set, because the trace never had these items.
+    pub without_item: BTreeSet<ItemId>,
 }
 
 impl Report {
-    /// Whether no item was refused.
+    /// Whether no item or priority was refused.
     pub(crate) fn is_complete(&self) -> bool {
-        self.purged.is_empty()
+        self.purged.is_empty() && self.without_item.is_empty()
     }
 }
 
@@ -191,10 +193,12 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
+    let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
+    let is_purged = |text: &str| tombstones.as_ref().is_some_and(|known| known.of_line(text).is_some());
+    let trace = &trace.clone().without_family_if(|family| is_purged(family.as_str()));
     let mut writer = Writer::new(trace, purges, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
-    let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
     // The ids of purged items: those with a refused revision, and those with another one.
     let (mut refused, mut kept) = (HashSet::new(), HashSet::new());
     // Rewinds that come before a change.
@@ -227,7 +231,12 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
                         kept.insert(id);
                     }
                     incoming.reason = incoming.reason.map(|reason| tombstones.reason(id, reason));
-                    incoming.subject.take_if(|subject| tombstones.of_line(subject).is_some());
+                    incoming.subject.take_if(|subject| is_purged(subject));
+                    if let Some(source) =
+                        incoming.item.fields.source.as_mut().filter(|source| is_purged(&source.to_string()))
+                    {
+                        *source = source.without_record();
+                    }
                 }
                 if found.iter().any(|found| found.policy == Policy::Redact) {
                     // The count belongs to the text with the secret.
@@ -266,7 +275,7 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
         writer.rewind(rewinds, None)?;
     };
     // The last change records the position in the file.
-    let mut mark = feed.mark();
+    let mut mark = feed.mark().filter(|mark| !is_purged(&mark.session));
     if let Some(last) = waiting {
         writer.record(last, mark.take())?;
     }
@@ -287,7 +296,8 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
     let left_out = left_out.filter(|_| tip_as_written.is_some());
     let summary = tip_as_written.zip(types).map(|(tip, types)| Summary { tip: tip.to_string(), types });
     let priorities = Vec::new();
-    Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, priorities, purged })
+    let without_item = BTreeSet::new();
+    Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, priorities, purged, without_item })
 }
 
 /// The position up to which the last import of a session read its file, and the commit that records it. Walks history back to that

@@ -320,6 +320,12 @@ fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<
     for (purge, count) in &report.purged {
         context.ui.note(format!("warning: not imported: {count} items, {purge}"));
     }
+    if let Some(item) = report.without_item.first() {
+        let count = report.without_item.len();
+        context.ui.note(format!(
+            "warning: not imported: the priorities of {count} items that trace `{name}` never had, such as {item}"
+        ));
+    }
     if report.secrets.iter().any(|found| found.policy == Policy::Warn) {
         context.ui.flush()?;
         context.ui.note(format!(
@@ -349,6 +355,9 @@ fn report_json(name: &TraceName, report: &Report) -> Value {
     }
     if !report.purged.is_empty() {
         json["purged"] = report.purged.values().sum::<usize>().into();
+    }
+    if !report.without_item.is_empty() {
+        json["without_item"] = report.without_item.iter().map(ToString::to_string).collect();
     }
     if !report.secrets.is_empty() {
         let is_redacted = |found: &&Found| found.policy == Policy::Redact;
