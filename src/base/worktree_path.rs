@@ -42,7 +42,8 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let (mut inside, mut through) = (git_directory_of(&start), None);
     let entered = |at: &Path, origin: Option<&Origin>| {
         let now = git_directory_of(at);
-        if now != inside {
+        // A work tree need not have a `.git`, and may be inside of its git directory. A link out of it passes that directory.
+        if now != inside || (origin.is_some() && now.as_deref() == Some(at)) {
             let link = origin.and_then(|origin| origin.link.clone());
             // A name in a git directory, such as `modules/x`, may lead into another one.
             if link.is_some() || inside.is_none() || now.is_none() {

@@ -52,7 +52,8 @@ impl Worktrees {
         let is_below = roots.iter().any(|root| is_named(root)) || roots.iter().any(|root| self.is_related(root));
         let root = roots.first().filter(|_| is_below)?;
         // No commit contains a git directory, which may have any name.
-        let is_git = git_directories(&self.common_dir).any(|git_dir| git_dir != *root && file.starts_with(git_dir));
+        let is_in_root = |git_dir: &&Path| git_dir.starts_with(root) && git_dir != root;
+        let is_git = git_directories(&self.common_dir).filter(is_in_root).any(|git_dir| file.starts_with(git_dir));
         let below = file.strip_prefix(root).ok()?;
         (!is_git && below.iter().all(|name| name != ".git")).then(|| root.to_path_buf())
     }
@@ -100,7 +101,9 @@ const SUPERPROJECT: &[&str] = &["--show-superproject-working-tree"];
 /// a git directory because a commit says so.
 fn git_directories(common_dir: &Path) -> impl Iterator<Item = &Path> {
     let is_modules = |folder: &&Path| folder.file_name().is_some_and(|name| name == "modules");
-    let superprojects = common_dir.ancestors().filter(is_modules).filter_map(Path::parent);
+    // A work tree between them would be that of another repository.
+    let above = common_dir.ancestors().take_while(|folder| !has_git(folder));
+    let superprojects = above.filter(is_modules).filter_map(Path::parent);
     iter::once(common_dir).chain(superprojects.filter(|folder| is_git_directory(folder)))
 }
 

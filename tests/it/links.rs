@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, run};
 
 const CHECKPOINT: &str = "---\ncheckpoint: chk-a\ncreated: 2026-02-10T09:00:00Z\nanchor: start\n\
     last_delta: 2026-02-10T09:00:00Z\nparent: null\nstatus: active\n---\n\n## Problem\n\nIt fails.\n";
@@ -415,6 +415,10 @@ fn a_device_behind_a_link_is_not_read_as_an_import_or_a_resolution() {
         &["import", "claude-code", "notes.txt"],
         &["import", "openai", "notes.txt"],
         &["merge", "main", "--take", "#0=notes.txt"],
+        &["commit", "-F", "notes.txt"],
+        &["count", "notes.txt"],
+        &["breadcrumb", "import", "notes.txt"],
+        &["merge-driver", "notes.txt", "notes.txt", "notes.txt", "7", "a.crumb"],
     ] {
         let said = prompt(&repo, args, b"");
         assert!(said.contains("it is not a regular file"), "git trace {args:?}: {said}");
@@ -605,6 +609,44 @@ fn a_link_is_followed_in_a_worktree_below_its_bare_repository() {
     fs::create_dir(bare.join("main/notes")).unwrap();
     repo.git(&["-C", bare.join("main").to_str().unwrap(), "trace", "crumb", "new", "a.crumb"]);
     assert!(bare.join("main/notes/a.crumb").exists());
+}
+
+#[test]
+fn a_worktree_below_its_git_directory_has_its_own_links() {
+    let mut repo = with_link("ada.crumb", "../../private.crumb");
+    repo.git(&["add", "ada.crumb"]);
+    repo.git(&["commit", "-q", "-m", "link"]);
+    repo.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+    for (git_dir, folder) in [("../bare.git", "../bare.git/main"), (".git", ".git/main")] {
+        repo.git(&["--git-dir", git_dir, "worktree", "add", "-q", "--detach", folder]);
+        let folder = repo.folder().join(folder).canonicalize().unwrap();
+        let outside = folder.join("../../private.crumb");
+        fs::write(&outside, "∴CRUMB2 SPARK s1 private text\n").unwrap();
+        repo.within(&folder, |repo| {
+            let output = repo.run(&["brief", "--agent", "ada"], b"");
+            let said = repo.exact(&output);
+            assert!(said.contains("leaves the work tree") && !said.contains("private text"), "{folder:?}: {said}");
+        });
+    }
+}
+
+#[test]
+fn an_output_is_not_written_from_a_work_tree_into_the_git_directory_around_it() {
+    let mut repo = with_link("out.md", "../hooks/post-commit");
+    repo.git(&["add", "out.md"]);
+    repo.git(&["commit", "-q", "-m", "link"]);
+    repo.say("a");
+    repo.git(&["clone", "-q", "--bare", ".", "../bare.git"]);
+    let (bare, tree) = (repo.home().join("bare.git"), repo.home().join("bare.git/tree"));
+    fs::create_dir(&tree).unwrap();
+    symlink("../hooks/post-commit", tree.join("out.md")).unwrap();
+    repo.within(&tree, |repo| {
+        let mut command = repo.command("git-trace");
+        command.env("GIT_DIR", &bare).env("GIT_WORK_TREE", &tree).current_dir(&tree);
+        let output = run(command.args(["crumb", "new", "out.md"]), b"");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("enters a git directory"), "{output:?}");
+    });
+    assert!(!bare.join("hooks/post-commit").exists());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, bail};
 use crate::base::bounded;
 use crate::base::process::Process;
+use crate::base::worktree_path::check_regular_or_open;
 use crate::git::Repo;
 use crate::trace::store::budget_policy::BudgetPolicy;
 
@@ -76,7 +77,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return bounded::read_all(io::stdin()).context("cannot read stdin");
     }
-    bounded::read_file(path).map_err(|error| {
+    check_regular_or_open(path).and_then(|()| bounded::read_file(path)).map_err(|error| {
         let message = format!("cannot read `{}`: {error}", path.display());
         match error.kind() {
             io::ErrorKind::NotFound => Error::with_hint(message, "name a file that exists, or `-` for stdin"),

@@ -17,7 +17,7 @@ use crate::base::bounded;
 use crate::base::escape::escaped;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::base::process::Process;
-use crate::base::worktree_path::check_outside_git;
+use crate::base::worktree_path::{check_outside_git, check_regular_or_open};
 use crate::memory::crumb::merge::MergeNote;
 use crate::memory::crumb::{CrumbError, CrumbFile, archive};
 use crate::memory::{breadcrumb, checkpoint, crumb};
@@ -210,7 +210,8 @@ fn write_merged<N: Display>(
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    bounded::read_file(path).with_context(|| format!("cannot read `{}`", path.display()))
+    let bytes = check_regular_or_open(path).and_then(|()| bounded::read_file(path));
+    bytes.with_context(|| format!("cannot read `{}`", path.display()))
 }
 
 /// The value of `merge.conflictStyle`; read only for a conflict, because it takes a call of git.
