@@ -1,6 +1,7 @@
 //! Push and fetch, done by git itself with its transports, credentials, and hooks. The user sees its messages.
 
 use std::borrow::Cow;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -80,6 +81,10 @@ impl<'a> Destination<'a> {
         // The user's rules match the address, but never this name. Git replaces it once.
         let mut settings = vec![(format!("remote.{name}.url"), name.to_string())];
         settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), name.to_string())));
+        // Git checks this of the addresses to fetch from only.
+        if config.texts(&format!("remote.{}.pushurl", self.remote))?.iter().any(|push| push == url) {
+            settings.push(("transfer.credentialsInUrl".to_owned(), "allow".to_owned()));
+        }
         for key in CONNECTION {
             let values = config.texts(&format!("remote.{}.{key}", self.remote))?;
             settings.extend(values.into_iter().map(|value| (format!("remote.{name}.{key}"), value)));
@@ -263,14 +268,15 @@ impl Repo {
         for path in folders.into_iter().filter(|path| path.exists()) {
             // The file `.git` of a worktree is an address, too.
             let folder = path.parent().filter(|_| path.is_file()).unwrap_or(&path);
-            // The repository may belong to somebody else.
+            // The repository may belong to somebody else. The packs of a partial clone still show that it is one.
             let objects = match Self::containing(folder, self.env().clone()) {
                 Ok(other) if other.is_partial()? => return Ok(true),
                 Ok(other) => vec![other.objects],
                 Err(_) => ["objects", ".git/objects"].map(|path| folder.join(path)).to_vec(),
             };
             let is_ours = |path: &PathBuf| packs(path).iter().any(|path| path.is_some() && ours.contains(path));
-            if objects.iter().any(|objects| Loose::new(folder, objects, None).folders().iter().any(is_ours)) {
+            let lends = |path: &PathBuf| is_ours(path) || has_promised_pack(path);
+            if objects.iter().any(|objects| Loose::new(folder, objects, None).folders().iter().any(lends)) {
                 return Ok(true);
             }
         }
@@ -318,6 +324,12 @@ impl Repo {
             _ => Ok("origin".to_owned()),
         }
     }
+}
+
+/// Whether another repository promised what the objects in a pack need.
+fn has_promised_pack(objects: &Path) -> bool {
+    let entries = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.path().extension().is_some_and(|extension| extension == "promisor"))
 }
 
 /// Hosts where many repositories are public.

@@ -58,28 +58,36 @@ impl Repo {
     /// `GIT_DIR`, `GIT_WORK_TREE`, `GIT_CEILING_DIRECTORIES`, `GIT_OBJECT_DIRECTORY`, linked worktrees, bare repositories
     /// and subfolders work as in git. Reads the repository's configuration and no object.
     pub fn open_from_env(env: Env) -> Result<Self, GitError> {
-        Self::opened(None, env)
+        let inner = trust::open(None, &env)?;
+        Self::of(inner, None, env)
     }
 
     /// Opens the repository at `path` itself, whatever the environment says of places.
     pub fn open(path: &Path, env: Env) -> Result<Self, GitError> {
-        Self::opened(Some(path), env)
+        let inner = trust::open(Some(path), &env)?;
+        Self::of(inner, Some(path.to_owned()), env)
     }
 
     /// Opens the repository that `path` is in, whatever the environment says about its location.
     pub(crate) fn containing(path: &Path, env: Env) -> Result<Self, GitError> {
-        Self::opened(Some(&trust::discover(path, &env)?), env)
+        let inner = trust::open_containing(path, &env)?;
+        let place = inner.path().to_owned();
+        Self::of(inner, Some(place), env)
     }
 
-    fn opened(place: Option<&Path>, env: Env) -> Result<Self, GitError> {
-        let inner = trust::open(place, &env)?;
+    /// Opens another worktree of this repository, whoever its owner is: git reads its `HEAD`, too.
+    pub(crate) fn at_worktree(&self, git_dir: &Path) -> Result<Self, GitError> {
+        let inner = trust::open_trusted(git_dir, &self.env)?;
+        Self::of(inner, Some(git_dir.to_owned()), self.env.clone())
+    }
+
+    fn of(inner: Repository, place: Option<PathBuf>, env: Env) -> Result<Self, GitError> {
         // Git does not verify oids on reading either: zlib's checksum finds damage, and `git fsck` verifies oids. Hashing took a
         // tenth of the time of materializing 10,000 items.
         git2::opts::strict_hash_verification(false);
         // libgit2's cache holds up to 256 MiB of commits and trees. The last few are enough: see `objects`.
         git2::opts::enable_caching(false);
         let refs = RefStorage::of(&inner)?;
-        let place = place.map(Path::to_path_buf);
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let others = env.os("GIT_ALTERNATE_OBJECT_DIRECTORIES").filter(|_| place.is_none());

@@ -21,6 +21,29 @@ use super::process::{Answer, git, path_of};
 use crate::base::bounded;
 use crate::base::worktree_path::is_git_directory;
 
+/// Opens the repository that `folder` is in, whatever the environment says about its location. Git finds it: libgit2 goes on to other file
+/// systems, and ignores `GIT_CEILING_DIRECTORIES`.
+pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, GitError> {
+    set_up(env);
+    check_object_format(folder)?;
+    let answer = ask(Some(folder))?;
+    if answer.stderr.contains("dubious ownership") {
+        return Err(GitError::UnsafeOwner);
+    }
+    if answer.stderr.contains("safe.bareRepository is") {
+        return Err(GitError::BareRepository { path: folder.to_owned() });
+    }
+    open_trusted(&answer.into_path()?, env)
+}
+
+/// Opens a repository that git trusts, or another worktree of one.
+pub(super) fn open_trusted(place: &Path, env: &Env) -> Result<Repository, GitError> {
+    set_up(env);
+    let opened = open_unchecked(Some(place)).map_err(GitError::opening)?;
+    opened.remove_namespace().map_err(GitError::opening)?;
+    Ok(opened)
+}
+
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
 pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
     set_up(env);
@@ -47,7 +70,7 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
         if !has_plain_head(opened.path()) {
             ask(None)?.into_stdout()?;
         }
-    } else if let Some(other) = found_instead(opened.path(), Path::new("."), None)? {
+    } else if let Some(other) = found_instead(opened.path())? {
         return Err(GitError::OtherRepository { path: opened.path().to_owned(), other });
     }
     with_worktree(opened, env)
@@ -75,14 +98,6 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
     }
     opened.set_workdir(&answer.into_path()?, false).map_err(GitError::opening)?;
     Ok(opened)
-}
-
-/// Finds the git folder of the repository that `folder` is in, whatever the environment says about its location.
-pub(super) fn discover(folder: &Path, env: &Env) -> Result<PathBuf, GitError> {
-    set_up(env);
-    check_object_format(folder)?;
-    let found = Repository::discover(folder).map_err(GitError::opening)?;
-    Ok(found_instead(found.path(), folder, Some(folder))?.unwrap_or_else(|| found.path().to_owned()))
 }
 
 /// Whether all that git checks belongs to the user. libgit2 finds fewer settings of `safe.directory`.
@@ -121,14 +136,14 @@ fn text_at(path: &Path) -> Vec<u8> {
     if path.is_file() { bounded::read_file(path).unwrap_or_default() } else { Vec::new() }
 }
 
-/// The git folder that git finds from `folder` if it is not `git_dir`, which libgit2 found. Git also decides about `safe.bareRepository`.
-/// It is asked unless `git_dir` is the first `.git` on the way up, or what that file names. `place` is as in [`ask`].
-fn found_instead(git_dir: &Path, folder: &Path, place: Option<&Path>) -> Result<Option<PathBuf>, GitError> {
+/// The git folder that git finds if it is not `git_dir`, which libgit2 found. Git also decides about `safe.bareRepository`. It is asked
+/// unless `git_dir` is the first `.git` on the way up, or what that file names.
+fn found_instead(git_dir: &Path) -> Result<Option<PathBuf>, GitError> {
     let found = git_dir.canonicalize().ok();
-    if found.as_ref().is_some_and(|found| is_first(found, folder)) {
+    if found.as_ref().is_some_and(|found| is_first(found, Path::new("."))) {
         return Ok(None);
     }
-    let answer = ask(place)?;
+    let answer = ask(None)?;
     if answer.stderr.contains("safe.bareRepository is") {
         return Err(GitError::BareRepository { path: git_dir.to_owned() });
     }

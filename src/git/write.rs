@@ -2,8 +2,10 @@
 //!
 //! libgit2 syncs objects together with refs or not at all, so it does not write them.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
+use std::time::SystemTime;
 
 use flate2::Compression;
 use git2::{ObjectType, OdbLookupFlags};
@@ -23,14 +25,31 @@ impl Repo {
     pub(super) fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
         let oid = self.hash(kind, bytes)?;
         let odb = self.odb()?;
-        if !self.loose.was_removed(oid) && odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH) {
-            // This renews the time of its file, so that `git prune` does not remove it.
-            let failed = |source| GitError::store(format!("write the {what} to the object database"), source);
-            return odb.write(kind, bytes).map(Oid).map_err(failed);
-        }
         let digits = oid.to_string();
         let path = self.objects.join(&digits[..2]).join(&digits[2..]);
         let (fsync, permissions) = (self.fsync()?, self.permissions()?);
+        let failed = |source| GitError::Write { what: what.to_owned(), source };
+        if !self.loose.was_removed(oid) && odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH) {
+            // The time of its file is renewed, so that `git prune` does not remove it. If that is refused, because the file belongs
+            // to another user, it is replaced.
+            match File::open(&path) {
+                Ok(file) if file.set_modified(SystemTime::now()).is_ok() => return Ok(oid),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let failed_there =
+                        |source| GitError::store(format!("write the {what} to the object database"), source);
+                    odb.write(kind, bytes).map_err(failed_there)?;
+                    // The pack or the repository that has it may belong to another user, too.
+                    if let Ok(file) = File::open(&path) {
+                        fsync
+                            .sync(Component::LooseObject, &file)
+                            .and_then(|()| permissions.adjust(&path))
+                            .map_err(failed)?;
+                    }
+                    return Ok(oid);
+                }
+                _ => {}
+            }
+        }
         let write = || {
             let head = format!("{} {}\0", kind.str(), bytes.len());
             let mut packed = Vec::new();
@@ -43,7 +62,7 @@ impl Repo {
             permissions.adjust(file.path())?;
             file.persist(&path).map(drop).map_err(|error| error.error)
         };
-        write().map_err(|source| GitError::Write { what: what.to_owned(), source })?;
+        write().map_err(failed)?;
         Ok(oid)
     }
 }

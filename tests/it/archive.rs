@@ -160,6 +160,14 @@ fn what_the_remote_does_not_hold_stays() {
         assert!(refused.contains("it needs objects of this repository"), "{remote}: {refused}");
         assert_eq!(refs(&repo), all);
     }
+    // Git pushes there, but does not open it from outside.
+    repo.git(&["config", "--global", "safe.bareRepository", "explicit"]);
+    for remote in ["borrower", "partial"] {
+        let refused = archive(remote);
+        assert!(refused.contains("it needs objects of this repository"), "{remote}: {refused}");
+        assert_eq!(refs(&repo), all);
+    }
+    repo.git(&["config", "--global", "--unset", "safe.bareRepository"]);
     // The remote refuses one, and hides another.
     let script = "#!/bin/sh\ncase $1 in *first) exit 1;; esac\n";
     let path = repo.home().join("vault.git/hooks/update");

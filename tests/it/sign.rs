@@ -529,3 +529,37 @@ fn a_signed_trace_is_pulled_without_what_was_purged_by_one_who_does_not_sign() {
     assert!(said.ends_with("[exit 1]"), "{said}");
     assert!(!trace_in(&repo, "bob", &["materialize"]).contains("Push to prod."));
 }
+
+#[test]
+fn a_pull_that_cannot_sign_the_priorities_changes_no_tag() {
+    let Some(repo) = team() else { return };
+    trace_in(&repo, "eve", &["pull"]);
+    repo.text(&["skip", "#0"]);
+    repo.text(&["push"]);
+    repo.git(&["-C", "../eve", "config", "trace.sign", "true"]);
+    repo.git(&["-C", "../eve", "config", "user.signingKey", "/nowhere/key"]);
+    let refs = || repo.git(&["-C", "../eve", "for-each-ref", "refs/traces", "refs/trace-priority", "refs/trace-tags"]);
+    let before = refs();
+    let said = trace_in(&repo, "eve", &["pull"]);
+    assert!(said.contains("cannot sign the commit"), "{said}");
+    assert_eq!(refs(), before);
+    repo.git(&["-C", "../eve", "config", "trace.sign", "false"]);
+    trace_in(&repo, "eve", &["pull"]);
+    assert!(refs().contains("refs/trace-tags/skip/"), "{}", refs());
+}
+
+#[test]
+fn signatures_that_git_demands_of_merges_are_demanded_of_traces() {
+    let Some(repo) = team() else { return };
+    repo.git(&["-C", "../bob", "config", "--unset", "trace.requireSigned"]);
+    repo.git(&["-C", "../bob", "config", "merge.verifySignatures", "true"]);
+    trace_in(&repo, "bob", &["pull"]);
+    trace_in(&repo, "eve", &["pull"]);
+    trace_in(&repo, "eve", &["commit", "-m", "unsigned"]);
+    trace_in(&repo, "eve", &["push"]);
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.contains("has no valid signature"), "{said}");
+    repo.git(&["-C", "../bob", "config", "trace.requireSigned", "false"]);
+    let said = trace_in(&repo, "bob", &["pull"]);
+    assert!(said.ends_with("[exit 0]"), "{said}");
+}

@@ -684,3 +684,24 @@ fn attributes_of_the_user_are_added_to_the_file_that_git_reads() {
     assert!(repo.git(&["check-attr", "merge", ".synapse/breadcrumbs.jsonl"]).contains(": trace"));
     assert!(fs::read_to_string(&own).unwrap().starts_with("*.png binary\n"));
 }
+
+#[test]
+fn a_session_is_not_imported_into_a_repository_that_only_libgit2_finds() {
+    let repo = TestRepo::new();
+    let folder = repo.folder().join("ceiling/project");
+    fs::create_dir_all(&folder).unwrap();
+    let projects = repo.home().join(".claude/projects/project");
+    fs::create_dir_all(&projects).unwrap();
+    let session = "11111111-1111-4111-8111-111111111111";
+    let record = serde_json::json!({ "type": "user", "uuid": "u1", "parentUuid": null, "sessionId": session, "cwd": folder,
+        "timestamp": "2026-02-10T09:00:00.000Z", "message": { "role": "user", "content": "private text" } });
+    fs::write(projects.join(format!("{session}.jsonl")), format!("{record}\n")).unwrap();
+    let import = |ceiling: &Path| {
+        let mut command = repo.command("git-trace");
+        let output = run(command.env("GIT_CEILING_DIRECTORIES", ceiling).args(["import", "--all-folders"]), b"");
+        assert!(output.status.success(), "{output:?}");
+        repo.git(&["for-each-ref", "refs/traces"])
+    };
+    assert_eq!(import(&repo.folder().join("ceiling")), "");
+    assert!(import(repo.home()).contains("refs/traces/claude-code/"));
+}

@@ -113,7 +113,7 @@ impl Inspection<'_> {
                 if !is_file && self.repo.has_refs_as_files() {
                     continue;
                 }
-                let worktree = Repo::open(&git_dir, self.repo.env().clone())?;
+                let worktree = self.repo.at_worktree(&git_dir)?;
                 let cause = match worktree.find_symbolic_ref(name) {
                     // With reftable there may be no head.
                     Ok(None) if !is_file && worktree.find_ref(name)?.is_none() => continue,

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::git::call::Git;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
@@ -196,13 +197,15 @@ impl Repo {
             roots.push(own.clone());
         }
         for root in roots {
-            let mut command = git("ls-files");
-            command.current_dir(&root).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
-            if elsewhere.as_ref() == Some(&root) {
-                command.env("GIT_DIR", self.git_dir()).env("GIT_WORK_TREE", &root);
-            }
-            command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-            let listed = Answer::of(&mut command)?.into_stdout()?;
+            const LIST: [&str; 5] = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+            let listed = if elsewhere.as_ref() == Some(&root) {
+                let mut command = git("ls-files");
+                command.current_dir(&root).env("GIT_DIR", self.git_dir()).env("GIT_WORK_TREE", &root);
+                Answer::of(command.env_remove("GIT_INDEX_FILE").args(LIST))?.into_stdout()?
+            } else {
+                // It may belong to a colleague.
+                Git::elsewhere(&root).run(&LIST)?
+            };
             let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
             found.push((root, names.map(path_of).collect()));
         }

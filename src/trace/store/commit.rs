@@ -85,13 +85,15 @@ pub(crate) fn unsigned(repo: &Repo, what: String, oid: Oid) -> TraceError {
     TraceError::Unsigned { what, oid, is_signed: repo.read_raw_commit(oid).is_ok_and(|commit| commit.is_signed) }
 }
 
-/// True if `trace.requireSigned` is not set.
+/// True if neither `trace.requireSigned` nor git's own setting demands one.
 pub(crate) fn has_required_signature(repo: &Repo, oid: Oid) -> Result<bool, GitError> {
     Ok(!requires_signatures(repo)? || repo.has_valid_signature(oid)?)
 }
 
 pub(crate) fn requires_signatures(repo: &Repo) -> Result<bool, GitError> {
-    Ok(repo.config()?.boolean("trace.requireSigned")?.unwrap_or(false))
+    let config = repo.config()?;
+    let own = config.boolean("trace.requireSigned")?;
+    Ok(own.map_or_else(|| config.boolean("merge.verifySignatures"), |own| Ok(Some(own)))?.unwrap_or(false))
 }
 
 pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {

@@ -53,7 +53,7 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
     let mut heads = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
         // A bad head elsewhere is the concern of that worktree, and of `fsck`.
-        let chosen = chosen(&Repo::open(&git_dir, repo.env().clone())?).ok().flatten();
+        let chosen = chosen(&repo.at_worktree(&git_dir)?).ok().flatten();
         heads.push((git_dir, chosen));
     }
     Ok(heads)
@@ -62,7 +62,7 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
 /// Renames the current and the previous trace in every worktree where that is `old`.
 pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
     for git_dir in repo.worktree_git_dirs()? {
-        let worktree = Repo::open(&git_dir, repo.env().clone())?;
+        let worktree = repo.at_worktree(&git_dir)?;
         if current(&worktree).is_ok_and(|current| current == *old) {
             repo.point_symbolic_ref(&worktree, TRACE_HEAD, &new.refname(), log)?;
         }

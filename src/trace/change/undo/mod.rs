@@ -210,7 +210,7 @@ fn is_symbolic(refname: &str) -> bool {
 fn symbolic_ref(repo: &Repo, refname: &str) -> Result<Option<(Repo, String)>, TraceError> {
     let Some((worktree, name)) = refname.rsplit_once('/') else { return Ok(None) };
     for git_dir in repo.worktree_git_dirs()? {
-        let found = Repo::open(&git_dir, repo.env().clone())?;
+        let found = repo.at_worktree(&git_dir)?;
         if refname.starts_with(SESSIONS) {
             return Ok(Some((found, refname.to_owned())));
         }

@@ -55,6 +55,13 @@ pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
+pub(crate) fn remove(repo: &Repo, items: &[ItemId]) -> Result<(), TraceError> {
+    let prefix = prefix(repo)?;
+    let names = |item: &ItemId| Level::VALUES.iter().map(|word| format!("{prefix}{word}/{item}")).collect::<Vec<_>>();
+    let old: Vec<String> = items.iter().flat_map(names).collect();
+    Ok(repo.delete_refs(old.iter().map(String::as_str))?)
+}
+
 /// Finds the commit that introduced an item. Walks history, which no other common operation does.
 pub(crate) fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>, TraceError> {
     Ok(introductions(repo, tip, [item])?.remove(&item))

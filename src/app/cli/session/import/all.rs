@@ -159,7 +159,7 @@ fn print_done(
     )?;
     let Some(Skipped { without_repository, unwanted }) = skipped else { return Ok(()) };
     for (count, cause) in [
-        (without_repository, "their folder is in no repository"),
+        (without_repository, "git opens no repository in their folder"),
         (unwanted, "`trace.record` is false or ask in their repository"),
     ] {
         if *count > 0 {
