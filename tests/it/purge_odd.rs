@@ -1072,3 +1072,13 @@ fn an_import_does_not_bring_the_purged_id_of_a_session_back() {
     assert!(!repo.git(&["log", "--format=%B", "refs/traces/two"]).contains("019b64e5-57fa"));
     assert_whole(&repo);
 }
+
+#[test]
+fn a_pattern_that_matches_line_breaks_leaves_the_trailers() {
+    let repo = TestRepo::new();
+    repo.text(&["commit", "-m", "a text", "-s", "store the key sk-0123456789"]);
+    repo.text(&["purge", "--pattern", "sk-[^ ]+", "--yes"]);
+    let message = repo.git(&["log", "--format=%B", MAIN]);
+    assert!(message.starts_with("store the key [purged: secret]\n\nTrace-Op: append\n"), "{message}");
+    assert_whole(&repo);
+}

@@ -53,6 +53,22 @@ fn keys_that_become_equal_are_told_apart() {
 }
 
 #[test]
+fn the_id_of_a_record_that_one_purge_removed_stays_removed() {
+    let source = Source::new("mail", "ann@example.org-17", 0);
+    let of = |source: Source, body: &str| {
+        let fields = Fields { source: Some(source), ..Fields::new(ItemType::dialogue()) };
+        Item::new("0be7719d3a2f61c8".parse().unwrap(), Draft { fields, body: body.into() })
+    };
+    let target = Target::new([].into(), Needle::default(), "both").unwrap();
+    let (one, other) = (of(source.clone(), "a [purged: x]"), of(source.without_record(), "a one"));
+    for (one, other) in [(&one, &other), (&other, &one)] {
+        let joined = join_items(one, other, &target).unwrap();
+        assert_eq!(joined.fields.source, Some(source.without_record()));
+        assert_eq!(joined.body, b"a [purged: x]");
+    }
+}
+
+#[test]
 fn metadata_is_joined_by_key() {
     for (one, other, expected) in [
         (json!({"a": "[purged: x]", "b": "1"}), json!({"a": "one", "b": "1"}), json!({"a": "[purged: x]", "b": "1"})),

@@ -13,6 +13,7 @@ use crate::check::purge::json::{is_json, with_distinct_keys};
 use crate::check::purge::verify::has_headers_of;
 use crate::tokens::Counter;
 use crate::trace::Item;
+use crate::trace::model::source::Source;
 
 /// The comparisons of words after which the forms are no longer aligned, so that the time stays linear.
 const MOST: usize = 1_000_000;
@@ -170,6 +171,9 @@ pub(super) fn join_items(one: &Item, other: &Item, target: &Target) -> Option<It
         if text != other {
             *text = text.as_ref().zip(other.as_ref()).map(|(text, other)| join_text(text, other, marker));
         }
+    }
+    if new.source.as_ref().map(Source::without_record) == old.source {
+        new.source.clone_from(&old.source);
     }
     new.meta = join_meta(&new.meta, &old.meta, marker);
     let pairs = new.unknown.iter().zip(&old.unknown);
