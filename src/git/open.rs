@@ -75,7 +75,7 @@ impl Repo {
         Self::of(inner, Some(place), env)
     }
 
-    /// Opens another worktree of this repository, whoever its owner is: git reads its `HEAD`, too.
+    /// Opens another worktree of this repository, also one of another user: git reads its `HEAD`, too.
     pub(crate) fn at_worktree(&self, git_dir: &Path) -> Result<Self, GitError> {
         let inner = trust::open_trusted(git_dir, &self.env)?;
         Self::of(inner, Some(git_dir.to_owned()), self.env.clone())

@@ -21,7 +21,7 @@ use super::process::{Answer, git, path_of};
 use crate::base::bounded;
 use crate::base::worktree_path::is_git_directory;
 
-/// Opens the repository that `folder` is in, whatever the environment says about its location. Git finds it: libgit2 goes on to other file
+/// Opens the repository that `folder` is in, whatever the environment says about its location. Git finds it: libgit2 also searches other file
 /// systems, and ignores `GIT_CEILING_DIRECTORIES`.
 pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, GitError> {
     set_up(env);

@@ -151,7 +151,7 @@ fn a_result_that_only_replies_to_a_call_takes_its_id_and_name() {
     let asked = repo.commit(&["-t", "tool_io", "--reply-to", "#0", "-m", "it did"]).len();
     assert_eq!(asked, 16);
     let other = repo.json(&["show", "#3", "--json"]);
-    assert_eq!(other["call_id"], repo.json(&["show", "#0", "--json"])["id"], "generated from what it replies to");
+    assert_eq!(other["call_id"], repo.json(&["show", "#0", "--json"])["id"], "generated from the id of its call");
 }
 
 #[test]
