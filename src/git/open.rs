@@ -28,6 +28,8 @@ pub struct Repo {
     pub(super) refs: RefStorage,
     /// Refs that existed, see [`Repo::was_there`].
     pub(super) seen: RefCell<HashSet<String>>,
+    /// The git folder of another worktree, whose symbolic refs are used with the settings of `inner`; see [`Repo::at_worktree`].
+    other: Option<PathBuf>,
     /// The path that was opened; `None`: the environment locates the repository.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -75,10 +77,15 @@ impl Repo {
         Self::of(inner, Some(place), env)
     }
 
-    /// Opens another worktree of this repository, also one of another user: git reads its `HEAD`, too.
+    /// The symbolic refs of another worktree of this repository. It may belong to another user, so none of its settings count, as for
+    /// git, which moves its `HEAD` when a branch is renamed.
     pub(crate) fn at_worktree(&self, git_dir: &Path) -> Result<Self, GitError> {
-        let inner = trust::open_trusted(git_dir, &self.env)?;
-        Self::of(inner, Some(git_dir.to_owned()), self.env.clone())
+        let inner = trust::open_trusted(self.git_dir(), &self.env)?;
+        if let Some(root) = self.worktree() {
+            inner.set_workdir(&root, false).map_err(GitError::opening)?;
+        }
+        let here = Self::of(inner, Some(self.git_dir().to_owned()), self.env.clone())?;
+        Ok(Self { other: Some(git_dir.to_owned()).filter(|git_dir| git_dir != self.git_dir()), ..here })
     }
 
     fn of(inner: Repository, place: Option<PathBuf>, env: Env) -> Result<Self, GitError> {
@@ -97,6 +104,7 @@ impl Repo {
             inner,
             refs,
             seen: RefCell::default(),
+            other: None,
             place,
             env,
             config: OnceCell::new(),
@@ -133,7 +141,12 @@ impl Repo {
 
     /// The git folder of this worktree, with `HEAD` and `TRACE_HEAD`.
     pub(crate) fn git_dir(&self) -> &Path {
-        self.inner.path()
+        self.other.as_deref().unwrap_or_else(|| self.inner.path())
+    }
+
+    /// The git folder of another worktree, if this is one.
+    pub(super) fn other_worktree(&self) -> Option<&Path> {
+        self.other.as_deref()
     }
 
     /// The git folder that all worktrees share, with objects and refs.
@@ -180,7 +193,7 @@ impl Repo {
             .any(|variable| self.env.os(variable).is_some_and(|path| Path::new(path).is_relative()));
         let of_user = [git2::Config::find_system(), git2::Config::find_xdg(), git2::Config::find_global()];
         let given = VARIABLES.iter().filter_map(|variable| self.env.os(variable)).map(PathBuf::from);
-        let own = [self.common_dir().join("config"), self.git_dir().join("config.worktree")];
+        let own = [self.common_dir().join("config"), self.inner.path().join("config.worktree")];
         let paths: Vec<PathBuf> = of_user.into_iter().flatten().chain(given).chain(own).collect();
         if is_elsewhere || is_relative || config.needs_git(&paths, &self.env, || self.has_plain_branch())? {
             let listed = text_of(self.git("config").args(["--null", "--list"]))?;
@@ -191,7 +204,7 @@ impl Repo {
 
     /// Whether `HEAD` names a branch in a way that libgit2 reads as git does for `includeIf "onbranch:…"`.
     fn has_plain_branch(&self) -> bool {
-        let path = self.git_dir().join("HEAD");
+        let path = self.inner.path().join("HEAD");
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
         let branch = text.strip_prefix("ref: ").and_then(|target| target.strip_suffix('\n'));

@@ -26,17 +26,10 @@ use crate::base::worktree_path::is_git_directory;
 pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, GitError> {
     set_up(env);
     check_object_format(folder)?;
-    let answer = ask(Some(folder))?;
-    if answer.stderr.contains("dubious ownership") {
-        return Err(GitError::UnsafeOwner);
-    }
-    if answer.stderr.contains("safe.bareRepository is") {
-        return Err(GitError::BareRepository { path: folder.to_owned() });
-    }
-    open_trusted(&answer.into_path()?, env)
+    open_trusted(&ask(Some(folder))?, env)
 }
 
-/// Opens a repository that git trusts, or another worktree of one.
+/// Opens a repository that git trusts.
 pub(super) fn open_trusted(place: &Path, env: &Env) -> Result<Repository, GitError> {
     set_up(env);
     let opened = open_unchecked(Some(place)).map_err(GitError::opening)?;
@@ -49,13 +42,12 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
     set_up(env);
     check_object_format(place.unwrap_or_else(|| Path::new(env.os("GIT_DIR").unwrap_or(OsStr::new(".")))))?;
     let opened = match Repo::open_place(place) {
-        Err(error) if error.code() == ErrorCode::Owner && ask(place)?.is_success() => open_unchecked(place),
+        Err(error) if error.code() == ErrorCode::Owner => {
+            ask(place)?;
+            open_unchecked(place)
+        }
         Ok(opened) if place.is_none() && !is_own(&opened) => {
-            let answer = ask(place)?;
-            if answer.stderr.contains("dubious ownership") {
-                return Err(GitError::UnsafeOwner);
-            }
-            answer.into_stdout()?;
+            ask(place)?;
             Ok(opened)
         }
         opened => opened,
@@ -68,7 +60,7 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
     }
     if env.is_set("GIT_DIR") {
         if !has_plain_head(opened.path()) {
-            ask(None)?.into_stdout()?;
+            ask(None)?;
         }
     } else if let Some(other) = found_instead(opened.path())? {
         return Err(GitError::OtherRepository { path: opened.path().to_owned(), other });
@@ -101,19 +93,23 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
 }
 
 /// Whether all that git checks belongs to the user. libgit2 finds fewer settings of `safe.directory`.
+fn is_own(repository: &Repository) -> bool {
+    let worktree = repository.workdir().map(|folder| [folder.to_owned(), folder.join(".git")]);
+    worktree.into_iter().flatten().chain([repository.path().to_owned()]).all(|path| belongs_to_user(&path))
+}
+
+/// Whether a file belongs to the user, or does not exist.
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "the standard library has no such call")]
-fn is_own(repository: &Repository) -> bool {
+pub(super) fn belongs_to_user(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // SAFETY: the call cannot fail and has no argument.
     let user = unsafe { libc::geteuid() };
-    let worktree = repository.workdir().map(|folder| [folder.to_owned(), folder.join(".git")]);
-    let paths = worktree.into_iter().flatten().chain([repository.path().to_owned()]);
-    paths.filter_map(|path| path.symlink_metadata().ok()).all(|found| found.uid() == user)
+    path.symlink_metadata().map_or(true, |found| found.uid() == user)
 }
 
 #[cfg(not(unix))]
-fn is_own(_repository: &Repository) -> bool {
+pub(super) fn belongs_to_user(_path: &Path) -> bool {
     true
 }
 
@@ -143,11 +139,7 @@ fn found_instead(git_dir: &Path) -> Result<Option<PathBuf>, GitError> {
     if found.as_ref().is_some_and(|found| is_first(found, Path::new("."))) {
         return Ok(None);
     }
-    let answer = ask(None)?;
-    if answer.stderr.contains("safe.bareRepository is") {
-        return Err(GitError::BareRepository { path: git_dir.to_owned() });
-    }
-    let other = answer.into_path()?;
+    let other = ask(None)?;
     Ok((other.canonicalize().ok() != found).then_some(other))
 }
 
@@ -193,12 +185,21 @@ fn has_plain_head(git_dir: &Path) -> bool {
 }
 
 /// The git folder that git finds at `place`, or as the environment says.
-fn ask(place: Option<&Path>) -> Result<Answer, GitError> {
+fn ask(place: Option<&Path>) -> Result<PathBuf, GitError> {
     let mut command = git("rev-parse");
     if let Some(place) = place {
         command.current_dir(place).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
     }
-    Answer::of(command.args(["rev-parse", "--absolute-git-dir"]))
+    let answer = Answer::of(command.args(["rev-parse", "--absolute-git-dir"]))?;
+    if answer.stderr.contains("dubious ownership") {
+        return Err(GitError::UnsafeOwner);
+    }
+    if let Some((_, rest)) = answer.stderr.split_once("cannot use bare repository '")
+        && let Some((path, _)) = rest.rsplit_once("' (safe.bareRepository is")
+    {
+        return Err(GitError::BareRepository { path: path.into() });
+    }
+    answer.into_path()
 }
 
 /// Opens a repository that git trusts.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use flate2::Compression;
-use git2::{ObjectType, OdbLookupFlags};
+use git2::ObjectType;
 use tempfile::NamedTempFile;
 
 use super::deflate::Deflater;
@@ -24,31 +24,15 @@ const TRIES: usize = 10;
 impl Repo {
     pub(super) fn write(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {
         let oid = self.hash(kind, bytes)?;
-        let odb = self.odb()?;
         let digits = oid.to_string();
         let path = self.objects.join(&digits[..2]).join(&digits[2..]);
         let (fsync, permissions) = (self.fsync()?, self.permissions()?);
-        let failed = |source| GitError::Write { what: what.to_owned(), source };
-        if !self.loose.was_removed(oid) && odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH) {
-            // The time of its file is renewed, so that `git prune` does not remove it. If that is refused, because the file belongs
-            // to another user, it is replaced.
-            match File::open(&path) {
-                Ok(file) if file.set_modified(SystemTime::now()).is_ok() => return Ok(oid),
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let failed_there =
-                        |source| GitError::store(format!("write the {what} to the object database"), source);
-                    odb.write(kind, bytes).map_err(failed_there)?;
-                    // The pack or the repository that has it may belong to another user, too.
-                    if let Ok(file) = File::open(&path) {
-                        fsync
-                            .sync(Component::LooseObject, &file)
-                            .and_then(|()| permissions.adjust(&path))
-                            .map_err(failed)?;
-                    }
-                    return Ok(oid);
-                }
-                _ => {}
-            }
+        // The time of its file is renewed, so that `git prune` does not remove it. If that is refused, because the file belongs to
+        // another user, it is replaced. The time of a pack cannot be relied on: it may be a cruft pack, which has one for each object.
+        if !self.loose.was_removed(oid)
+            && File::open(&path).is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok())
+        {
+            return Ok(oid);
         }
         let write = || {
             let head = format!("{} {}\0", kind.str(), bytes.len());
@@ -62,7 +46,7 @@ impl Repo {
             permissions.adjust(file.path())?;
             file.persist(&path).map(drop).map_err(|error| error.error)
         };
-        write().map_err(failed)?;
+        write().map_err(|source| GitError::Write { what: what.to_owned(), source })?;
         Ok(oid)
     }
 }

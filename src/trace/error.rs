@@ -151,12 +151,14 @@ pub enum TraceError {
     Merge { commit: Oid },
     #[error("the record of priorities of item {item} has a damaged line {line}")]
     DamagedRecord { item: ItemId, line: usize },
-    #[error("{what} has no valid signature, which `trace.requireSigned` demands")]
-    Unsigned { what: String, oid: Oid, is_signed: bool },
+    #[error("{what} has no valid signature, which `{setting}` demands")]
+    Unsigned { what: String, oid: Oid, is_signed: bool, setting: &'static str },
     #[error("{what} has other files, and its signature does not name what it is for")]
     SignedOtherwise { what: String },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
+    #[error("trace `{old}` is renamed, but is still the current one of the worktree `{}`: {source}", git_dir.display())]
+    HeadStays { old: TraceName, git_dir: PathBuf, source: Box<GitError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
     Unrelated { remote: String, name: TraceName },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
@@ -321,6 +323,7 @@ impl Diagnostic for TraceError {
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
             Self::IsCurrent { git_dir: None, .. } => "`git trace switch NAME` makes another trace the current one",
             Self::IsCurrent { .. } => "run `git trace switch NAME` in that worktree first",
+            Self::HeadStays { .. } => "run `git trace switch NAME` in that worktree",
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
             Self::NotASummary { .. } => {
                 "`git trace expand` works in the trace that was compressed, and where it was merged"
@@ -393,6 +396,7 @@ impl Diagnostic for TraceError {
             | Self::Unsigned { .. }
             | Self::SignedOtherwise { .. }
             | Self::NotShared { .. }
+            | Self::HeadStays { .. }
             | Self::Unrelated { .. } => 1,
             _ => 2,
         }

@@ -5,7 +5,7 @@
 use crate::repo::{TestRepo, run};
 
 /// Unless git is too old for it.
-fn reftable() -> Option<TestRepo> {
+pub(crate) fn reftable() -> Option<TestRepo> {
     let repo = TestRepo::without_git();
     let mut init = repo.command("git");
     init.args(["init", "--quiet", "--initial-branch=code", "--ref-format=reftable"]);

@@ -558,7 +558,7 @@ fn signatures_that_git_demands_of_merges_are_demanded_of_traces() {
     trace_in(&repo, "eve", &["commit", "-m", "unsigned"]);
     trace_in(&repo, "eve", &["push"]);
     let said = trace_in(&repo, "bob", &["pull"]);
-    assert!(said.contains("has no valid signature"), "{said}");
+    assert!(said.contains("has no valid signature, which `merge.verifySignatures` demands"), "{said}");
     repo.git(&["-C", "../bob", "config", "trace.requireSigned", "false"]);
     let said = trace_in(&repo, "bob", &["pull"]);
     assert!(said.ends_with("[exit 0]"), "{said}");

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,7 +56,7 @@ fn a_bare_repository_in_a_checkout_is_refused_if_git_refuses_it() {
         let output = run(command.envs(explicit).arg("materialize"), b"");
         insta::assert_snapshot!(repo.exact(&output), @r"
         --- stderr
-        error: the bare repository `[HOME]/repo/vendor/` is not used, because `safe.bareRepository` is `explicit`
+        error: the bare repository `[HOME]/repo/vendor` is not used, because `safe.bareRepository` is `explicit`
         hint: if you trust it: git --git-dir=<its folder> trace …
         [exit 2]
         ");
@@ -704,4 +705,68 @@ fn a_session_is_not_imported_into_a_repository_that_only_libgit2_finds() {
     };
     assert_eq!(import(&repo.folder().join("ceiling")), "");
     assert!(import(repo.home()).contains("refs/traces/claude-code/"));
+}
+
+#[test]
+fn settings_of_another_worktree_run_nothing() {
+    for repo in [Some(TestRepo::classic(&[])), crate::reftable::reftable()].into_iter().flatten() {
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+        repo.git(&["config", "extensions.worktreeConfig", "true"]);
+        repo.say("x");
+        repo.git(&["worktree", "add", "-q", "../other"]);
+        repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
+        let (evil, ran) = (repo.home().join("evil"), repo.home().join("ran"));
+        repo.git(&["clone", "-q", "--bare", ".", evil.to_str().unwrap()]);
+        let hook = evil.join("hooks/reference-transaction");
+        fs::write(&hook, format!("#!/bin/sh\ntouch '{}'\n", ran.display())).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+        let hooks = evil.join("hooks").display().to_string();
+        repo.git(&["-C", "../other", "config", "--worktree", "core.hooksPath", &hooks]);
+        repo.text(&["branch", "-m", "idea", "plan"]);
+        assert!(!ran.exists());
+        repo.text(&["undo"]);
+        assert!(!ran.exists());
+        assert_eq!(repo.git(&["-C", "../other", "symbolic-ref", "TRACE_HEAD"]), "refs/traces/idea\n");
+        let common = repo.git_dir().join("worktrees/other/commondir");
+        let honest = fs::read(&common).unwrap();
+        repo.git(&["-C", evil.to_str().unwrap(), "config", "core.hooksPath", &hooks]);
+        fs::write(&common, evil.as_os_str().as_encoded_bytes()).unwrap();
+        repo.text(&["branch", "-m", "idea", "plan"]);
+        assert!(!ran.exists());
+        fs::write(&common, honest).unwrap();
+        repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q TRACE_HEAD\n");
+        let said = repo.trace(&["branch", "-m", "plan", "idea"]);
+        assert!(said.contains("trace `plan` is renamed, but is still the current one of the worktree"), "{said}");
+        assert!(repo.refs().contains("refs/traces/idea") && !repo.refs().contains("refs/traces/plan"), "{said}");
+        repo.set_hook("reference-transaction", "#!/bin/sh\n");
+        fs::write(repo.git_dir().join("worktrees/other/config.worktree"), "[core").unwrap();
+        repo.text(&["branch", "-m", "idea", "plan"]);
+        repo.text(&["branch"]);
+        repo.trace(&["fsck"]);
+    }
+}
+
+#[test]
+fn an_object_in_a_cruft_pack_is_written_again() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("x");
+    repo.say("y");
+    repo.text(&["delete", "#1"]);
+    repo.git(&["update-ref", "refs/traces/main", "refs/traces/main~1"]);
+    for reference in repo.git(&["for-each-ref", "--format=%(refname)", "refs/trace-orig"]).lines() {
+        repo.git(&["update-ref", "-d", reference]);
+    }
+    repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    repo.git(&["repack", "-q", "-d", "--cruft", "--cruft-expiration=never"]);
+    repo.text(&["delete", "#1"]);
+    // As `git gc` does with what it found to be unreachable before.
+    for entry in fs::read_dir(repo.git_dir().join("objects/pack")).unwrap().map(Result::unwrap) {
+        let cruft = entry.path().with_extension("mtimes");
+        if entry.path() == cruft {
+            for part in ["pack", "idx", "rev", "mtimes"] {
+                let _ = fs::remove_file(cruft.with_extension(part));
+            }
+        }
+    }
+    repo.fsck();
 }

@@ -116,12 +116,12 @@ impl Inspection<'_> {
                 let worktree = self.repo.at_worktree(&git_dir)?;
                 let cause = match worktree.find_symbolic_ref(name) {
                     // With reftable there may be no head.
-                    Ok(None) if !is_file && worktree.find_ref(name)?.is_none() => continue,
+                    Ok(None) if !is_file && matches!(worktree.find_ref(name), Ok(None)) => continue,
                     Ok(Some(target)) if TraceName::of_ref(&target).is_some() => continue,
                     Ok(Some(target)) => format!("it points to `{target}`, which is not a trace"),
                     Ok(None) => "it is detached, so it points to no trace".to_owned(),
                     Err(GitError::Store { .. }) => "git cannot read it".to_owned(),
-                    Err(error) => return Err(error.into()),
+                    Err(error) => error.to_string(),
                 };
                 let remedy = if is_file {
                     "remove the file, then run `git trace switch <trace>`".to_owned()

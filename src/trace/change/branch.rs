@@ -120,10 +120,16 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
     archived::refuse_name(repo, new, Some(tip))?;
     let log = LogLine { who, why: &format!("rename: {old} to {new}") };
     let own = names_its_session(repo, old, tip);
+    let mut failures = Vec::new();
     repo.rename_ref(&from, &to, tip, log, || {
         session::rename(repo, (old, new), own, log)?;
-        head::rename(repo, old, new, log)
-    })
+        failures = head::rename(repo, old, new, log)?;
+        Ok::<_, TraceError>(())
+    })?;
+    match failures.into_iter().next() {
+        Some((git_dir, source)) => Err(TraceError::HeadStays { old: old.clone(), git_dir, source: Box::new(source) }),
+        None => Ok(()),
+    }
 }
 
 /// Whether a trace has the default name of a session that it records: its newest imported item is from that agent. A damaged tip

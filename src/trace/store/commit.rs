@@ -82,7 +82,9 @@ pub(crate) fn require_signed(repo: &Repo, what: impl FnOnce() -> String, oid: Oi
 
 /// The refusal of a commit without a signature, or with one that is not accepted.
 pub(crate) fn unsigned(repo: &Repo, what: String, oid: Oid) -> TraceError {
-    TraceError::Unsigned { what, oid, is_signed: repo.read_raw_commit(oid).is_ok_and(|commit| commit.is_signed) }
+    let is_signed = repo.read_raw_commit(oid).is_ok_and(|commit| commit.is_signed);
+    let is_own = repo.config().is_ok_and(|config| matches!(config.boolean(REQUIRED), Ok(Some(_))));
+    TraceError::Unsigned { what, oid, is_signed, setting: if is_own { REQUIRED } else { OF_GIT } }
 }
 
 /// True if neither `trace.requireSigned` nor git's own setting demands one.
@@ -90,10 +92,13 @@ pub(crate) fn has_required_signature(repo: &Repo, oid: Oid) -> Result<bool, GitE
     Ok(!requires_signatures(repo)? || repo.has_valid_signature(oid)?)
 }
 
+const REQUIRED: &str = "trace.requireSigned";
+/// Counts unless [`REQUIRED`] is set.
+const OF_GIT: &str = "merge.verifySignatures";
+
 pub(crate) fn requires_signatures(repo: &Repo) -> Result<bool, GitError> {
     let config = repo.config()?;
-    let own = config.boolean("trace.requireSigned")?;
-    Ok(own.map_or_else(|| config.boolean("merge.verifySignatures"), |own| Ok(Some(own)))?.unwrap_or(false))
+    Ok(config.boolean(REQUIRED)?.map_or_else(|| config.boolean(OF_GIT), |own| Ok(Some(own)))?.unwrap_or(false))
 }
 
 pub(crate) fn sign_again(repo: &Repo, oid: Oid, author: &Ident, signature: &Signature) -> Result<Oid, GitError> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::git::{Ident, LogLine, Repo};
+use crate::git::{GitError, Ident, LogLine, Repo};
 use crate::trace::model::name::{PREVIOUS, TRACE_HEAD};
 use crate::trace::{TraceError, TraceName};
 
@@ -59,16 +59,24 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
     Ok(heads)
 }
 
-/// Renames the current and the previous trace in every worktree where that is `old`.
-pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, log: LogLine<'_>) -> Result<(), TraceError> {
+/// Renames the current and the previous trace in every worktree where that is `old`. Returns the worktrees where it fails: they may
+/// belong to other users.
+pub(crate) fn rename(
+    repo: &Repo,
+    old: &TraceName,
+    new: &TraceName,
+    log: LogLine<'_>,
+) -> Result<Vec<(PathBuf, GitError)>, TraceError> {
+    let mut failures = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
         let worktree = repo.at_worktree(&git_dir)?;
-        if current(&worktree).is_ok_and(|current| current == *old) {
-            repo.point_symbolic_ref(&worktree, TRACE_HEAD, &new.refname(), log)?;
-        }
-        if worktree.find_symbolic_ref(PREVIOUS)? == Some(old.refname()) {
-            repo.point_symbolic_ref(&worktree, PREVIOUS, &new.refname(), log)?;
+        let is_current = current(&worktree).is_ok_and(|current| current == *old);
+        let was_current = worktree.find_symbolic_ref(PREVIOUS).is_ok_and(|name| name == Some(old.refname()));
+        for (head, names_it) in [(TRACE_HEAD, is_current), (PREVIOUS, was_current)] {
+            if names_it && let Err(failure) = repo.point_symbolic_ref(&worktree, head, &new.refname(), log) {
+                failures.push((git_dir.clone(), failure));
+            }
         }
     }
-    Ok(())
+    Ok(failures)
 }
