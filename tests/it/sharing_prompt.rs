@@ -350,33 +350,6 @@ fn a_purge_of_a_reason_changes_nothing_else_of_a_line() {
     }
 }
 
-/// Bob has a skip of an old import that has no effect. A purge changes its reason, so that it has one.
-fn team_with_old_skip() -> Team {
-    let team = team();
-    push_priorities(&team, &[(id(&team, 0), line("m", "skip", Some("left by a rewind"), true))]);
-    team.ok("bob", &["pull"]);
-    team.ok("ada", &["pull"]);
-    team
-}
-
-#[test]
-fn levels_that_a_purge_changes_are_listed_by_each_command_that_applies_it() {
-    let args = ["purge", "--pattern", "left by", "--yes", "--reason", "x", "--push", "origin"];
-    let skipped = "main: 1 priority changed by m: skipped #0 (\"[purged: x] a rewind\")\n";
-    let team = team_with_old_skip();
-    let said = team.ok("ada", &args);
-    assert!(said.contains(skipped), "{said}");
-    let said = listed(&team);
-    assert!(said.ends_with(skipped), "{said}");
-    assert!(!team.messages("bob").contains("Never push to prod."));
-
-    let team = team_with_old_skip();
-    let said: Value = serde_json::from_str(&team.ok("ada", &[&args[..], &["--json"]].concat())).unwrap();
-    assert_eq!(said["changed_priorities"][0]["level"], "skip");
-    let said = team.ok("bob", &["purge", "#2", "--yes", "--push", "origin"]);
-    assert_eq!(said.matches(skipped).count(), 1, "{said}");
-}
-
 #[test]
 fn what_was_purged_before_a_failure_is_listed() {
     let refuse_zz =
@@ -410,34 +383,15 @@ fn a_mistyped_name_is_refused_before_purges_are_applied() {
 }
 
 #[test]
-fn only_version_0_1_wrote_skips_that_apply_in_some_traces() {
-    let team = team();
-    team.ok("ada", &["skip", "#1", "--reason", "left by a rewind"]);
-    assert!(!team.messages("ada").contains("Question one"));
-    team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: 1 priority changed by A U Thor: skipped #1 (\"left by a rewind\")\n");
-    assert!(!team.messages("bob").contains("Question one"));
-    assert!(!team_with_old_skip().ok("bob", &["export"]).contains("left by a rewind"), "it applies in other traces");
-}
-
-#[test]
-fn the_skip_of_an_old_import_is_listed_when_it_takes_effect() {
+fn a_skip_by_an_import_of_version_0_1_applies_in_all_traces() {
     let team = team();
     let rule = id(&team, 0);
-    push_priorities(&team, &[(rule.clone(), line("m", "skip", Some("left by a rewind"), true))]);
-    assert_eq!(listed(&team), "");
-    assert!(team.messages("bob").contains("Never push to prod."));
-    let tree = team.git("ada", &["rev-parse", "refs/traces/main^{tree}"]);
-    let message = format!("hi\n\nTrace-Op: import\nTrace-Item: {rule}\nTrace-Tree: {tree}");
-    team.push_tree("refs/traces/main", "refs/traces/main", &message, |lines, _| lines);
-    push_priorities(&team, &[(rule, line("n", "skip", Some("left by a rewind"), true))]);
-    let skipped = "main: 1 priority changed by n: skipped #0 (\"left by a rewind\")\n";
+    let left_by = "left by a rewind";
+    push_priorities(&team, &[(rule, line("m", "skip", Some(left_by), true))]);
+    let skipped = format!("main: 1 priority changed by m: skipped #0 (\"{left_by}\")\n");
     assert_eq!(listed(&team), skipped);
     assert!(!team.messages("bob").contains("Never push to prod."));
-    team.ok("bob", &["reset", "main~1"]);
-    assert!(team.messages("bob").contains("Never push to prod."));
-    let said = team.ok("bob", &["merge", "origin/main"]);
-    assert!(said.ends_with(skipped), "{said}");
+    assert!(team.ok("bob", &["export"]).contains(left_by));
 }
 
 #[test]

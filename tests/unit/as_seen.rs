@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::unit::incremental::{Growing, REPLAY};
-use crate::unit::repo::{TestRepo, run};
+use crate::unit::repo::TestRepo;
 use crate::unit::samples::{SAMPLES, said};
 
 const MATRIX: &[u8] = include_bytes!("../fixtures/transcripts/codex/rollout-record-matrix.jsonl");
@@ -171,47 +171,6 @@ fn an_import_acts_in_its_own_trace() {
             assert!(growing.repo.bodies("all").len() > growing.repo.bodies("t").len());
         }
     }
-}
-
-/// Version 0.1 skipped summaries for all traces. Its lines are known by their reason.
-/// Writes the only priority as version 0.1 did: its line names no earlier ones.
-fn as_by_version_0_1(repo: &TestRepo, item: &str) {
-    let (folder, file) = item.split_at(2);
-    let write = |args: &[&str], input: String| {
-        let output = run(repo.command("git").args(args), input.as_bytes());
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    let line = repo.git(&["show", &format!("refs/trace-priority:{folder}/{file}")]);
-    assert!(line.contains(",\"after\":[]"), "{line}");
-    let blob = write(&["hash-object", "-w", "--stdin"], line.replace(",\"after\":[]", ""));
-    let tree = write(&["mktree"], format!("100644 blob {blob}\t{file}\n"));
-    let tree = write(&["mktree"], format!("040000 tree {tree}\t{folder}\n"));
-    let commit = repo.git(&["commit-tree", "-p", "refs/trace-priority", "-m", "as by version 0.1", &tree]);
-    repo.git(&["update-ref", "refs/trace-priority", commit.trim()]);
-}
-
-#[test]
-fn a_skip_by_an_old_import_acts_where_it_was_imported() {
-    let bytes = SAMPLES[1].1;
-    let growing = Growing::new();
-    let repo = &growing.repo;
-    fs::write(repo.folder().join("in"), bytes).unwrap();
-    repo.text(&["import", "claude-code", "in", "--full", "--trace", "all"]);
-    let lines = repo.lines(&["export", "all"]);
-    let summary = lines.iter().find(|line| line["op"] == "delete" && line["reason"] == "compaction").unwrap();
-    let summary = summary["id"].as_str().unwrap();
-    let all = ["--trace", "all"];
-    repo.text(&[&all[..], &["restore", summary]].concat());
-    let reason = "compaction summary; its originals are here";
-    repo.text(&[&all[..], &["skip", summary, "-m", reason]].concat());
-    as_by_version_0_1(repo, summary);
-    repo.text(&["branch", "child", "all"]);
-    growing.import_seen(Format::ClaudeCode, bytes, REPLAY);
-    let skipped =
-        |trace: &str| repo.json(&["materialize", "--json", trace])["left_out"].to_string().matches(reason).count();
-    assert_eq!([skipped("all"), skipped("child"), skipped("t")], [1, 1, 0]);
-    let (lines, first) = self::lines(bytes);
-    assert_eq!(seen(repo, &[]), told(&lines[first..]));
 }
 
 fn message(role: &str, text: &str) -> Value {

@@ -276,7 +276,7 @@ fn last_items(repo: &Repo, request: &BriefRequest) -> Result<Section, TraceError
     let entries = tree::list(repo, tip.commit.tree)?;
     // Looking up a priority costs time. Three times the number leaves room for skipped items.
     let last = &entries[entries.len().saturating_sub(3 * MAX_ITEMS)..];
-    let levels = priority::Record::open(repo)?.levels(repo, last, None)?.within(repo, &tip)?;
+    let levels = priority::Record::open(repo)?.levels(repo, last, None)?;
     let included = last.iter().rev().filter(|entry| !levels.is_skipped(entry.id, &entry.item_type));
     for entry in included.take(MAX_ITEMS) {
         let item = total::read_item(repo, entry)?;

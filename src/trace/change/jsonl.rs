@@ -15,7 +15,7 @@ use crate::secrets::{Fingerprint, Policy};
 use crate::trace::model::json::{BadField, COUNTED_TOTAL, REPORTED_TOTAL, draft_from, parsed_field, text_field};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
-use crate::trace::model::tree::CAPACITY;
+use crate::trace::model::tree::{self, CAPACITY};
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Before, ChangedPriority, Knows, Level, Record, Request, Setting};
 use crate::trace::store::secrets::{Found, SecretScanner};
@@ -42,7 +42,11 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn B
         let _objects = purges.hold(repo)?;
         let signature = trace.signature()?;
         let tip = Tip::read(repo, tip)?;
-        let introductions = priority::tags::introductions(repo, &tip, asks.iter().map(|ask| ask.item))?;
+        let mut introductions = priority::tags::introductions(repo, &tip, asks.iter().map(|ask| ask.item))?;
+        // A shallow clone may lack the commits that introduced them.
+        for slot in tree::list(repo, tip.commit.tree)? {
+            introductions.entry(slot.id).or_insert(tip.commit.oid);
+        }
         let requests = requests(repo, tip.time(), &introductions, &signature.author.person(), &mut asks)?;
         priority::set(repo, &signature, &requests)?;
         report.priorities = priority::in_traces(repo, &earlier)?;

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use crate::git::{Oid, Repo};
 use crate::trace::model::json::{COUNTED_TOTAL, REPORTED_TOTAL, to_json};
 use crate::trace::model::trailers::Basis;
-use crate::trace::model::tree::{self, Change};
-use crate::trace::store::priority::{Record, SetLevel, Setting};
+use crate::trace::model::tree::Change;
+use crate::trace::store::priority::{Record, Setting};
 use crate::trace::store::total::read_item;
 use crate::trace::store::walk::{Parents, Walk, changes_of};
-use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
+use crate::trace::{ItemId, Op, Tip, TraceError};
 
 /// Writes the operations on the items `only` (none: all) along the first parents of `tip`, with the priorities of the items.
 ///
@@ -29,11 +29,6 @@ pub(crate) fn export(
     out: &mut dyn Write,
 ) -> Result<(), TraceError> {
     let record = Record::open(repo)?;
-    let live = tree::list(repo, tip.commit.tree)?;
-    let levels = record.levels(repo, &live, None)?.within(repo, &tip)?;
-    // These have no priority, or only that of an old import, which applies in other traces.
-    let is_default = |entry: &&ItemEntry| matches!(levels.of(entry.id, &entry.item_type), SetLevel::Default(_));
-    let by_default: HashSet<ItemId> = live.iter().filter(is_default).map(|entry| entry.id).collect();
     let mut oldest_first: Vec<Oid> = Vec::new();
     for earlier in Walk::new(repo, tip, Parents::First) {
         oldest_first.push(earlier?.commit.oid);
@@ -66,9 +61,7 @@ pub(crate) fn export(
             }
             write_line(out, &line)?;
             if asked.insert(id) {
-                let mut settings = record.history(repo, id)?;
-                settings.retain(|setting| !(setting.is_by_old_import() && by_default.contains(&id)));
-                pending.extend(settings.into_iter().map(|setting| (id, setting)));
+                pending.extend(record.history(repo, id)?.into_iter().map(|setting| (id, setting)));
             }
         }
         pending.sort_by_key(|(id, setting)| (setting.at, *id));

@@ -192,9 +192,6 @@ impl LineHistory<'_> {
     /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.
     /// Returns the files with new lines. `accepted` are commits that need no signature.
     ///
-    /// Calls `before_move` with the tree after the merge before the ref moves. If the process dies in between, the next one finds new lines
-    /// again, and calls it again.
-    ///
     /// # Errors
     ///
     /// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and `from` is not a signed commit of
@@ -203,12 +200,23 @@ impl LineHistory<'_> {
         &self,
         repo: &Repo,
         signature: &Signature,
+        source: (Oid, &HashSet<Oid>),
+        is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+    ) -> Result<Vec<String>, TraceError> {
+        self.absorb_under(&repo.lock(self.refname)?, repo, signature, source, is_wanted)
+    }
+
+    /// As [`Self::absorb`], under the lock of the history.
+    pub(crate) fn absorb_under(
+        &self,
+        lock: &RefLock,
+        repo: &Repo,
+        signature: &Signature,
         (from, accepted): (Oid, &HashSet<Oid>),
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
     ) -> Result<Vec<String>, TraceError> {
         let theirs = repo.read_commit(from)?;
-        change(repo, signature, &repo.lock(self.refname)?, |ours| {
+        change(repo, signature, lock, |ours| {
             let ours = ours.map(|ours| ours.tree);
             let union = self.format.union(repo, ours, theirs.tree, &mut is_wanted)?;
             if union.paths.is_empty() {
@@ -217,7 +225,6 @@ impl LineHistory<'_> {
             if !accepted.contains(&from) {
                 self.require_signed(repo, from)?;
             }
-            before_move(&union)?;
             let message = format!("merge {}\n", self.noun);
             Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))
         })

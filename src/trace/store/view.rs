@@ -71,14 +71,14 @@ impl View {
         slots: Vec<ItemEntry>,
         at: Option<Time>,
     ) -> Result<Self, TraceError> {
-        let levels = record.levels(repo, &slots, at)?.within(repo, &tip)?;
+        let levels = record.levels(repo, &slots, at)?;
         Self::with_levels(repo, record, tip, slots, levels)
     }
 
     /// Opens a trace as it was when `before` was read.
     pub(crate) fn earlier(repo: &Repo, before: &Before, tip: Tip) -> Result<Self, TraceError> {
         let slots = tree::list(repo, tip.commit.tree)?;
-        let levels = before.levels(repo, &slots, &tip)?;
+        let levels = before.record.levels(repo, &slots, None)?;
         Self::with_levels(repo, &before.record, tip, slots, levels)
     }
 

@@ -167,7 +167,7 @@ pub(crate) fn fetched_tombstones(repo: &Repo, remote: &str) -> Result<Option<Oid
 /// Adds the remote's tombstones to this repository's, except those that anybody can guess. Returns their commit.
 pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Result<Option<Oid>, TraceError> {
     let Some(from) = fetched_tombstones(repo, remote)? else { return Ok(None) };
-    RECEIVED.absorb(repo, signature, (from, &HashSet::new()), |_| Ok(true), |_| Ok(()))?;
+    RECEIVED.absorb(repo, signature, (from, &HashSet::new()), |_| Ok(true))?;
     Ok(Some(from))
 }
 

@@ -127,7 +127,7 @@ impl PullArgs {
         }
         for (refname, tip) in archives {
             let (signature, from) = (context.signature()?, (tip, &rewritten.tips));
-            let merged = archive::history(refname).absorb(repo, &signature, from, |_| Ok(true), |_| Ok(()));
+            let merged = archive::history(refname).absorb(repo, &signature, from, |_| Ok(true));
             let is_new = failures.keep(merged.map_err(Error::from)).map(|merged| !merged.is_empty());
             let result = is_new.map_or("failed", |is_new| if is_new { "merge" } else { "up_to_date" });
             if self.json {

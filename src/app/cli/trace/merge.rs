@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::pick;
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts, resolved};
-use crate::app::cli::remote::{Changed, print_priorities, priority_json, touched};
+use crate::app::cli::remote::{Changed, touched};
 use crate::app::cli::{Context, ExitStatus, Result, Value, Values, bail};
 use crate::base::merge::Side;
 use crate::git::Repo;
@@ -13,7 +13,7 @@ use crate::trace::change::merge::json::outcome_to_json;
 use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
-use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
+use crate::trace::store::priority::Before;
 use crate::trace::{Tip, TraceName};
 
 /// Merge another trace into the current one
@@ -118,30 +118,24 @@ impl MergeArgs {
 pub(crate) struct Effects {
     name: TraceName,
     changed: Changed,
-    /// A skip of an old import applies where that import is in the history.
-    priorities: Vec<ChangedPriority>,
 }
 
 impl Effects {
     pub(crate) fn of(repo: &Repo, name: TraceName, before: &Before) -> Result<Self> {
-        let mut priorities = in_traces(repo, before)?;
-        priorities.retain(|change| change.place.as_ref().is_some_and(|(trace, _)| *trace == name));
         let changed = match touched(repo, before)?.into_iter().find(|(trace, _)| *trace == name) {
-            Some((_, tips)) => Changed::between(repo, &name, tips, before, &priorities, &HashSet::new())?,
+            Some((_, tips)) => Changed::between(repo, &name, tips, before, &[], &HashSet::new())?,
             None => Changed::default(),
         };
-        Ok(Self { name, changed, priorities })
+        Ok(Self { name, changed })
     }
 
     fn print(&self, context: &Context) -> Result<()> {
-        self.changed.print(context, &self.name, "merge")?;
-        print_priorities(context, &self.priorities)
+        self.changed.print(context, &self.name, "merge")
     }
 
     pub(crate) fn add_to(&self, mut answer: Value) -> Value {
         let changed = (!self.changed.is_empty()).then(|| self.changed.to_json(&self.name));
         answer["changed"] = changed.into_iter().collect();
-        answer["changed_priorities"] = self.priorities.iter().map(priority_json).collect();
         answer
     }
 }

@@ -191,7 +191,7 @@ impl Writer<'_> {
             kept.extend(ids.iter().copied().filter(|id| history.was_restored_by_person(*id)));
         }
         if let Some(view) = self.change.total.base_view()? {
-            let is_set = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if !set.is_by_old_import());
+            let is_set = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(_));
             kept.extend(view.slots.iter().filter(|slot| ids.contains(&slot.id)).filter(is_set).map(|slot| slot.id));
         }
         Ok(kept)

@@ -14,7 +14,7 @@ use crate::trace::model::trailers::{ImportPosition, Trailers, preview};
 use crate::trace::model::tree::item_path;
 use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
-use crate::trace::store::priority::{Level, RECORD, SetLevel, Setting};
+use crate::trace::store::priority::{Level, RECORD, SetLevel};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::total;
@@ -430,8 +430,7 @@ impl Writer<'_> {
         let mut kept = HashSet::new();
         let repo = self.change.repo();
         let Some(view) = self.change.total.base_view()? else { return Ok(kept) };
-        let by_person = |set: &Setting| set.level != Level::Normal && !set.is_by_old_import();
-        let stays = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if by_person(set));
+        let stays = |slot: &&ItemEntry| matches!(view.level(slot), SetLevel::Set(set) if set.level != Level::Normal);
         let in_reach = view.slots.iter().filter(|slot| wanted.contains(&slot.id));
         kept.extend(in_reach.clone().filter(stays).map(|slot| slot.id));
         let tools: Vec<&ItemEntry> = in_reach.filter(|slot| slot.item_type == ItemType::tool_io()).collect();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::record::Record;
-use super::{HISTORY, item_of, tags};
+use super::{HISTORY, RECORD, item_of, tags};
 use crate::git::{Oid, Repo};
 use crate::trace::store::signature::Signature;
 use crate::trace::{ItemId, TraceError};
@@ -18,26 +18,13 @@ pub(crate) fn absorb(
     mut is_wanted: impl FnMut(ItemId) -> Result<bool, TraceError>,
 ) -> Result<usize, TraceError> {
     let is_wanted = |path: &str| item_of(path).map_or(Ok(false), &mut is_wanted);
-    let mut tagged = Vec::new();
-    let changed = HISTORY.absorb(repo, signature, (from, accepted), is_wanted, |union| {
-        tagged = union.paths.iter().filter_map(|path| item_of(path)).collect();
-        point(repo, &Record::of_tree(repo, Some(union.tree))?, &tagged, tips)
-    });
-    // Nobody may take the tags of a failed pull for those of a lost record.
-    changed.map(|changed| changed.len()).inspect_err(|_| {
-        let _ = Record::open(repo).and_then(|record| point(repo, &record, &tagged, tips));
-    })
-}
-
-/// Sets the tags of items to their levels in a record.
-fn point(repo: &Repo, record: &Record, items: &[ItemId], tips: &[Oid]) -> Result<(), TraceError> {
-    let (mut levels, mut others) = (HashMap::new(), Vec::new());
-    for item in items {
-        match record.in_force(repo, *item)? {
-            Some(now) => drop(levels.insert(*item, now.setting.level)),
-            None => others.push(*item),
-        }
+    // Until the tags are set, too, so that they change in the same order as the record.
+    let lock = repo.lock(RECORD)?;
+    let changed = HISTORY.absorb_under(&lock, repo, signature, (from, accepted), is_wanted)?;
+    let (record, mut levels) = (Record::open(repo)?, HashMap::new());
+    for item in changed.iter().filter_map(|path| item_of(path)) {
+        levels.extend(record.in_force(repo, item)?.map(|now| (item, now.setting.level)));
     }
     tags::point_within(repo, levels, tips)?;
-    tags::remove(repo, &others)
+    Ok(changed.len())
 }

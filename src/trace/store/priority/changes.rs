@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::old_import::skip_tags;
-use super::record::{InForce, Levels, Record, SetLevel, Setting};
+use super::record::{InForce, Record, SetLevel, Setting};
 use crate::git::{Oid, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::TRACES;
@@ -18,7 +17,7 @@ pub(crate) struct ChangedPriority {
     pub place: Option<(TraceName, ItemEntry)>,
     /// `None` if nothing was set, and the type is not known because the item is in no trace.
     pub before: Option<Level>,
-    /// The level that applies now. It is not that of the line in force if an old import skipped the item elsewhere.
+    /// The level that applies now.
     pub level: Level,
     pub now: InForce,
     /// False if only a dispute about the level is new.
@@ -29,7 +28,6 @@ pub(crate) struct ChangedPriority {
 #[derive(Debug)]
 pub(crate) struct Before {
     pub record: Record,
-    tags: HashMap<ItemId, Oid>,
     tips: HashMap<TraceName, Oid>,
 }
 
@@ -37,13 +35,7 @@ impl Before {
     pub(crate) fn read(repo: &Repo) -> Result<Self, TraceError> {
         let refs = repo.list_refs(TRACES)?.into_iter();
         let tips = refs.filter_map(|(refname, tip)| Some((TraceName::of_ref(&refname)?, tip))).collect();
-        Ok(Self { record: Record::open(repo)?, tags: skip_tags(repo)?, tips })
-    }
-
-    /// The levels that applied to items of a state.
-    pub(crate) fn levels(&self, repo: &Repo, items: &[ItemEntry], tip: &Tip) -> Result<Levels, TraceError> {
-        let tag = |item| Ok(self.tags.get(&item).copied());
-        self.record.levels(repo, items, None)?.within_tagged(repo, tip, tag)
+        Ok(Self { record: Record::open(repo)?, tips })
     }
 
     /// The items whose lines in the record are others now, whatever changed them.
@@ -57,32 +49,21 @@ impl Before {
 }
 
 /// The items whose level changed or is disputed now, by trace and position, then those that are in no trace. Lists the items of every
-/// trace, because a priority belongs to an item in all of them. Of traces that moved, compares all items: a skip of an old import
-/// applies where that import is in the history.
+/// trace, because a priority belongs to an item in all of them.
 pub(crate) fn in_traces(repo: &Repo, before: &Before) -> Result<Vec<ChangedPriority>, TraceError> {
     let (record, changed, mut listed) = (Record::open(repo)?, before.changed_items(repo)?, Vec::new());
     let mut elsewhere: BTreeSet<ItemId> = changed.iter().copied().collect();
-    for (refname, tip) in repo.list_refs(TRACES)? {
+    let traces = if changed.is_empty() { Vec::new() } else { repo.list_refs(TRACES)? };
+    for (refname, tip) in traces {
         let Some(trace) = TraceName::of_ref(&refname) else { continue };
-        let earlier = before.tip(&trace);
-        let is_moved = earlier != Some(tip);
-        if changed.is_empty() && !is_moved {
-            continue;
-        }
         // `fsck` reports damaged tips.
-        let entries = Tip::read(repo, tip).and_then(|tip| Ok((tree::list(repo, tip.commit.tree)?, tip)));
-        let Ok((mut entries, tip)) = entries else { continue };
-        for entry in &entries {
-            elsewhere.remove(&entry.id);
-        }
-        entries.retain(|entry| is_moved || changed.contains(&entry.id));
-        if entries.is_empty() {
-            continue;
-        }
-        let now = record.levels(repo, &entries, None)?.within(repo, &tip)?;
-        let earlier = earlier.and_then(|earlier| Tip::read(repo, earlier).ok()).unwrap_or_else(|| tip.clone());
-        let earlier = before.levels(repo, &entries, &earlier)?;
+        let entries = Tip::read(repo, tip).and_then(|tip| Ok(tree::list(repo, tip.commit.tree)?));
+        let Ok(mut entries) = entries else { continue };
+        entries.retain(|entry| changed.contains(&entry.id));
+        let [now, earlier] = [&record, &before.record].map(|record| record.levels(repo, &entries, None));
+        let (now, earlier) = (now?, earlier?);
         for entry in entries {
+            elsewhere.remove(&entry.id);
             let [old, new] = [&earlier, &now].map(|levels| levels.of(entry.id, &entry.item_type));
             let rivals = now.rivals(entry.id);
             let is_changed = old.level() != new.level();

@@ -16,7 +16,6 @@
 mod absorb;
 mod changes;
 pub(crate) mod heads;
-mod old_import;
 mod record;
 mod set;
 pub(crate) mod tags;

@@ -1,7 +1,7 @@
 //! Lightweight tags that show priorities to git.
 //!
-//! They are derived from the record. If it is lost, `fsck --repair` reads them, and those of old imports say where a skip applies. A tag
-//! points to the commit that introduced its item, so git keeps that commit and shows the tag in logs.
+//! They are derived from the record. If it is lost, `fsck --repair` reads them. A tag points to the commit that introduced its item, so
+//! git keeps that commit and shows the tag in logs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -52,13 +52,6 @@ pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level
         }
     }
     repo.set_tags(&new)?;
-    Ok(repo.delete_refs(old.iter().map(String::as_str))?)
-}
-
-pub(crate) fn remove(repo: &Repo, items: &[ItemId]) -> Result<(), TraceError> {
-    let prefix = prefix(repo)?;
-    let names = |item: &ItemId| Level::VALUES.iter().map(|word| format!("{prefix}{word}/{item}")).collect::<Vec<_>>();
-    let old: Vec<String> = items.iter().flat_map(names).collect();
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
