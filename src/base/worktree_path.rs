@@ -194,6 +194,7 @@ pub(crate) fn check_regular(path: &Path) -> io::Result<()> {
 
 /// As [`check_regular`], for a file that is only read: one that is already open, as in `<(command)`, may be a pipe.
 pub(crate) fn check_regular_or_open(path: &Path) -> io::Result<()> {
-    let is_open = path.starts_with("/dev") && !path.starts_with("/dev/shm");
+    // In zsh, it may be the second.
+    let is_open = (path.starts_with("/dev") && !path.starts_with("/dev/shm")) || path.starts_with("/proc/self/fd");
     if is_open { Ok(()) } else { check_regular(path) }
 }

@@ -407,6 +407,48 @@ fn hooks_are_installed_through_a_link_to_a_folder_that_does_not_exist_yet() {
 }
 
 #[test]
+fn hooks_are_removed_where_they_were_before_another_folder_was_configured() {
+    let repo = TestRepo::new();
+    repo.text(&["install"]);
+    let hook = repo.git_dir().join("hooks/pre-commit");
+    assert!(hook.is_file());
+    for folder in [".husky/_", ".githooks"] {
+        repo.git(&["config", "core.hooksPath", folder]);
+        let said = repo.text(&["uninstall"]);
+        assert!(said.contains("pre-commit") && !hook.exists(), "{said}");
+        repo.git(&["config", "--unset", "core.hooksPath"]);
+        repo.text(&["install"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_that_the_shell_opened_are_read() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let record = r#"{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"hello"}}"#;
+    fs::write(repo.folder().join("s.jsonl"), format!("{record}\n")).unwrap();
+    fs::write(repo.folder().join("session"), format!("{record}\n")).unwrap();
+    std::os::unix::fs::symlink("s.jsonl", repo.folder().join("link")).unwrap();
+    let shell = |line: &str| {
+        let output = run(repo.command("sh").args(["-c", line]), b"");
+        assert!(output.status.success(), "{line}: {}", repo.exact(&output));
+    };
+    for path in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+        shell(&format!("cat s.jsonl | git-trace --trace t import claude-code {path}"));
+        assert_eq!(repo.bodies("t"), ["hello"], "{path}");
+        shell("git-trace branch -D t");
+        shell(&format!("echo x | git-trace --trace t commit -F {path} && git-trace branch -D t"));
+    }
+    for path in ["session", "link"] {
+        shell(&format!("git-trace --trace t import claude-code {path} && git-trace branch -D t"));
+    }
+    shell("printf 'a\\nb\\nc\\n' >base; printf 'A\\nb\\nc\\n' >ours; printf 'a\\nb\\nC\\n' >theirs");
+    shell("cat theirs | git-trace merge-driver -o merged base ours /dev/stdin 7 notes.txt");
+    assert_eq!(fs::read_to_string(repo.folder().join("merged")).unwrap(), "A\nb\nC\n");
+}
+
+#[test]
 fn a_device_behind_a_link_is_not_read_as_an_import_or_a_resolution() {
     let repo = with_link("notes.txt", "/dev/zero");
     repo.say("a");

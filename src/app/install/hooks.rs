@@ -36,8 +36,8 @@ pub(crate) struct HookFolder {
     pub(crate) path: PathBuf,
     /// Whether it belongs to this repository, and not to all of the user's.
     is_own: bool,
-    /// Whether it is git's own, which users may share.
-    is_default: bool,
+    /// Git's own folder, if another one is configured: an earlier install may have written there. Users may share that folder.
+    default: Option<PathBuf>,
     /// The folder in which husky finds the project's hooks. It rewrites the folder that git uses.
     pub(crate) husky: Option<PathBuf>,
 }
@@ -51,10 +51,11 @@ impl HookFolder {
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
-            return Ok(Self { path, is_own: true, is_default: true, husky: None });
+            return Ok(Self { path, is_own: true, default: None, husky: None });
         };
         let is_everywhere = scope == "global" || scope == "system";
-        Ok(Self { path, is_own: !is_everywhere, is_default: false, husky })
+        let default = Some(git.path(&["rev-parse", "--git-common-dir"])?.join("hooks")).filter(|own| *own != path);
+        Ok(Self { path, is_own: !is_everywhere, default, husky })
     }
 }
 
@@ -162,7 +163,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
                 replace::put(&path, Access::Program, new.as_bytes())
             };
             put().map_err(|source| InstallError::Write { path: path.clone(), source })?;
-            if folder.is_default {
+            if folder.default.is_none() {
                 setup.git.share_file(&path)?;
             }
         }
@@ -173,14 +174,25 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
 }
 
 pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, InstallError> {
+    let mut steps = Vec::new();
     if let Some(husky) = &folder.husky {
-        let steps = HOOKS.into_iter().map(|(name, _)| husky::uninstall(setup, &in_husky(husky, name)?));
-        return steps.filter_map(Result::transpose).collect();
+        for (name, _) in HOOKS {
+            steps.extend(husky::uninstall(setup, &in_husky(husky, name)?)?);
+        }
+    } else {
+        steps.extend(uninstall_from(setup, &folder.path)?);
     }
+    if let Some(default) = &folder.default {
+        steps.extend(uninstall_from(setup, default)?);
+    }
+    Ok(steps)
+}
+
+fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallError> {
     let mut steps = Vec::new();
     let mut was_new = false;
     for (name, _) in HOOKS {
-        let hook = folder.path.join(name);
+        let hook = folder.join(name);
         let before = before(&hook);
         let moved =
             || MOVED.map(|end| hook.with_extension(end)).into_iter().filter(|path| owner(path) == HookOwner::Ours);
@@ -219,7 +231,7 @@ pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>,
     }
     if was_new && setup.mode == Mode::Write {
         // It is kept if others put something into it.
-        let _ = fs::remove_dir(&folder.path);
+        let _ = fs::remove_dir(folder);
     }
     Ok(steps)
 }

@@ -130,9 +130,12 @@ impl MergeDriverArgs {
         }
         let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
         let path = self.path.as_deref().unwrap_or_default();
+        // Once: they may be pipes.
+        let (base, ours, theirs) = (read(&self.base)?, read(&self.ours)?, read(&self.theirs)?);
+        let input = MergeInput { base: &base, ours: &ours, theirs: &theirs };
         match self.kind.or_else(|| FileKind::of_path(path.as_encoded_bytes())) {
-            Some(kind) => merge_kind(self, context, kind, &mut markers),
-            None => merge_text(self, &markers),
+            Some(kind) => merge_kind(self, context, kind, input, &mut markers),
+            None => merge_text(self, input, &markers),
         }
     }
 }
@@ -144,27 +147,31 @@ fn label(given: Option<&OsStr>, placeholder: &str, default: &str) -> String {
 }
 
 /// Merges by meaning. A version that cannot be read as a file of the kind is merged as text.
-fn merge_kind(args: &MergeDriverArgs, context: &Context, kind: FileKind, markers: &mut Markers) -> Result<ExitStatus> {
+fn merge_kind(
+    args: &MergeDriverArgs,
+    context: &Context,
+    kind: FileKind,
+    input: MergeInput<'_>,
+    markers: &mut Markers,
+) -> Result<ExitStatus> {
     let ui = &context.ui;
-    let (base, ours, theirs) = (read(&args.base)?, read(&args.ours)?, read(&args.theirs)?);
-    let input = MergeInput { base: &base, ours: &ours, theirs: &theirs };
     match kind {
         FileKind::Breadcrumbs => return write_merged(args, ui, markers, &breadcrumb::merge(input), "breadcrumbs"),
         FileKind::Crumb => {
             if let Some(merged) = crumb::merge(input) {
-                keep_subsumed(context, &ours, &merged.notes);
+                keep_subsumed(context, input.ours, &merged.notes);
                 return write_merged(args, ui, markers, &merged, "crumb");
             }
         }
         FileKind::Checkpoint | FileKind::CheckpointIndex => {
-            if ![&base, &ours, &theirs].iter().any(|text| is_binary(text))
+            if ![input.base, input.ours, input.theirs].into_iter().any(is_binary)
                 && let Some(merged) = checkpoint::merge(input)
             {
                 return write_merged(args, ui, markers, &merged, "checkpoint");
             }
         }
     }
-    merge_text(args, markers)
+    merge_text(args, input, markers)
 }
 
 /// Archives the summaries that the merge of a crumb file dropped. The merge succeeds without the archive.
@@ -221,15 +228,20 @@ fn configured_style() -> Style {
     style(&answer).unwrap_or_default()
 }
 
-fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
+fn merge_text(args: &MergeDriverArgs, input: MergeInput<'_>, markers: &Markers) -> Result<ExitStatus> {
     let Labels { base, ours, theirs } = &markers.labels;
-    let [base_text, our_text, their_text] = [&args.base, &args.ours, &args.theirs].map(|path| read(path));
-    if [base_text?, our_text?, their_text?].iter().any(|text| is_binary(text)) {
+    let texts = [input.ours, input.base, input.theirs];
+    if texts.into_iter().any(is_binary) {
         // As in git's own merge, ours stays, and it is a conflict.
         if let Some(output) = &args.output {
-            fs::copy(&args.ours, output).with_context(|| format!("cannot write `{}`", output.display()))?;
+            fs::write(output, input.ours).with_context(|| format!("cannot write `{}`", output.display()))?;
         }
         return Ok(ExitStatus::No);
+    }
+    let copies = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let paths = ["ours", "base", "theirs"].map(|name| copies.path().join(name));
+    for (path, text) in paths.iter().zip(texts) {
+        fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     let mut command = Process::new("git");
     command.args(["merge-file", "-p", "-q", &format!("--marker-size={}", markers.size)]);
@@ -238,7 +250,7 @@ fn merge_text(args: &MergeDriverArgs, markers: &Markers) -> Result<ExitStatus> {
         Some(Style::Zdiff3) => drop(command.arg("--zdiff3")),
         Some(Style::Merge) | None => {}
     }
-    command.args(["-L", ours, "-L", base, "-L", theirs, "--"]).args([&args.ours, &args.base, &args.theirs]);
+    command.args(["-L", ours, "-L", base, "-L", theirs, "--"]).args(&paths);
     let merged = command.show_stderr().output().context("cannot run `git merge-file`")?;
     // The number of conflicts, at most 127.
     let is_clean = match merged.status.code() {

@@ -96,6 +96,10 @@ pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let project = if project.as_os_str().is_empty() { Path::new(".") } else { project };
     let mut found: Vec<SubAgent> = Vec::new();
     let own = project.join(session);
+    // A file without an extension has the name of this folder.
+    if transcript.file_name().is_some_and(|name| name == session) {
+        return Ok(found);
+    }
     refuse_link(&own)?;
     let own = own.join("subagents");
     refuse_link(&own)?;

@@ -1,7 +1,7 @@
 //! Importing the sessions of agents.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::{ImportArgs, ImportRequest, base_of_conversations, print_report, report_json};
@@ -30,9 +30,9 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let writing = ImportContext::new(context.repo()?, &signature, compactions)?;
     let imported = if request.args.split {
         split(context, writing, format, &file)?
-    } else if file.as_os_str() == "-" {
-        let input = Input::Stream(Box::new(io::stdin().lock()));
-        import::transcript(writing, format, destination(context, &file)?, input).context("cannot import `-`")?
+    } else if let Some(stream) = stream(&file)? {
+        let imported = import::transcript(writing, format, destination(context, &file)?, Input::Stream(stream));
+        imported.with_context(|| format!("cannot import `{}`", file.display()))?
     } else {
         let length = fs::metadata(&file).ok().map(|file| file.len());
         let bar = length.and_then(|length| Progress::of_bytes(Some(length)));
@@ -78,14 +78,26 @@ fn split(context: &Context, writing: ImportContext<'_>, format: Format, file: &P
         None => base.of_conversation(number),
     };
     let opened;
-    let input = if file.as_os_str() == "-" {
-        Input::Stream(Box::new(io::stdin().lock()))
+    let input = if let Some(stream) = stream(file)? {
+        Input::Stream(stream)
     } else {
-        let file = File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        opened = TranscriptFile::from(file);
+        opened = TranscriptFile::from(open(file)?);
         Input::File(&opened, &|_| ())
     };
     conversations(writing, format, input, &name_of).with_context(|| format!("cannot import `{}`", file.display()))
+}
+
+/// Stdin, or a pipe that the shell opened, which has no positions.
+fn stream(file: &Path) -> Result<Option<Box<dyn Read>>> {
+    if file.as_os_str() == "-" {
+        return Ok(Some(Box::new(io::stdin().lock())));
+    }
+    let is_pipe = fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
+    Ok(if is_pipe { Some(Box::new(open(file)?)) } else { None })
+}
+
+fn open(file: &Path) -> Result<File> {
+    File::open(file).with_context(|| format!("cannot read `{}`", file.display()))
 }
 
 pub(super) fn compactions(repo: &Repo, args: &ImportArgs) -> Result<CompactionMode> {
