@@ -1082,3 +1082,16 @@ fn a_pattern_that_matches_line_breaks_leaves_the_trailers() {
     assert!(message.starts_with("store the key [purged: secret]\n\nTrace-Op: append\n"), "{message}");
     assert_whole(&repo);
 }
+
+#[test]
+fn a_result_that_comes_after_the_purge_of_its_calls_id_answers_that_call() {
+    let repo = TestRepo::new();
+    let call = "toolu_01Y8mgtuKS24zpEHMa8FAMAx";
+    repo.say("run it");
+    let tool = ["commit", "-q", "-t", "tool_io", "--name", "Bash", "--call-id", call];
+    repo.text(&[&tool[..], &["--set", "direction=call", "-m", r#"{"command":"ls"}"#]].concat());
+    repo.text(&["purge", "--pattern", r"toolu_\w+", "--yes"]);
+    repo.text(&[&tool[..], &["--set", "direction=result", "--reply-to", "#1", "-m", "file.txt"]].concat());
+    let sent = repo.json(&["materialize", "--format", "anthropic"])["messages"].to_string();
+    assert!(sent.contains("tool_use") && sent.contains("tool_result"), "{sent}");
+}

@@ -95,7 +95,7 @@ pub(super) struct Files {
     pub(super) with_text: Vec<PathBuf>,
     /// Those in work trees whose names contain it.
     pub(super) named: Vec<PathBuf>,
-    /// Those that cannot be read, or are too large, and the folders of objects of submodules.
+    /// Those that cannot be read, or are too large, folders that cannot be listed, and those of objects of submodules.
     pub(super) unread: Vec<PathBuf>,
 }
 
@@ -112,12 +112,15 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
         _ => {}
     };
     let world = World::of(repo).ok();
-    let (mut folders, mut of_submodules) = (vec![repo.common_dir().to_owned()], Vec::new());
+    let (mut folders, mut unlisted) = (vec![repo.common_dir().to_owned()], Vec::new());
     let (derived, archived) = ([derived(repo)?, marks::files(repo)].concat(), archived::path(repo));
     let objects = repo.common_dir().join("objects");
     let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let entries = fs::read_dir(&folder);
+        unlisted
+            .extend(entries.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotFound).then(|| folder.clone()));
+        for entry in entries.into_iter().flatten().flatten() {
             let (path, kind) = (entry.path(), entry.file_type());
             let is_our_log = logs.iter().any(|logs| {
                 let name = path.strip_prefix(logs).ok().and_then(|name| name.to_str());
@@ -130,7 +133,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
                 continue;
             }
             if path.ends_with("objects") && path != objects && folder.join("HEAD").is_file() {
-                of_submodules.push(path);
+                unlisted.push(path);
             } else if kind.as_ref().is_ok_and(fs::FileType::is_dir) {
                 folders.push(path);
             } else if path == archived {
@@ -162,7 +165,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
             }
         }
     }
-    unread.append(&mut of_submodules);
+    unread.append(&mut unlisted);
     let mut files = Files { with_text: found, named, unread };
     for paths in [&mut files.with_text, &mut files.named, &mut files.unread] {
         paths.sort();

@@ -13,7 +13,7 @@ use super::rewrite::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::Trailers;
-use crate::trace::store::tombstone::{Fate, Tombstones};
+use crate::trace::store::tombstone::{Fate, Tombstones, is_marked};
 use crate::trace::{Fields, Item, ItemId, TraceError};
 
 /// The characters of base64 next to a marker that depend on it.
@@ -141,7 +141,6 @@ fn with_quotes(bytes: &[u8], span: &Range<usize>) -> Range<usize> {
 
 /// Whether an item has the headers of another one, or fewer, or such with markers.
 pub(super) fn has_headers_of(before: &Item, after: &Item) -> bool {
-    let is_marked = |text: &str| text.contains("[purged: ");
     let (old, new) = (&before.fields, &after.fields);
     let texts = |fields: &Fields| {
         let Fields { name, call_id, signature, kind, path, language, media_type, format, turn, .. } = fields.clone();

@@ -48,7 +48,7 @@ use crate::trace::{Item, ItemId, TraceError};
 pub(crate) use applied::AppliedPurges;
 pub(crate) use content::{LONGEST_REASON, forms_of_text, is_reason, is_same_content};
 use content::{content, copied_content};
-pub(crate) use incoming::line_of;
+pub(crate) use incoming::{is_marked, line_of};
 pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 
 const PURGED: &str = "refs/trace-purged";

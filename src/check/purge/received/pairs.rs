@@ -15,7 +15,7 @@ use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
-use crate::trace::store::tombstone::{DEFAULT_REASON, Fate, Purge, Tombstones, is_same_content};
+use crate::trace::store::tombstone::{DEFAULT_REASON, Fate, Purge, Tombstones, is_marked, is_same_content};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
 
@@ -333,7 +333,7 @@ fn read(repo: &Repo, tip: Oid, other: Option<Oid>) -> Result<Vec<Tip>, TraceErro
 fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<bool, TraceError> {
     for tip in tips {
         let is_purged = |entry: &ItemEntry| tombstones.of_id(entry.id).is_some();
-        if tip.commit.message.contains("[purged: ")
+        if is_marked(&tip.commit.message)
             || changes_of(repo, tip)?.iter().filter_map(|change| change.sides().1).any(is_purged)
         {
             return Ok(true);

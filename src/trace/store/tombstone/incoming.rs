@@ -17,6 +17,11 @@ pub(crate) fn line_of(item: ItemId, text: &str) -> String {
     format!("{item} {text}")
 }
 
+/// Whether a purge left a marker in a text.
+pub(crate) fn is_marked(text: &str) -> bool {
+    text.contains("[purged: ")
+}
+
 impl Purge {
     fn marker(&self) -> String {
         format!("[purged: {}]", self.reason)
