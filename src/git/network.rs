@@ -7,7 +7,6 @@ use std::process::Stdio;
 
 use percent_encoding::percent_decode_str;
 
-use super::config::Config;
 use super::error::GitError;
 use super::loose::Loose;
 use super::oid::Oid;
@@ -75,14 +74,14 @@ impl<'a> Destination<'a> {
 
     /// The settings that make an address a remote for one call. Of a remote without a name, git reads no settings, and fetches or prunes
     /// all tags if it prunes tags.
-    fn settings(self, config: &Config) -> Result<Vec<(String, String)>, GitError> {
+    fn settings(self, repo: &Repo) -> Result<Vec<(String, String)>, GitError> {
         let Some(url) = self.address else { return Ok(Vec::new()) };
-        let name = self.name();
+        let (name, config) = (self.name(), repo.config()?);
         // The user's rules match the address, but never this name. Git replaces it once.
         let mut settings = vec![(format!("remote.{name}.url"), name.to_string())];
         settings.extend(["insteadOf", "pushInsteadOf"].map(|key| (format!("url.{url}.{key}"), name.to_string())));
         // Git checks this of the addresses to fetch from only.
-        if config.texts(&format!("remote.{}.pushurl", self.remote))?.iter().any(|push| push == url) {
+        if !repo.addresses(self.remote, false)?.iter().any(|fetch| fetch == url) {
             settings.push(("transfer.credentialsInUrl".to_owned(), "allow".to_owned()));
         }
         for key in CONNECTION {
@@ -144,7 +143,7 @@ impl Repo {
         patterns: &[&str],
     ) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
-        self.configure(&mut command, &from.settings(self.config()?)?);
+        self.configure(&mut command, &from.settings(self)?);
         command.args(options).args(["--", &*from.name()]).args(patterns);
         let listed = text_of(command.stdin(Stdio::inherit()).show_stderr())?;
         let named =
@@ -203,7 +202,7 @@ impl Repo {
     fn git_push(&self, to: Destination<'_>) -> Result<Process, GitError> {
         // The caller says what to do if the remote rejects a ref.
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
-        let mut settings = to.settings(self.config()?)?;
+        let mut settings = to.settings(self)?;
         // Git warns of a path in a key, and refuses line breaks.
         if to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n') {
             let values = [("fetch", "^refs/*"), ("mirror", "false")];
@@ -235,7 +234,7 @@ impl Repo {
         let from = from.into();
         self.remove_stale_git_locks();
         let mut command = self.git_with(self.beside_writers()?, "fetch");
-        self.configure(&mut command, &from.settings(self.config()?)?);
+        self.configure(&mut command, &from.settings(self)?);
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
             .args(["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin"])

@@ -331,15 +331,16 @@ fn a_pull_names_forward_crumbs_that_somebody_edited_or_deleted() {
 }
 
 #[test]
-fn repeating_an_interrupted_pull_sets_its_tags() {
+fn tags_that_a_pull_could_not_set_are_repaired() {
     let team = Team::new();
     team.ok("ada", &["commit", "-m", "one", "-p", "skip"]);
     team.ok("ada", &["push"]);
     team.git("bob", &["update-ref", "refs/trace-tags/skip", "HEAD"]);
     let (code, said) = team.run("bob", &["pull"]);
-    assert_eq!(code, Some(1), "the trace moved, but no tag fits below another: {said}");
+    assert_eq!(code, Some(1), "no tag fits below another: {said}");
+    assert!(said.contains("main: 1 priority changed"), "{said}");
     team.git("bob", &["update-ref", "-d", "refs/trace-tags/skip"]);
-    assert!(team.ok("bob", &["pull", "--json"]).contains(r#""priorities":1"#), "it is still to be done");
+    team.ok("bob", &["fsck", "--repair"]);
     assert_eq!(team.git("bob", &["for-each-ref", "refs/trace-tags/skip"]).lines().count(), 1);
 }
 
@@ -621,6 +622,31 @@ fn names_globs_and_invalid_arguments() {
     assert!(team.git("bob", &["for-each-ref", "refs/trace-remotes"]).contains("codex/2"));
     team.ok("bob", &["remote", "origin", "--unfollow"]);
     assert_eq!(team.git("bob", &["config", "--get-all", "remote.origin.fetch"]).lines().count(), 1);
+    // `git remote rename` keeps the refspecs of the earlier name.
+    team.ok("bob", &["remote", "origin", "--follow"]);
+    team.git("bob", &["remote", "rename", "origin", "hub"]);
+    team.ok("bob", &["remote", "hub", "--follow"]);
+    let refspecs = || team.git("bob", &["config", "--get-all", "remote.hub.fetch"]);
+    assert!(!refspecs().contains("/origin/"), "{}", refspecs());
+    team.git("bob", &["remote", "rename", "hub", "origin"]);
+    team.ok("bob", &["remote", "origin", "--unfollow"]);
+    assert_eq!(team.git("bob", &["config", "--get-all", "remote.origin.fetch"]).lines().count(), 1);
+}
+
+#[test]
+fn credentials_in_an_address_to_push_to_are_as_allowed_as_by_git() {
+    let team = Team::new();
+    let hub = team.path("shared.git");
+    let (plain, secret) = (format!("file://{hub}"), format!("file://u:p@localhost{hub}"));
+    team.git("ada", &["remote", "set-url", "origin", &plain]);
+    team.git("ada", &["config", "transfer.credentialsInUrl", "die"]);
+    team.git("ada", &["config", &format!("url.{secret}.pushInsteadOf"), &plain]);
+    team.git("ada", &["push", "--quiet", "origin", "HEAD"]);
+    team.ok("ada", &["commit", "-m", "a"]);
+    team.ok("ada", &["pin", "#0"]);
+    team.ok("ada", &["push", "origin"]);
+    team.ok("bob", &["pull"]);
+    assert!(team.git("bob", &["for-each-ref", "refs/trace-tags"]).contains("pinned"));
 }
 
 #[test]
@@ -1382,4 +1408,23 @@ fn a_remote_with_a_trace_below_another_one_stops_no_other() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("zz/x") && said.contains("a name cannot also be a folder"), "{said}");
     assert!(team.ok("bob", &["branch"]).contains("main"));
+}
+
+#[test]
+fn priorities_of_an_export_are_imported_into_a_shallow_clone() {
+    let team = Team::new();
+    for text in ["one", "two", "three", "four"] {
+        team.ok("ada", &["commit", "-m", text]);
+    }
+    team.ok("ada", &["skip", "#1"]);
+    let export = team.ok("ada", &["export"]);
+    team.ok("ada", &["push"]);
+    let address = format!("file://{}", team.path("shared.git"));
+    team.git("bob", &["fetch", "--quiet", "--depth=2", &address, "+refs/traces/*:refs/traces/*"]);
+    let output = run(
+        team.home.command("git-trace").args(["import", "jsonl", "-"]).current_dir(team.path("bob")),
+        export.as_bytes(),
+    );
+    assert!(output.status.success(), "{output:?}");
+    assert!(!team.messages("bob").contains("two"));
 }

@@ -33,9 +33,8 @@ pub(crate) use unnamed::{
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::model::name::TRACES;
 use crate::git::{Oid, Repo};
-use crate::trace::model::name::REMOTES;
+use crate::trace::model::name::{REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
@@ -130,10 +129,18 @@ pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), Tra
         // Plain git fetches from here from now on.
         address::note_address(repo, remote)?;
     }
-    for refspec in [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)] {
-        if follows { repo.add_setting(&key, &refspec)? } else { repo.remove_setting(&key, &refspec)? }
+    let ours = [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)];
+    // Those of version 0.1, and of an earlier name of the remote, are others.
+    let is_obsolete = |refspec: &String| {
+        let (source, destination) = refspec.rsplit_once(':').unwrap_or((refspec, ""));
+        [REMOTES, REMOTE_RECORDS].iter().any(|folder| destination.starts_with(folder))
+            && (!follows || (source.ends_with('*') && !ours.contains(refspec)))
+    };
+    for refspec in repo.config()?.texts(&key)?.iter().filter(|refspec| is_obsolete(refspec)) {
+        repo.remove_setting(&key, refspec)?;
     }
-    // Version 0.1 set this one.
-    repo.remove_setting(&key, &format!("+refs/trace-records/*:refs/trace-remote-records/{remote}/*"))?;
+    for refspec in ours.iter().filter(|_| follows) {
+        repo.add_setting(&key, refspec)?;
+    }
     Ok(())
 }
