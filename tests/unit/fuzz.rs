@@ -38,3 +38,17 @@ fn every_fuzz_target_holds_on_the_fixtures() {
         }
     }
 }
+
+#[test]
+fn each_fuzz_target_has_a_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    for target in TARGETS {
+        let program = fs::read_to_string(folder.join("fuzz_targets").join(target).with_extension("rs")).unwrap();
+        let expected =
+            format!("libfuzzer_sys::fuzz_target!(|bytes: &[u8]| git_trace::fuzz::run(\"{target}\", bytes));\n");
+        assert_eq!(program, format!("#![no_main]\n\n{expected}"));
+        assert!(manifest.contains(&format!("path = \"fuzz_targets/{target}.rs\"")), "{target}");
+    }
+    assert_eq!(fs::read_dir(folder.join("fuzz_targets")).unwrap().count(), TARGETS.len());
+}
