@@ -23,6 +23,10 @@ pub enum GitError {
     UnsafeOwner,
     #[error("the bare repository `{}` is not used, because `safe.bareRepository` is `explicit`", path.display())]
     BareRepository { path: PathBuf },
+    #[error("the worktree of `{}` belongs to another user, or its settings cannot be read", git_dir.display())]
+    ForeignWorktree { git_dir: PathBuf },
+    #[error("`HEAD` in `{}` is a link to a branch that is not a file, which git-trace cannot read", git_dir.display())]
+    LinkedHead { git_dir: PathBuf },
     #[error("`{}` is not the repository that git uses here, which is `{}`", path.display(), other.display())]
     OtherRepository { path: PathBuf, other: PathBuf },
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
@@ -96,6 +100,9 @@ impl Diagnostic for GitError {
             Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::BareRepository { .. } => "if you trust it: git --git-dir=<its folder> trace …",
+            Self::LinkedHead { .. } => {
+                "unset `core.preferSymlinkRefs`, then run `git symbolic-ref HEAD \"$(git symbolic-ref HEAD)\"`"
+            }
             Self::OtherRepository { .. } => "change into another folder of the repository that you mean",
             Self::Quarantine => "use the post-receive hook",
             Self::MissingObject { .. } | Self::DamagedObject { .. } => {

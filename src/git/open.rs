@@ -4,6 +4,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
 
@@ -28,8 +29,8 @@ pub struct Repo {
     pub(super) refs: RefStorage,
     /// Refs that existed, see [`Repo::was_there`].
     pub(super) seen: RefCell<HashSet<String>>,
-    /// The git folder of another worktree, whose symbolic refs are used with the settings of `inner`; see [`Repo::at_worktree`].
-    other: Option<PathBuf>,
+    /// The git folder of a worktree of another user; see [`Repo::at_worktree`].
+    foreign: Option<PathBuf>,
     /// The path that was opened; `None`: the environment locates the repository.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -77,15 +78,18 @@ impl Repo {
         Self::of(inner, Some(place), env)
     }
 
-    /// The symbolic refs of another worktree of this repository. It may belong to another user, so none of its settings count, as for
-    /// git, which moves its `HEAD` when a branch is renamed.
-    pub(crate) fn at_worktree(&self, git_dir: &Path) -> Result<Self, GitError> {
-        let inner = trust::open_trusted(self.git_dir(), &self.env)?;
-        if let Some(root) = self.worktree() {
-            inner.set_workdir(&root, false).map_err(GitError::opening)?;
+    /// A worktree of this repository, for its symbolic refs. Of one of another user, or whose settings cannot be read, these are read and
+    /// written as files only: git would obey its settings.
+    pub(crate) fn at_worktree(&self, git_dir: &Path) -> Result<WorktreeRepo<'_>, GitError> {
+        if git_dir == self.git_dir() {
+            return Ok(WorktreeRepo::This(self));
         }
-        let here = Self::of(inner, Some(self.git_dir().to_owned()), self.env.clone())?;
-        Ok(Self { other: Some(git_dir.to_owned()).filter(|git_dir| git_dir != self.git_dir()), ..here })
+        let (place, env) = (Some(git_dir.to_owned()), self.env.clone());
+        if let Some(inner) = trust::open_own(git_dir, &env) {
+            return Ok(WorktreeRepo::Other(Box::new(Self::of(inner, place, env)?)));
+        }
+        let inner = trust::open_trusted(self.git_dir(), &env)?;
+        Ok(WorktreeRepo::Other(Box::new(Self { foreign: place.clone(), ..Self::of(inner, place, env)? })))
     }
 
     fn of(inner: Repository, place: Option<PathBuf>, env: Env) -> Result<Self, GitError> {
@@ -104,7 +108,7 @@ impl Repo {
             inner,
             refs,
             seen: RefCell::default(),
-            other: None,
+            foreign: None,
             place,
             env,
             config: OnceCell::new(),
@@ -141,12 +145,12 @@ impl Repo {
 
     /// The git folder of this worktree, with `HEAD` and `TRACE_HEAD`.
     pub(crate) fn git_dir(&self) -> &Path {
-        self.other.as_deref().unwrap_or_else(|| self.inner.path())
+        self.foreign.as_deref().unwrap_or_else(|| self.inner.path())
     }
 
-    /// The git folder of another worktree, if this is one.
-    pub(super) fn other_worktree(&self) -> Option<&Path> {
-        self.other.as_deref()
+    /// Fails for a worktree of another user.
+    pub(super) fn check_own(&self) -> Result<(), GitError> {
+        self.foreign.clone().map_or(Ok(()), |git_dir| Err(GitError::ForeignWorktree { git_dir }))
     }
 
     /// The git folder that all worktrees share, with objects and refs.
@@ -193,7 +197,7 @@ impl Repo {
             .any(|variable| self.env.os(variable).is_some_and(|path| Path::new(path).is_relative()));
         let of_user = [git2::Config::find_system(), git2::Config::find_xdg(), git2::Config::find_global()];
         let given = VARIABLES.iter().filter_map(|variable| self.env.os(variable)).map(PathBuf::from);
-        let own = [self.common_dir().join("config"), self.inner.path().join("config.worktree")];
+        let own = [self.common_dir().join("config"), self.git_dir().join("config.worktree")];
         let paths: Vec<PathBuf> = of_user.into_iter().flatten().chain(given).chain(own).collect();
         if is_elsewhere || is_relative || config.needs_git(&paths, &self.env, || self.has_plain_branch())? {
             let listed = text_of(self.git("config").args(["--null", "--list"]))?;
@@ -204,13 +208,30 @@ impl Repo {
 
     /// Whether `HEAD` names a branch in a way that libgit2 reads as git does for `includeIf "onbranch:…"`.
     fn has_plain_branch(&self) -> bool {
-        let path = self.inner.path().join("HEAD");
+        let path = self.git_dir().join("HEAD");
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
         let branch = text.strip_prefix("ref: ").and_then(|target| target.strip_suffix('\n'));
         let branch = branch.filter(|name| name.starts_with("refs/heads/") && Self::is_refname(name));
         self.has_refs_as_files()
             && branch.is_some_and(|name| self.find_symbolic_ref(name).is_ok_and(|target| target.is_none()))
+    }
+}
+
+/// A worktree of a repository.
+pub(crate) enum WorktreeRepo<'r> {
+    This(&'r Repo),
+    Other(Box<Repo>),
+}
+
+impl Deref for WorktreeRepo<'_> {
+    type Target = Repo;
+
+    fn deref(&self) -> &Repo {
+        match self {
+            Self::This(repo) => repo,
+            Self::Other(repo) => repo,
+        }
     }
 }
 

@@ -37,6 +37,13 @@ pub(super) fn open_trusted(place: &Path, env: &Env) -> Result<Repository, GitErr
     Ok(opened)
 }
 
+/// Opens a worktree with all that git would check if it ran there; `None` if something belongs to another user, or cannot be read.
+pub(super) fn open_own(git_dir: &Path, env: &Env) -> Option<Repository> {
+    let files = ["commondir", "config.worktree"].map(|file| git_dir.join(file));
+    let opened = open_trusted(git_dir, env).ok()?;
+    (is_own(&opened) && files.iter().all(|file| belongs_to_user(file))).then_some(opened)
+}
+
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
 pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
     set_up(env);
@@ -50,6 +57,10 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
             ask(place)?;
             Ok(opened)
         }
+        Err(error) if error.code() == ErrorCode::NotFound => match ask(place) {
+            Ok(git_dir) if git_dir.join("HEAD").is_symlink() => return Err(GitError::LinkedHead { git_dir }),
+            _ => Err(error),
+        },
         opened => opened,
     };
     let opened = opened.map_err(GitError::opening)?;
@@ -101,7 +112,7 @@ fn is_own(repository: &Repository) -> bool {
 /// Whether a file belongs to the user, or does not exist.
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "the standard library has no such call")]
-pub(super) fn belongs_to_user(path: &Path) -> bool {
+fn belongs_to_user(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     // SAFETY: the call cannot fail and has no argument.
     let user = unsafe { libc::geteuid() };
@@ -109,7 +120,7 @@ pub(super) fn belongs_to_user(path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-pub(super) fn belongs_to_user(_path: &Path) -> bool {
+fn belongs_to_user(_path: &Path) -> bool {
     true
 }
 

@@ -44,7 +44,8 @@ impl Repo {
             file.as_file_mut().write_all(&packed)?;
             fsync.sync(Component::LooseObject, file.as_file())?;
             permissions.adjust(file.path())?;
-            file.persist(&path).map(drop).map_err(|error| error.error)
+            // In a folder with the sticky bit, that of another user cannot be replaced.
+            file.persist(&path).map(drop).or_else(|error| File::open(&path).map(drop).map_err(|_| error.error))
         };
         write().map_err(|source| GitError::Write { what: what.to_owned(), source })?;
         Ok(oid)

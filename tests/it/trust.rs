@@ -708,8 +708,9 @@ fn a_session_is_not_imported_into_a_repository_that_only_libgit2_finds() {
 }
 
 #[test]
-fn settings_of_another_worktree_run_nothing() {
+fn settings_of_a_worktree_of_another_user_run_nothing() {
     for repo in [Some(TestRepo::classic(&[])), crate::reftable::reftable()].into_iter().flatten() {
+        let is_files = !repo.git_dir().join("reftable").exists();
         repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
         repo.git(&["config", "extensions.worktreeConfig", "true"]);
         repo.say("x");
@@ -722,25 +723,41 @@ fn settings_of_another_worktree_run_nothing() {
         fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
         let hooks = evil.join("hooks").display().to_string();
         repo.git(&["-C", "../other", "config", "--worktree", "core.hooksPath", &hooks]);
-        repo.text(&["branch", "-m", "idea", "plan"]);
-        assert!(!ran.exists());
-        repo.text(&["undo"]);
-        assert!(!ran.exists());
-        assert_eq!(repo.git(&["-C", "../other", "symbolic-ref", "TRACE_HEAD"]), "refs/traces/idea\n");
-        let common = repo.git_dir().join("worktrees/other/commondir");
-        let honest = fs::read(&common).unwrap();
         repo.git(&["-C", evil.to_str().unwrap(), "config", "core.hooksPath", &hooks]);
-        fs::write(&common, evil.as_os_str().as_encoded_bytes()).unwrap();
+        let other = repo.git_dir().join("worktrees/other");
+        if std::os::unix::fs::chown(&other, Some(12345), None).is_err() {
+            return;
+        }
+        let head = other.join("TRACE_HEAD");
+        let names =
+            |name: &str| !is_files || fs::read_to_string(&head).unwrap() == format!("ref: refs/traces/{name}\n");
         repo.text(&["branch", "-m", "idea", "plan"]);
-        assert!(!ran.exists());
-        fs::write(&common, honest).unwrap();
+        assert!(!ran.exists() && names("plan"));
+        repo.text(&["undo"]);
+        assert!(!ran.exists() && names("idea"));
+        fs::write(other.join("commondir"), evil.as_os_str().as_encoded_bytes()).unwrap();
+        repo.text(&["branch", "-m", "idea", "plan"]);
+        repo.text(&["branch"]);
+        repo.trace(&["fsck"]);
+        assert!(!ran.exists() && names("plan"));
+    }
+}
+
+#[test]
+fn a_worktree_that_stays_on_a_renamed_trace_is_named() {
+    for repo in [Some(TestRepo::classic(&[])), crate::reftable::reftable()].into_iter().flatten() {
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+        repo.git(&["config", "extensions.worktreeConfig", "true"]);
+        repo.say("x");
+        repo.git(&["worktree", "add", "-q", "../other"]);
+        repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
         repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q TRACE_HEAD\n");
-        let said = repo.trace(&["branch", "-m", "plan", "idea"]);
-        assert!(said.contains("trace `plan` is renamed, but is still the current one of the worktree"), "{said}");
-        assert!(repo.refs().contains("refs/traces/idea") && !repo.refs().contains("refs/traces/plan"), "{said}");
+        let said = repo.trace(&["branch", "-m", "idea", "plan"]);
+        assert!(said.contains("trace `idea` is renamed, but is still the current one of the worktree"), "{said}");
+        assert!(repo.refs().contains("refs/traces/plan") && !repo.refs().contains("refs/traces/idea"), "{said}");
         repo.set_hook("reference-transaction", "#!/bin/sh\n");
         fs::write(repo.git_dir().join("worktrees/other/config.worktree"), "[core").unwrap();
-        repo.text(&["branch", "-m", "idea", "plan"]);
+        repo.text(&["branch", "-m", "plan", "idea"]);
         repo.text(&["branch"]);
         repo.trace(&["fsck"]);
     }

@@ -1,6 +1,8 @@
 //! Reading every object of a repository, and writing the objects that replace some of them.
 
-use std::io::{BufRead as _, Read as _};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, ErrorKind, Read as _};
+use std::path::PathBuf;
 
 use git2::ObjectType;
 
@@ -37,6 +39,7 @@ impl Repo {
         &self,
         mut visit: impl FnMut(Oid, ObjectKind, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.check_readable()?;
         let failed = |source| GitError::Spawn { command: "cat-file".to_owned(), source };
         let mut command = self.git("cat-file");
         command.args(["--batch-all-objects", "--batch", "--unordered", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
@@ -66,6 +69,30 @@ impl Repo {
             }
         });
         done.map_err(GitError::from)?
+    }
+
+    /// Fails if a folder of loose objects cannot be listed, or a pack cannot be read: `git cat-file` skips it without an error.
+    fn check_readable(&self) -> Result<(), GitError> {
+        // Git may remove any of them meanwhile.
+        let unless_gone = |path: PathBuf, done: io::Result<()>| match done {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(GitError::io("read", path, error)),
+            _ => Ok(()),
+        };
+        for objects in self.loose.folders() {
+            let packs = fs::read_dir(objects.join("pack"));
+            unless_gone(objects.join("pack"), packs.as_ref().map(drop).map_err(|error| error.kind().into()))?;
+            for path in packs.into_iter().flatten().flatten().map(|entry| entry.path()) {
+                if path.extension().is_some_and(|extension| extension == "pack") {
+                    unless_gone(path.clone(), File::open(&path).map(drop))?;
+                }
+            }
+            for path in fs::read_dir(objects).into_iter().flatten().flatten().map(|entry| entry.path()) {
+                if path.file_name().is_some_and(|name| name.len() == 2) {
+                    unless_gone(path.clone(), fs::read_dir(&path).map(drop))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The oid that these digits are, if they are complete. The object need not exist.

@@ -15,7 +15,6 @@ use crate::git::ident::Ident;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::{Answer, text_of};
-use crate::git::trust::belongs_to_user;
 
 /// How many of the latest moves are copied when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;
@@ -67,9 +66,8 @@ impl Reading {
         if let Some(known) = said.symbolic.get(refname) {
             return Ok(known.clone());
         }
-        let mut command = repo.git("symbolic-ref");
-        repo.lead_to_worktree(&mut command);
-        let answer = Answer::of(command.args(["--quiet", "--no-recurse", "--", refname]))?;
+        repo.check_own()?;
+        let answer = Answer::of(repo.git("symbolic-ref").args(["--quiet", "--no-recurse", "--", refname]))?;
         let target = match answer.code {
             // There is none, or it is not symbolic.
             Some(1) => None,
@@ -110,9 +108,8 @@ pub(super) struct Logged {
 impl Repo {
     /// Asks for refs by their full names. The answer ends at the first missing one, so the first is always answered.
     fn ask_for(&self, refnames: &[&str]) -> Result<Vec<(String, Option<Oid>)>, GitError> {
-        let mut command = self.git("show-ref");
-        self.lead_to_worktree(&mut command);
-        let answer = Answer::of(command.args(["--verify", "--"]).args(refnames))?;
+        self.check_own()?;
+        let answer = Answer::of(self.git("show-ref").args(["--verify", "--"]).args(refnames))?;
         let mut found = Vec::new();
         for line in String::from_utf8_lossy(&answer.stdout).lines() {
             if let Some((oid, name)) = line.split_once(' ') {
@@ -176,40 +173,17 @@ impl Repo {
     }
 
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        let mut command = self.git_for_symbolic()?;
+        self.check_own()?;
+        let mut command = self.git_for_refs(&["core.preferSymlinkRefs=false"], "symbolic-ref");
         let done = text_of(command.args(["-m", why, "--", refname, target]));
         done.map(drop).map_err(|error| locked(error, refname))
     }
 
     /// For refs of any storage.
     pub(super) fn delete_symbolic_by_git(&self, refname: &str) -> Result<(), GitError> {
-        let done = text_of(self.git_for_symbolic()?.args(["--delete", "--", refname]));
+        self.check_own()?;
+        let done = text_of(self.git_for_refs(&[], "symbolic-ref").args(["--delete", "--", refname]));
         done.map(drop).map_err(|error| locked(error, refname))
-    }
-
-    /// Makes git use the symbolic refs of another worktree, whatever that says of the folder that all worktrees share.
-    fn lead_to_worktree(&self, git: &mut Process) {
-        if let Some(git_dir) = self.other_worktree() {
-            git.env("GIT_DIR", git_dir).env("GIT_COMMON_DIR", self.common_dir());
-        }
-    }
-
-    /// A `git symbolic-ref` that runs the hooks of this worktree only.
-    fn git_for_symbolic(&self) -> Result<Process, GitError> {
-        let mut settings = vec!["core.preferSymlinkRefs=false".to_owned()];
-        if let Some(git_dir) = self.other_worktree() {
-            let asked = ["--path-format=absolute", "--git-path", "hooks"];
-            let hooks = Answer::of(self.git_for_refs(&[], "rev-parse").args(asked))?.into_path()?;
-            settings.push(format!("core.hooksPath={}", hooks.display()));
-            // From git 2.54 on, settings name more hooks.
-            if !belongs_to_user(&git_dir.join("config.worktree")) {
-                return Err(GitError::UnsafeOwner);
-            }
-        }
-        let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let mut command = self.git_for_refs(&settings, "symbolic-ref");
-        self.lead_to_worktree(&mut command);
-        Ok(command)
     }
 
     pub(super) fn move_by_git(

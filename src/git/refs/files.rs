@@ -36,19 +36,12 @@ const OUR_LOCK: u32 = 0o766;
 /// The same for locks that ours do not guard (`packed-refs.lock`, `config.lock`): git may write for minutes.
 pub(in crate::git) const STALE_GIT_LOCK: Duration = Duration::from_secs(600);
 
-/// For what only libgit2 may read, which would read the ref of this worktree in place of another's.
-fn unreadable(refname: &str) -> GitError {
-    GitError::store(format!("read `{refname}`"), git2::Error::from_str("it is not a ref"))
-}
-
 impl Repo {
     pub(super) fn find_file(&self, refname: &str) -> Result<Option<Oid>, GitError> {
         if let Some(found) = self.find_directly(refname) {
             return Ok(found);
         }
-        if self.other_worktree().is_some() {
-            return Err(unreadable(refname));
-        }
+        self.check_own()?;
         match self.inner.refname_to_id(refname) {
             Ok(oid) => Ok(Some(Oid(oid))),
             Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
@@ -66,9 +59,7 @@ impl Repo {
         if let Some(found) = self.find_symbolic_directly(refname) {
             return Ok(found);
         }
-        if self.other_worktree().is_some() {
-            return Err(unreadable(refname));
-        }
+        self.check_own()?;
         let reference = match self.inner.find_reference(refname) {
             Ok(reference) => reference,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),

@@ -192,8 +192,10 @@ impl Repo {
         self.logged_move(&Move { refname: &name, old, new, left: None }, log.who, || {
             worktree.patiently(|| match (&worktree.refs, new) {
                 (_, None) => worktree.delete_symbolic_by_git(refname),
+                // A worktree of another user has no hook of its own.
                 (RefStorage::Files, Some(target))
-                    if worktree.is_in_process()? && !worktree.are_logged([refname].into_iter())? =>
+                    if (if worktree.check_own().is_ok() { worktree } else { self }).is_in_process()?
+                        && !worktree.are_logged([refname].into_iter())? =>
                 {
                     worktree.point_symbolic_file(refname, target)
                 }

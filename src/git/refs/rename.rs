@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
@@ -90,7 +90,11 @@ impl Repo {
             entries => entries.map_err(|source| GitError::io("list the worktrees in", linked, source))?,
         };
         let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        found.retain(|folder| ["commondir", "gitdir", "HEAD"].iter().all(|file| folder.join(file).is_file()));
+        // With `core.preferSymlinkRefs`, `HEAD` is a link to a branch that is not there.
+        let has_head = |folder: &Path| folder.join("HEAD").symlink_metadata().is_ok();
+        found.retain(|folder| {
+            ["commondir", "gitdir"].iter().all(|file| folder.join(file).is_file()) && has_head(folder)
+        });
         found.sort();
         folders.extend(found);
         Ok(folders)

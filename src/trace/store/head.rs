@@ -53,7 +53,8 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
     let mut heads = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
         // A bad head elsewhere is the concern of that worktree, and of `fsck`.
-        let chosen = chosen(&repo.at_worktree(&git_dir)?).ok().flatten();
+        let worktree = repo.at_worktree(&git_dir)?;
+        let chosen = chosen(&worktree).ok().flatten();
         heads.push((git_dir, chosen));
     }
     Ok(heads)

@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
+use crate::git::{
+    GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, WorktreeRepo, short_oid,
+};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
@@ -207,13 +209,13 @@ fn is_symbolic(refname: &str) -> bool {
 }
 
 /// The worktree and the name of a symbolic ref; `None` if there is no such worktree.
-fn symbolic_ref(repo: &Repo, refname: &str) -> Result<Option<(Repo, String)>, TraceError> {
+fn symbolic_ref<'r>(repo: &'r Repo, refname: &str) -> Result<Option<(WorktreeRepo<'r>, String)>, TraceError> {
+    if refname.starts_with(SESSIONS) {
+        return Ok(Some((WorktreeRepo::This(repo), refname.to_owned())));
+    }
     let Some((worktree, name)) = refname.rsplit_once('/') else { return Ok(None) };
     for git_dir in repo.worktree_git_dirs()? {
         let found = repo.at_worktree(&git_dir)?;
-        if refname.starts_with(SESSIONS) {
-            return Ok(Some((found, refname.to_owned())));
-        }
         if found.worktree_name() == worktree {
             return Ok(Some((found, name.to_owned())));
         }
