@@ -203,10 +203,11 @@ impl LineHistory<'_> {
         source: (Oid, &HashSet<Oid>),
         is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
     ) -> Result<Vec<String>, TraceError> {
-        self.absorb_under(&repo.lock(self.refname)?, repo, signature, source, is_wanted)
+        self.absorb_under(&repo.lock(self.refname)?, repo, signature, source, is_wanted, |_| Ok(()))
     }
 
-    /// As [`Self::absorb`], under the lock of the history.
+    /// As [`Self::absorb`], under the lock of the history. Calls `before_move` with the tree after the merge when all is ready, before
+    /// the ref moves. If the process dies in between, the next one finds new lines again, and calls it again.
     pub(crate) fn absorb_under(
         &self,
         lock: &RefLock,
@@ -214,19 +215,23 @@ impl LineHistory<'_> {
         signature: &Signature,
         (from, accepted): (Oid, &HashSet<Oid>),
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
     ) -> Result<Vec<String>, TraceError> {
         let theirs = repo.read_commit(from)?;
-        change(repo, signature, lock, |ours| {
-            let ours = ours.map(|ours| ours.tree);
-            let union = self.format.union(repo, ours, theirs.tree, &mut is_wanted)?;
+        repo.update_ref(lock, &signature.committer, |tip| {
+            let ours = tip.map(|tip| repo.read_commit(tip)).transpose()?;
+            let union = self.format.union(repo, ours.as_ref().map(|ours| ours.tree), theirs.tree, &mut is_wanted)?;
             if union.paths.is_empty() {
-                return Ok((None, Vec::new()));
+                return Ok(RefUpdate::Keep(Vec::new()));
             }
             if !accepted.contains(&from) {
                 self.require_signed(repo, from)?;
             }
             let message = format!("merge {}\n", self.noun);
-            Ok((Some(NewState { tree: union.tree, merged: Some(from), message }), union.paths))
+            let state = NewState { tree: union.tree, merged: Some(from), message };
+            let update = moved_to(repo, signature, ours, state, union.paths.clone())?;
+            before_move(&union)?;
+            Ok(update)
         })
     }
 }
@@ -242,12 +247,25 @@ pub(crate) fn change<T, E: From<GitError>>(
     repo.update_ref(lock, &signature.committer, |tip| {
         let tip = tip.map(|tip| repo.read_commit(tip)).transpose()?;
         let (state, value) = describe(tip.as_ref())?;
-        let Some(NewState { tree, merged, message }) = state else { return Ok(RefUpdate::Keep(value)) };
-        let parents = tip.map(|tip| tip.oid).into_iter().chain(merged);
-        let to = CommitBuilder::new(signature, tree, parents).write_plain(repo, &message)?;
-        let log = message.lines().next().unwrap_or_default().to_owned();
-        Ok(RefUpdate::Move { to, log, value })
+        match state {
+            Some(state) => Ok(moved_to(repo, signature, tip, state, value)?),
+            None => Ok(RefUpdate::Keep(value)),
+        }
     })
+}
+
+fn moved_to<T>(
+    repo: &Repo,
+    signature: &Signature,
+    tip: Option<Commit>,
+    state: NewState,
+    value: T,
+) -> Result<RefUpdate<T>, GitError> {
+    let NewState { tree, merged, message } = state;
+    let parents = tip.map(|tip| tip.oid).into_iter().chain(merged);
+    let to = CommitBuilder::new(signature, tree, parents).write_plain(repo, &message)?;
+    let log = message.lines().next().unwrap_or_default().to_owned();
+    Ok(RefUpdate::Move { to, log, value })
 }
 
 /// The files in a tree, by path. An entry that names another object than a file is none.

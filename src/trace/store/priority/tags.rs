@@ -55,6 +55,25 @@ pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
+/// The names of all tags that items may have, each with its target.
+pub(crate) fn of_items<'i>(
+    repo: &Repo,
+    items: impl IntoIterator<Item = &'i ItemId>,
+) -> Result<Vec<(String, Option<Oid>)>, TraceError> {
+    let prefix = prefix(repo)?;
+    let names = items.into_iter().flat_map(|item| Level::VALUES.iter().map(move |word| (word, item)));
+    let names = names.map(|(word, item)| format!("{prefix}{word}/{item}"));
+    names.map(|name| Ok((name.clone(), repo.find_ref(&name)?))).collect()
+}
+
+/// Makes tags again what [`of_items`] found.
+pub(crate) fn set_back(repo: &Repo, earlier: &[(String, Option<Oid>)]) -> Result<(), TraceError> {
+    let gone = earlier.iter().filter(|(_, target)| target.is_none()).map(|(name, _)| name.as_str());
+    repo.delete_refs(gone)?;
+    let there: Vec<_> = earlier.iter().filter_map(|(name, target)| Some((name.clone(), (*target)?))).collect();
+    Ok(repo.set_tags(&there)?)
+}
+
 /// Finds the commit that introduced an item. Walks history, which no other common operation does.
 pub(crate) fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>, TraceError> {
     Ok(introductions(repo, tip, [item])?.remove(&item))
