@@ -16,6 +16,7 @@ use crate::base::time::Time;
 use crate::git::{GitError, Oid, short_oid};
 use crate::secrets::Fingerprint;
 use crate::tokens::CountError;
+use crate::trace::model::name::TRACES;
 
 /// The part of a change that exceeds a budget.
 #[derive(Clone, Copy, Debug)]
@@ -360,8 +361,11 @@ impl Diagnostic for TraceError {
             Self::MovedSince { revert: None, .. } => {
                 "`git trace op log` lists what moved it since; undo that first, or use `git trace reset`"
             }
-            Self::MovedSince { revert: Some(commit), .. } => {
-                return Some(format!("`git trace revert {commit}` reverses that commit and keeps the later ones"));
+            Self::MovedSince { revert: Some(commit), refname, .. } => {
+                let name = shell_word(refname.strip_prefix(TRACES).unwrap_or(refname));
+                return Some(format!(
+                    "`git trace revert --trace {name} {commit}` reverses that commit and keeps the later ones"
+                ));
             }
             Self::SetSince { item, .. } => {
                 return Some(format!(

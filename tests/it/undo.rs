@@ -193,7 +193,7 @@ fn an_operation_that_something_was_built_on_stays() {
     insta::assert_snapshot!(repo.refused(&["undo", &edit]), @"
     --- stderr
     error: cannot reverse operation [ID] (edit): `refs/traces/main` has moved since
-    hint: `git trace revert [SHORT]` reverses that commit and keeps the later ones
+    hint: `git trace revert --trace main [SHORT]` reverses that commit and keeps the later ones
     [exit 2]
     ");
     repo.text(&["reset", "TRACE_HEAD~3"]);

@@ -126,6 +126,7 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
         failures = head::rename(repo, old, new, log)?;
         Ok::<_, TraceError>(())
     })?;
+    archived::forget(repo, old)?;
     match failures.into_iter().next() {
         Some((git_dir, source)) => Err(TraceError::HeadStays { old: old.clone(), git_dir, source: Box::new(source) }),
         None => Ok(()),
@@ -176,6 +177,7 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
         return Err(TraceError::Unmerged { name: name.clone(), current });
     }
     session::unbind(repo, &[name], LogLine { who, why: &format!("delete: {name}") })?;
+    archived::forget(repo, name)?;
     repo.delete_ref_at(&refname, tip, who)?;
     Ok(tip)
 }
@@ -188,6 +190,7 @@ pub(crate) fn delete_all<'n>(
 ) -> Result<Vec<&'n TraceName>, TraceError> {
     let names: Vec<&TraceName> = traces.iter().map(|(name, _)| *name).collect();
     session::unbind(repo, &names, LogLine { who, why: "delete" })?;
+    archived::remove(repo, &names.iter().copied().cloned().collect::<Vec<_>>())?;
     let mut stay = Vec::new();
     for batch in traces.chunks(BATCH) {
         let refs: Vec<(String, Oid)> = batch.iter().map(|(name, tip)| (name.refname(), *tip)).collect();

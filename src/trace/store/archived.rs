@@ -165,7 +165,7 @@ pub(crate) fn remove(repo: &Repo, names: &[TraceName]) -> Result<(), TraceError>
     change(repo, |name| names.contains(name), &[])
 }
 
-/// Removes the line of a trace that is here, which a process may have left when it was killed.
+/// Removes the line of a trace that is here, so that another one may have its name later.
 pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
     if naming(repo, name)?.is_empty() { Ok(()) } else { remove(repo, std::slice::from_ref(name)) }
 }

@@ -260,12 +260,13 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
             // A trace with the name of an archived one must start with its commits.
             archived::add(repo, &[Archived { tip, ..one.clone() }])?;
         }
-        // Before the trace, because its line counts only until it exists.
+        // Before the trace, because its line does not count while it exists.
         one.sessions.iter().try_for_each(|session| bind(repo, session, &one.name, log))?;
         let trace = Trace::new(repo, one.name.clone(), signature.clone());
         let archived = Arrival { name: one.name.clone(), tip };
         let from = (remote.as_str(), &archived);
         pull(&trace, from, &HashSet::new(), &Settlement::default(), FastForward::Only, None)?;
     }
-    archived::remove(repo, &all.into_iter().map(|one| one.name).collect::<Vec<_>>())
+    // The lines stay, for an undo.
+    Ok(())
 }

@@ -292,9 +292,8 @@ impl SwitchArgs {
             format!("a new trace `{name}` at {}", begin(context, &name, self.start.as_deref())?)
         } else {
             // Otherwise no identity is needed.
-            if Tip::find(repo, &name)?.is_some() {
-                archived::forget(repo, &name)?;
-            } else if archived::find(repo, &name)?.is_some()
+            if Tip::find(repo, &name)?.is_none()
+                && archived::find(repo, &name)?.is_some()
                 && let Some(archived) = bring_back_if_archived(repo, &context.signature()?, &name)?
             {
                 context.ui.note(format!("fetched trace `{}` from `{}`", archived.name, escaped(&archived.remote)));
