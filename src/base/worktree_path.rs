@@ -12,6 +12,8 @@ use std::rc::Rc;
 /// Linux follows as many links.
 pub(crate) const MAX_LINKS: usize = 40;
 
+const ENDLESS: [&str; 4] = ["/dev/full", "/dev/random", "/dev/urandom", "/dev/zero"];
+
 const LEAVES: &str = "leaves the work tree";
 const ENTERS: &str = "enters a git directory";
 
@@ -192,9 +194,10 @@ pub(crate) fn check_regular(path: &Path) -> io::Result<()> {
     }
 }
 
-/// As [`check_regular`], for a file that is only read: one that is already open, as in `<(command)`, may be a pipe.
+/// As [`check_regular`], for a file that is only read: one that is already open, as in `<(command)`, may be a pipe or a terminal.
 pub(crate) fn check_regular_or_open(path: &Path) -> io::Result<()> {
-    // In zsh, it may be the second.
-    let is_open = (path.starts_with("/dev") && !path.starts_with("/dev/shm")) || path.starts_with("/proc/self/fd");
-    if is_open { Ok(()) } else { check_regular(path) }
+    // In zsh, it may be the last.
+    let folders = ["/dev/fd", "/dev/stdin", "/dev/tty", "/dev/null", "/proc/self/fd"];
+    let is_endless = || path.canonicalize().is_ok_and(|real| ENDLESS.iter().any(|device| real == Path::new(device)));
+    if folders.iter().any(|folder| path.starts_with(folder)) && !is_endless() { Ok(()) } else { check_regular(path) }
 }

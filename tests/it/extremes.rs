@@ -39,12 +39,12 @@ fn an_endless_file_is_refused() {
     let repo = TestRepo::new();
     insta::assert_snapshot!(repo.refused(&["commit", "-F", "/dev/zero"]), @"
     --- stderr
-    error: cannot read `/dev/zero`: it is larger than 256 MiB, the most that is read at once
+    error: cannot read `/dev/zero`: it is not a regular file
     [exit 2]
     ");
     insta::assert_snapshot!(repo.refused(&["crumb", "show", "/dev/zero"]), @"
     --- stderr
-    error: cannot read `/dev/zero`: it is larger than 256 MiB, the most that is read at once
+    error: cannot read `/dev/zero`: it is not a regular file
     [exit 2]
     ");
 }

@@ -1160,3 +1160,75 @@ fn a_work_tree_that_looks_like_a_git_directory_has_its_own_links() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("which enters a git directory"), "{output:?}");
     assert!(!repo.git_dir().join("info/pre-commit").exists());
 }
+
+#[test]
+fn uninstall_follows_no_committed_link_from_gits_own_hooks() {
+    let repo = with_link(".githooks", "../other/.git/hooks");
+    repo.git(&["init", "-q", "../other"]);
+    repo.git(&["-C", "../other", "trace", "install"]);
+    fs::remove_dir_all(repo.git_dir().join("hooks")).unwrap();
+    symlink("../.githooks", repo.git_dir().join("hooks")).unwrap();
+    repo.git(&["config", "core.hooksPath", ".husky"]);
+    let said = repo.refused(&["uninstall"]);
+    assert!(said.contains("which leaves the work tree"), "{said}");
+    assert!(repo.home().join("other/.git/hooks/pre-commit").exists());
+}
+
+#[test]
+fn a_hook_that_is_a_link_to_another_hook_stays() {
+    for (own, link) in [("pre-commit", "pre-merge-commit"), ("pre-merge-commit", "pre-commit")] {
+        let repo = TestRepo::new();
+        repo.set_hook(own, "#!/bin/sh\necho mine\n");
+        symlink(own, repo.git_dir().join("hooks").join(link)).unwrap();
+        let said = repo.trace(&["install"]);
+        assert_eq!(said.matches("left alone").count(), 2, "{said}");
+        assert!(fs::read_to_string(repo.git_dir().join("hooks").join(link)).unwrap().contains("mine"));
+    }
+}
+
+#[test]
+fn completions_are_not_written_into_the_git_directory() {
+    let repo = TestRepo::new();
+    let folder = repo.folder().join("share/bash-completion/completions");
+    fs::create_dir_all(&folder).unwrap();
+    symlink("../../../.git/hooks/post-commit", folder.join("git-trace")).unwrap();
+    let mut command = repo.command("git-trace");
+    command.env("XDG_DATA_HOME", repo.folder().join("share")).args(["install", "--completions", "bash"]);
+    let said = repo.exact(&run(&mut command, b""));
+    assert!(said.contains("which enters a git directory"), "{said}");
+    assert!(!repo.git_dir().join("hooks/post-commit").exists());
+}
+
+#[test]
+fn a_session_is_not_written_through_a_committed_link_in_the_agents_home() {
+    let repo = with_link(".codex/sessions", "../../private");
+    fs::create_dir(repo.home().join("private")).unwrap();
+    repo.say("x");
+    let mut command = repo.command("git-trace");
+    command.env("CODEX_HOME", repo.folder().join(".codex")).args(["export", "codex"]);
+    let said = repo.exact(&run(&mut command, b""));
+    assert!(said.contains("which leaves the work tree"), "{said}");
+    assert_eq!(fs::read_dir(repo.home().join("private")).unwrap().count(), 0);
+}
+
+#[test]
+fn no_checkpoint_is_written_behind_a_link() {
+    for (link, target) in
+        [("checkpoints", "docs"), ("checkpoints/active", "../docs"), ("checkpoints/archive", "active")]
+    {
+        let repo = with_link(link, target);
+        fs::create_dir_all(repo.folder().join("docs")).unwrap();
+        let new = repo.trace(&["checkpoint", "new", "one", "-p", "Only copy"]);
+        if link != "checkpoints/archive" {
+            assert!(new.contains(&format!("`{link}` is a link")), "{new}");
+            continue;
+        }
+        let file = repo.folder().join("checkpoints/active/chk-one.md");
+        let fields = "- **Status**: completed\n- **Outcome**: done\n- **Date**: 2026-11-27\n- **Learnings**: none\n";
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, format!("{text}\n## Completion\n\n{fields}")).unwrap();
+        let said = repo.refused(&["checkpoint", "archive", "one"]);
+        assert!(said.contains("`checkpoints/archive` is a link"), "{said}");
+        assert!(repo.folder().join("checkpoints/active/chk-one.md").exists());
+    }
+}

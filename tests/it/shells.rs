@@ -184,7 +184,7 @@ fn bash_completes_through_gits_completion() {
     insta::assert_snapshot!(place.trace(&["install", "--completions", "bash"]), @"
     added [ROOT]/.local/share/bash-completion/completions/git-trace
     --- stderr
-    hint: bash-completion loads it; without bash-completion, add `. '[ROOT]/.local/share/bash-completion/completions/git-trace'` to ~/.bashrc, after git's completion
+    hint: bash-completion loads it; without bash-completion, add `. [ROOT]/.local/share/bash-completion/completions/git-trace` to ~/.bashrc, after git's completion
     ");
     let script = place.root().join(".local/share/bash-completion/completions/git-trace");
     let asked = |line: &str| complete(&place, script.to_str().unwrap(), line, '\t');
@@ -292,7 +292,7 @@ fn completion_scripts_exist_for_supported_shells() {
     insta::assert_snapshot!(place.trace(&["install", "--completions", "zsh", "--dry-run"]), @"
     would add [ROOT]/.local/share/zsh/site-functions/_git-trace
     --- stderr
-    hint: add `fpath=('[ROOT]/.local/share/zsh/site-functions' $fpath)` to ~/.zshrc, before compinit
+    hint: add `fpath=([ROOT]/.local/share/zsh/site-functions $fpath)` to ~/.zshrc, before compinit
     ");
     insta::assert_snapshot!(place.trace(&["install", "--completions"]), @"
     --- stderr

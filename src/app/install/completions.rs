@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use super::owned::OwnedFile;
+use crate::base::escape::shell_word;
 use crate::base::string_enum::string_enum;
 
 string_enum! {
@@ -38,12 +39,12 @@ impl Shell {
 
     /// The change to the user's settings that makes the shell find the script, if it needs one.
     pub(crate) fn needs(self, script: &Path) -> Option<String> {
-        let (path, folder) = (script.display(), script.parent().unwrap_or(script).display());
+        let [path, folder] = [script, script.parent().unwrap_or(script)].map(|path| shell_word(path.display()));
         match self {
             Self::Bash => Some(format!(
-                "bash-completion loads it; without bash-completion, add `. '{path}'` to ~/.bashrc, after git's completion"
+                "bash-completion loads it; without bash-completion, add `. {path}` to ~/.bashrc, after git's completion"
             )),
-            Self::Zsh => Some(format!("add `fpath=('{folder}' $fpath)` to ~/.zshrc, before compinit")),
+            Self::Zsh => Some(format!("add `fpath=({folder} $fpath)` to ~/.zshrc, before compinit")),
             Self::Fish => None,
         }
     }

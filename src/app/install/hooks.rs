@@ -47,14 +47,14 @@ impl HookFolder {
     pub(crate) fn find(git: &Git) -> Result<Self, InstallError> {
         let path = git.path(&["rev-parse", "--git-path", "hooks"])?;
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
-        check_links(git, [Some(&path), husky.as_ref()].into_iter().flatten())?;
+        let default = Some(git.path(&["rev-parse", "--git-common-dir"])?.join("hooks")).filter(|own| *own != path);
+        check_links(git, [Some(&path), husky.as_ref(), default.as_ref()].into_iter().flatten())?;
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
             return Ok(Self { path, is_own: true, default: None, husky: None });
         };
         let is_everywhere = scope == "global" || scope == "system";
-        let default = Some(git.path(&["rev-parse", "--git-common-dir"])?.join("hooks")).filter(|own| *own != path);
         Ok(Self { path, is_own: !is_everywhere, default, husky })
     }
 }
@@ -132,6 +132,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
     if let Some(husky) = &folder.husky {
         return HOOKS.into_iter().map(|(name, _)| husky::install(setup, &in_husky(husky, name)?, name)).collect();
     }
+    let linked = linked_to_each_other(&folder.path);
     // An interrupted install leaves it empty.
     let mut is_new = fs::read_dir(&folder.path).map_or(true, |mut entries| entries.next().is_none());
     let mut steps = Vec::new();
@@ -146,7 +147,8 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         let action = match owner(&path) {
             HookOwner::Ours if old == new => Action::Kept,
             HookOwner::Ours => Action::Updated,
-            HookOwner::Theirs if is_blocked(&path) => Action::LeftAlone,
+            HookOwner::Theirs if linked || is_blocked(&path) => Action::LeftAlone,
+            HookOwner::Nobody if linked => Action::LeftAlone,
             HookOwner::Theirs | HookOwner::Nobody => Action::Added,
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
@@ -234,6 +236,14 @@ fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallErro
         let _ = fs::remove_dir(folder);
     }
     Ok(steps)
+}
+
+/// Whether one of the hooks is a link to another one, which it would run under a name that has no hook from before.
+fn linked_to_each_other(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let paths = HOOKS.map(|(name, _)| folder.join(name));
+    let links = paths.iter().filter(|path| path.is_symlink());
+    links.filter_map(|link| link.canonicalize().ok()).any(|real| paths.contains(&real))
 }
 
 /// Whether both a hook and one from before ours are others'. Only one can be kept. An interrupted install leaves one under both names.

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Action, InstallError, Mode, Step, digest, put_file, read_file};
+use crate::base::worktree_path::check_outside_git;
 
 const MARK: &str = "written by git-trace ";
 
@@ -18,8 +19,14 @@ pub(crate) struct OwnedFile {
 }
 
 impl OwnedFile {
+    /// Fails if links lead into a git directory.
+    pub(crate) fn check(&self) -> Result<(), InstallError> {
+        check(&self.path)
+    }
+
     /// Writes the file, unless there is someone else's. Repeating it changes nothing.
     pub(crate) fn install(&self, mode: Mode) -> Result<Step, InstallError> {
+        self.check()?;
         let new = sealed(&self.text, self.comment);
         let old = read_file(&self.path)?;
         let action = match &old {
@@ -35,8 +42,14 @@ impl OwnedFile {
     }
 }
 
+/// The folder of the user's data may be in a clone, such as one of settings.
+fn check(path: &Path) -> Result<(), InstallError> {
+    check_outside_git(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })
+}
+
 /// Removes a file of ours; `None` if there is no file.
 pub(crate) fn uninstall(path: &Path, mode: Mode) -> Result<Option<Step>, InstallError> {
+    check(path)?;
     let Some(old) = read_file(path)? else { return Ok(None) };
     if !is_ours(&old) {
         return Ok(Some(Step::on(Action::LeftAlone, path)));

@@ -102,9 +102,17 @@ impl Folder {
         self.root.join(self.pathspec.folder())
     }
 
-    /// The real path of a path below the root. Fails if it is in another repository, whose files are not changed.
+    /// The real path of a path below the root. Fails if it is in another repository, whose files are not changed, or if a link leads
+    /// there: git lists no files behind a link, so nothing would find them.
     pub(crate) fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         let (real, root) = (resolve(&self.root, path)?, self.root.canonicalize()?);
+        let below = path.ancestors().take_while(|above| *above != self.root);
+        if let Some(link) = below.filter(|above| above.is_symlink()).last() {
+            return Err(io::Error::other(format!(
+                "`{}` is a link, and checkpoints are not behind links",
+                self.shown(link)
+            )));
+        }
         match real.ancestors().take_while(|folder| *folder != root).find(|folder| is_repository(folder)) {
             Some(_) => Err(io::Error::other("it is in another repository; change the setting `trace.checkpoints`")),
             None => Ok(real),

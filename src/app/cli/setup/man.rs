@@ -12,15 +12,13 @@ use clap::Command;
 use crate::app::cli::{ErrorContext as _, Result, complete_command, help};
 use crate::app::install::owned::{self, OwnedFile};
 use crate::app::install::{Action, Mode, Step};
-use crate::base::worktree_path::check_outside_git;
 
 /// Writes all pages below a folder for `MANPATH`, and removes those of commands that no longer exist.
 pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     let folder = root.join("man1");
     let pages = pages(&folder).context("cannot make the manual pages")?;
-    for page in &pages {
-        check_outside_git(&page.path).with_context(|| format!("cannot write `{}`", page.path.display()))?;
-    }
+    // Before any is written.
+    pages.iter().try_for_each(OwnedFile::check)?;
     let gone = owned::list(&folder, is_page)?;
     let gone = gone.into_iter().filter(|path| pages.iter().all(|page| page.path != *path));
     let mut steps = pages.iter().map(|page| page.install(mode)).collect::<Result<Vec<_>, _>>()?;

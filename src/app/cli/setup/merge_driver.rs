@@ -17,7 +17,7 @@ use crate::base::bounded;
 use crate::base::escape::escaped;
 use crate::base::merge::{FileKind, Labels, Markers, MergeInput, Merged, Style};
 use crate::base::process::Process;
-use crate::base::worktree_path::{check_outside_git, check_regular_or_open};
+use crate::base::worktree_path::{check_outside_git, check_regular, check_regular_or_open};
 use crate::memory::crumb::merge::MergeNote;
 use crate::memory::crumb::{CrumbError, CrumbFile, archive};
 use crate::memory::{breadcrumb, checkpoint, crumb};
@@ -130,6 +130,9 @@ impl MergeDriverArgs {
         }
         let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
         let path = self.path.as_deref().unwrap_or_default();
+        if self.output.is_none() {
+            check_regular(&self.ours).with_context(|| format!("cannot write `{}`", self.ours.display()))?;
+        }
         // Once: they may be pipes.
         let (base, ours, theirs) = (read(&self.base)?, read(&self.ours)?, read(&self.theirs)?);
         let input = MergeInput { base: &base, ours: &ours, theirs: &theirs };
@@ -238,10 +241,13 @@ fn merge_text(args: &MergeDriverArgs, input: MergeInput<'_>, markers: &Markers) 
         }
         return Ok(ExitStatus::No);
     }
-    let copies = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let paths = ["ours", "base", "theirs"].map(|name| copies.path().join(name));
-    for (path, text) in paths.iter().zip(texts) {
-        fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    let (mut paths, mut copies) = ([&args.ours, &args.base, &args.theirs].map(PathBuf::clone), Vec::new());
+    for (path, text) in paths.iter_mut().zip(texts).filter(|(path, _)| !path.is_file()) {
+        // A pipe, which was read.
+        let mut copy = tempfile::NamedTempFile::new().context("cannot make a temporary file")?;
+        copy.write_all(text).context("cannot write a temporary file")?;
+        copy.path().clone_into(path);
+        copies.push(copy);
     }
     let mut command = Process::new("git");
     command.args(["merge-file", "-p", "-q", &format!("--marker-size={}", markers.size)]);

@@ -95,16 +95,18 @@ pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     let Some((project, session)) = transcript.parent().zip(session) else { return Ok(Vec::new()) };
     let project = if project.as_os_str().is_empty() { Path::new(".") } else { project };
     let mut found: Vec<SubAgent> = Vec::new();
-    let own = project.join(session);
-    // A file without an extension has the name of this folder.
-    if transcript.file_name().is_some_and(|name| name == session) {
-        return Ok(found);
+    let mut own = None;
+    // A session without an extension has the name of its folder.
+    if transcript.file_name().is_some_and(|name| name != session) {
+        let folder = project.join(session);
+        refuse_link(&folder)?;
+        let folder = folder.join("subagents");
+        refuse_link(&folder)?;
+        own = Some(folder);
     }
-    refuse_link(&own)?;
-    let own = own.join("subagents");
-    refuse_link(&own)?;
+    let own = own.map_or(Ok(Vec::new()), |folder| transcripts_in(&folder))?;
     let beside = transcripts_in(project)?.into_iter().filter(|path| agent_id(path).is_some() && is_of(path, session));
-    for path in transcripts_in(&own)?.into_iter().chain(beside) {
+    for path in own.into_iter().chain(beside) {
         refuse_link(&path)?;
         check_regular(&path).map_err(|error| named(&path, &error))?;
         if let Some(id) = agent_id(&path).map(str::to_owned)

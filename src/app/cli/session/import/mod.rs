@@ -267,7 +267,8 @@ fn names_of_conversations(
 
 /// The trace after which the conversations of a file are named.
 fn base_of_conversations(context: &Context, file: &Path, format: &str) -> Result<TraceName> {
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).filter(|stem| stem != "-");
+    // Stdin, or a pipe, whose name is the number of a descriptor.
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy()).filter(|_| file.is_file());
     let of_file = || TraceName::of_session(format, stem.as_deref().unwrap_or("conversation"));
     Ok(context.named_trace()?.unwrap_or_else(of_file))
 }
