@@ -1095,3 +1095,21 @@ fn a_result_that_comes_after_the_purge_of_its_calls_id_answers_that_call() {
     let sent = repo.json(&["materialize", "--format", "anthropic"])["messages"].to_string();
     assert!(sent.contains("tool_use") && sent.contains("tool_result"), "{sent}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_purge_keeps_what_a_worktree_needs_whose_head_is_a_link() {
+    let mut repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["config", "core.preferSymlinkRefs", "true"]);
+    repo.say("my SECRETSECRET");
+    repo.git(&["worktree", "add", "-q", "../other"]);
+    repo.git(&["-C", "../other", "update-ref", "refs/bisect/bad", "refs/traces/main"]);
+    repo.trace_with(&["purge", "--text", "-", "--yes"], b"SECRETSECRET");
+    repo.git(&["-C", "../other", "fsck"]);
+    let other = repo.home().join("other");
+    repo.within(&other, |repo| {
+        let said = repo.refused(&["status"]);
+        assert!(said.contains("`HEAD` in"), "{said}");
+    });
+}

@@ -45,7 +45,7 @@ use scan::Scan;
 use world::World;
 
 /// The changes of a purge, and the places that it leaves alone.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) refs: Vec<RefChange>,
     /// The refs whose reflogs are removed.

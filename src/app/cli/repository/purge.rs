@@ -101,6 +101,9 @@ impl PurgeArgs {
             Some(content) => self.purge(context, content, targets, first, &mut fetch)?,
             None => {
                 let replaced = replace(context, targets, first, HashSet::new(), |target, _| fetch(target))?;
+                if self.json {
+                    self.print(context, &Plan::default(), None, &Applied::default())?;
+                }
                 removes_purged(context)? && replaced.iter().all(PushedRef::is_accepted)
             }
         };
@@ -111,10 +114,10 @@ impl PurgeArgs {
     fn ask(&self, context: &Context, content: Option<&Content>, targets: &[Target]) -> Result<Option<ExitStatus>> {
         let repo = context.repo()?;
         let plan = content.map(|content| purge::plan(repo, content)).transpose()?;
-        if let Some(plan) = &plan {
-            self.print(context, plan, None, &Applied::default())?;
-            context.ui.flush()?;
+        if plan.is_some() || (self.json && self.dry_run) {
+            self.print(context, plan.as_ref().unwrap_or(&Plan::default()), None, &Applied::default())?;
         }
+        context.ui.flush()?;
         let found = plan.as_ref().map(Plan::found).unwrap_or_default();
         let (mut there, mut failed) = (Vec::new(), None);
         for target in targets {
@@ -148,11 +151,9 @@ impl PurgeArgs {
             return Ok(Some(ExitStatus::No));
         }
         if let Some(remote) = self.push.as_ref().filter(|_| !self.json) {
-            let applied =
-                if content.is_some() { "applies here what others purged, as `git trace pull`, and " } else { "" };
-            context
-                .ui
-                .note(format!("this fetches from `{}`, {applied}also purges what others pushed", escaped(remote)));
+            let applied = content.map_or("", |_| "applies here what others purged, as `git trace pull`, and ");
+            let remote = escaped(remote);
+            context.ui.note(format!("this fetches from `{remote}`, {applied}also purges what others pushed"));
         }
         context.ui.flush()?;
         let is_confirmed = confirmed("Purge this? It cannot be undone.")?;
