@@ -197,7 +197,7 @@ impl Repo {
             .any(|variable| self.env.os(variable).is_some_and(|path| Path::new(path).is_relative()));
         let of_user = [git2::Config::find_system(), git2::Config::find_xdg(), git2::Config::find_global()];
         let given = VARIABLES.iter().filter_map(|variable| self.env.os(variable)).map(PathBuf::from);
-        let own = [self.common_dir().join("config"), self.git_dir().join("config.worktree")];
+        let own = [self.common_dir().join("config"), self.inner.path().join("config.worktree")];
         let paths: Vec<PathBuf> = of_user.into_iter().flatten().chain(given).chain(own).collect();
         if is_elsewhere || is_relative || config.needs_git(&paths, &self.env, || self.has_plain_branch())? {
             let listed = text_of(self.git("config").args(["--null", "--list"]))?;
@@ -208,7 +208,7 @@ impl Repo {
 
     /// Whether `HEAD` names a branch in a way that libgit2 reads as git does for `includeIf "onbranch:…"`.
     fn has_plain_branch(&self) -> bool {
-        let path = self.git_dir().join("HEAD");
+        let path = self.inner.path().join("HEAD");
         let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
         let branch = text.strip_prefix("ref: ").and_then(|target| target.strip_suffix('\n'));

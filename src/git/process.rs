@@ -103,7 +103,7 @@ impl Repo {
         if self.is_elsewhere() {
             git.elsewhere();
         }
-        git.env("GIT_DIR", self.git_dir());
+        git.env("GIT_DIR", self.inner.path());
         // Git fails if it is gone, as that of a linked worktree may be.
         if let Some(worktree) = self.worktree().filter(|worktree| worktree.exists()) {
             git.env("GIT_WORK_TREE", worktree);

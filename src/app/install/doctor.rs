@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::InstallError;
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
-use super::hooks::{CALL, HOOKS, HookFolder, HookOwner, is_blocked, legacy, owner};
+use super::hooks::{CALL, HOOKS, HookFolder, HookOwner, is_left_alone, legacy, owner};
 use crate::base::error::Diagnostic as _;
 use crate::base::finding::Weight;
 use crate::base::process::Process;
@@ -289,7 +289,7 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
                         format!("add `git-trace hook pre-commit` to `{file}`, for pre-commit and pre-merge-commit")
                     }
                     // `install` would leave it alone.
-                    (None, None) if is_blocked(&path) => format!("add the line `{CALL}` to it"),
+                    (None, None) if is_left_alone(&path) => format!("add the line `{CALL}` to it"),
                     (None, None) => "run `git trace install`, after which both run".to_owned(),
                 };
                 return Ok(Diagnosis::warning(CODE, message, remedy));

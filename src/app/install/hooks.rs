@@ -48,7 +48,7 @@ impl HookFolder {
         let path = git.path(&["rev-parse", "--git-path", "hooks"])?;
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         let default = Some(git.path(&["rev-parse", "--git-common-dir"])?.join("hooks")).filter(|own| *own != path);
-        check_links(git, [Some(&path), husky.as_ref(), default.as_ref()].into_iter().flatten())?;
+        check_links(git, [Some(&path), husky.as_ref()].into_iter().flatten())?;
         let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         let Some((scope, _)) = text.split_once('\t') else {
@@ -130,7 +130,15 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         return Ok(vec![Step { hint: Some(remedy), ..Step::on(Action::LeftAlone, &folder.path) }]);
     }
     if let Some(husky) = &folder.husky {
-        return HOOKS.into_iter().map(|(name, _)| husky::install(setup, &in_husky(husky, name)?, name)).collect();
+        let mut paths: Vec<(PathBuf, &str)> = Vec::new();
+        for (name, _) in HOOKS {
+            let path = in_husky(husky, name)?;
+            // One may be a link to the other.
+            if paths.iter().all(|(other, _)| *other != path) {
+                paths.push((path, name));
+            }
+        }
+        return paths.iter().map(|(path, name)| husky::install(setup, path, name)).collect();
     }
     let linked = linked_to_each_other(&folder.path);
     // An interrupted install leaves it empty.
@@ -145,10 +153,10 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         let new = script(template, &setup.program, if is_new { NEW_FOLDER } else { "" });
         let before = before(&path);
         let action = match owner(&path) {
+            _ if linked => Action::LeftAlone,
             HookOwner::Ours if old == new => Action::Kept,
             HookOwner::Ours => Action::Updated,
-            HookOwner::Theirs if linked || is_blocked(&path) => Action::LeftAlone,
-            HookOwner::Nobody if linked => Action::LeftAlone,
+            HookOwner::Theirs if is_blocked(&path) => Action::LeftAlone,
             HookOwner::Theirs | HookOwner::Nobody => Action::Added,
         };
         if setup.mode == Mode::Write && matches!(action, Action::Added | Action::Updated) {
@@ -185,6 +193,7 @@ pub(crate) fn uninstall(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>,
         steps.extend(uninstall_from(setup, &folder.path)?);
     }
     if let Some(default) = &folder.default {
+        check_links(&setup.git, [default])?;
         steps.extend(uninstall_from(setup, default)?);
     }
     Ok(steps)
@@ -242,12 +251,19 @@ fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallErro
 fn linked_to_each_other(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let paths = HOOKS.map(|(name, _)| folder.join(name));
-    let links = paths.iter().filter(|path| path.is_symlink());
-    links.filter_map(|link| link.canonicalize().ok()).any(|real| paths.contains(&real))
+    let links = || paths.iter().filter_map(|path| Some((path, fs::read_link(path).ok()?)));
+    // The other one need not exist.
+    links().any(|(_, target)| paths.contains(&folder.join(target)))
+        || links().filter_map(|(link, _)| link.canonicalize().ok()).any(|real| paths.contains(&real))
+}
+
+/// Whether `install` leaves a hook of others alone.
+pub(crate) fn is_left_alone(path: &Path) -> bool {
+    is_blocked(path) || path.parent().is_some_and(linked_to_each_other)
 }
 
 /// Whether both a hook and one from before ours are others'. Only one can be kept. An interrupted install leaves one under both names.
-pub(crate) fn is_blocked(path: &Path) -> bool {
+fn is_blocked(path: &Path) -> bool {
     let before = before(path);
     before.symlink_metadata().is_ok() && !is_same(path, &before)
 }

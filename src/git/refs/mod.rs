@@ -189,13 +189,13 @@ impl Repo {
         // Worktrees share the refs under `refs/`.
         let is_shared = refname.starts_with("refs/");
         let name = if is_shared { refname.to_owned() } else { format!("{}/{refname}", worktree.worktree_name()) };
+        // The hook of a worktree of another user does not count.
+        let asks = if worktree.check_own().is_ok() { worktree } else { self };
         self.logged_move(&Move { refname: &name, old, new, left: None }, log.who, || {
             worktree.patiently(|| match (&worktree.refs, new) {
                 (_, None) => worktree.delete_symbolic_by_git(refname),
-                // A worktree of another user has no hook of its own.
                 (RefStorage::Files, Some(target))
-                    if (if worktree.check_own().is_ok() { worktree } else { self }).is_in_process()?
-                        && !worktree.are_logged([refname].into_iter())? =>
+                    if asks.is_in_process()? && !worktree.are_logged([refname].into_iter())? =>
                 {
                     worktree.point_symbolic_file(refname, target)
                 }

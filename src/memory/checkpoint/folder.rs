@@ -87,7 +87,7 @@ impl Folder {
     pub(crate) fn paths(&self) -> Result<Vec<(String, PathBuf, FileKind)>, CheckpointError> {
         let mut files = Vec::new();
         let top = self.top();
-        self.real_path(&top).map_err(read_error(&top))?;
+        self.resolved(&top).map_err(read_error(&top))?;
         match fs::symlink_metadata(&top) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(read_error(&top)(source)),
             Ok(metadata) if metadata.is_dir() => self.collect(&top, &mut files)?,
@@ -102,17 +102,20 @@ impl Folder {
         self.root.join(self.pathspec.folder())
     }
 
-    /// The real path of a path below the root. Fails if it is in another repository, whose files are not changed, or if a link leads
-    /// there: git lists no files behind a link, so nothing would find them.
+    /// The real path of a file to change. Fails as [`Self::resolved`], and for one in a folder that is a link: git lists no files behind
+    /// a link, so nothing would find it.
     pub(crate) fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
-        let (real, root) = (resolve(&self.root, path)?, self.root.canonicalize()?);
-        let below = path.ancestors().take_while(|above| *above != self.root);
-        if let Some(link) = below.filter(|above| above.is_symlink()).last() {
-            return Err(io::Error::other(format!(
-                "`{}` is a link, and checkpoints are not behind links",
-                self.shown(link)
-            )));
+        let real = self.resolved(path)?;
+        let below = path.ancestors().skip(1).take_while(|above| *above != self.root);
+        match below.filter(|above| above.is_symlink()).last().map(|link| self.shown(link)) {
+            Some(link) => Err(io::Error::other(format!("`{link}` is a link, and checkpoints are not behind links"))),
+            None => Ok(real),
         }
+    }
+
+    /// The real path of a path below the root. Fails if it is in another repository, whose files are not changed.
+    fn resolved(&self, path: &Path) -> io::Result<PathBuf> {
+        let (real, root) = (resolve(&self.root, path)?, self.root.canonicalize()?);
         match real.ancestors().take_while(|folder| *folder != root).find(|folder| is_repository(folder)) {
             Some(_) => Err(io::Error::other("it is in another repository; change the setting `trace.checkpoints`")),
             None => Ok(real),

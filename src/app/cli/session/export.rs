@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::analysis::{Form, Report, export_all};
 use crate::app::cli::flags::items::FilterArgs;
-use crate::app::cli::{Context, Error, ErrorContext as _, Plain, Result, Values, bail, escaped, json};
+use crate::app::cli::{Context, Error, Plain, Result, Values, bail, escaped, json};
 use crate::app::ui::grouped;
 use crate::base::escape::shell_word;
 use crate::git::Git;
@@ -200,14 +200,8 @@ pub(super) fn write(
     if format.agent().exporter.is_none() {
         return Err(no_exporter(format));
     }
-    let path = match (output, found) {
-        (Some(output), _) => output.to_owned(),
-        (None, Some(found)) => {
-            let failed = || format!("cannot write `{}`", found.display());
-            context.repo()?.check_configured(&found).with_context(failed)?;
-            found
-        }
-        (None, None) => bail!("cannot tell where the agent keeps its sessions; name a file with --output FILE"),
+    let Some(path) = output.map(Path::to_owned).or(found) else {
+        bail!("cannot tell where the agent keeps its sessions; name a file with --output FILE")
     };
     let exported = continuation::export(&context.open(name)?, format, &session, &path)?;
     let exported = checked(context, name, format, exported)?;

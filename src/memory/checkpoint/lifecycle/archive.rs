@@ -80,6 +80,9 @@ fn archive_active(
     let target = archive.join(one.file.location.file_name().unwrap_or_default());
     // Behind a link, the copy may be the original.
     folder.real_path(&target).map_err(read_error(&target))?;
+    if target.is_symlink() {
+        return Err(CheckpointError::Exists { path: folder.shown(&target) });
+    }
     // A list that cannot be written must not leave a copy in the archive.
     read_if_exists(folder, &top.join(LEARNINGS))?;
     let copy = read_if_exists(folder, &target)?;
