@@ -188,6 +188,25 @@ impl Process {
         write: impl FnOnce(ChildStdin) + Send,
         read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
     ) -> Result<Result<T, E>, ProcessError> {
+        self.stream_with_status(write, read).map(|(answer, _)| answer)
+    }
+
+    /// As [`Self::stream`], for output that is read to its end, which a program that failed cuts off.
+    pub(crate) fn stream_all<T, E>(
+        &mut self,
+        read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
+    ) -> Result<Result<T, E>, ProcessError> {
+        match self.stream_with_status(drop, read)? {
+            (Ok(_), status) if !status.success() => Err(ProcessError::Failed { command: self.name.clone(), status }),
+            (answer, _) => Ok(answer),
+        }
+    }
+
+    fn stream_with_status<T, E>(
+        &mut self,
+        write: impl FnOnce(ChildStdin) + Send,
+        read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
+    ) -> Result<(Result<T, E>, ExitStatus), ProcessError> {
         let mut answer = None;
         let read = Box::new(|stdout| {
             let read = read(stdout);
@@ -195,8 +214,8 @@ impl Process {
             answer = Some(read);
             is_done
         });
-        self.stream_both(Box::new(write), read)?;
-        Ok(answer.unwrap_or_else(|| unreachable!("a program that was started is read")))
+        let status = self.stream_both(Box::new(write), read)?;
+        Ok((answer.unwrap_or_else(|| unreachable!("a program that was started is read")), status))
     }
 
     /// The same for any types, so that it is compiled once. `read` returns false if it failed.
@@ -204,7 +223,7 @@ impl Process {
         &mut self,
         write: Box<dyn FnOnce(ChildStdin) + Send + '_>,
         read: Box<dyn FnOnce(BufReader<ChildStdout>) -> bool + '_>,
-    ) -> Result<(), ProcessError> {
+    ) -> Result<ExitStatus, ProcessError> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let (mut child, _cancelable) = self.start().map_err(|source| self.cannot_start(source))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -218,8 +237,8 @@ impl Process {
         if !matches!(result, Ok(true)) {
             let _ = child.kill();
         }
-        let _ = child.wait();
-        result.map(drop).map_err(|source| self.cannot_start(source))
+        let status = child.wait();
+        result.and(status).map_err(|source| self.cannot_start(source))
     }
 
     /// Starts it beside this process, to answer lines with lines. Its stderr is shown.

@@ -1113,3 +1113,30 @@ fn a_purge_keeps_what_a_worktree_needs_whose_head_is_a_link() {
         assert!(said.contains("`HEAD` in"), "{said}");
     });
 }
+
+#[test]
+fn a_purge_is_refused_if_git_does_not_use_a_pack() {
+    let repo = TestRepo::classic(&[]);
+    repo.commit(&["--trace", "other", "-m", "item TOPSECRET-abcdef"]);
+    repo.git(&["repack", "-adq"]);
+    repo.say("clean");
+    let packs = fs::read_dir(repo.git_dir().join("objects/pack")).unwrap().map(|entry| entry.unwrap().path());
+    let index = packs.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "idx")).unwrap();
+    let purge = || repo.refused_with(&["purge", "--text", "-", "--yes"], b"TOPSECRET-abcdef");
+    let whole = fs::read(&index).unwrap();
+    for damaged in [&whole[..0], &whole[..600], &whole[..1080], &[b"XXXX", &whole[4..]].concat()[..]] {
+        fs::remove_file(&index).unwrap();
+        fs::write(&index, damaged).unwrap();
+        let said = purge();
+        assert!(said.contains(".idx: "), "{said}");
+    }
+    fs::write(&index, &whole).unwrap();
+    let pack = index.with_extension("pack");
+    let bytes = fs::read(&pack).unwrap();
+    fs::remove_file(&pack).unwrap();
+    fs::write(&pack, [b"XXXX", &bytes[4..]].concat()).unwrap();
+    assert!(purge().contains("its pack is damaged"));
+    fs::write(&pack, bytes).unwrap();
+    repo.trace_with(&["purge", "--text", "-", "--yes"], b"TOPSECRET-abcdef");
+    assert!(!repo.text(&["show", "--trace", "other", "#0"]).contains("TOPSECRET"));
+}

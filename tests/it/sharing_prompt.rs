@@ -1100,3 +1100,25 @@ fn an_import_names_priorities_without_an_item() {
     let expected = format!("the priorities of 1 items that trace `main` never had, such as {unknown}");
     assert!(said.contains(&expected), "{said}");
 }
+
+#[test]
+fn a_repair_after_a_killed_pull_attributes_nothing_to_the_user() {
+    let team = team();
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["push"]);
+    let hook = team.home.home().join("bob/.git/hooks/reference-transaction");
+    // Kills the pull before the record moves.
+    let kill = "kill -9 $(awk '/^PPid/{print $2}' /proc/$PPID/status); exit 1";
+    fs::write(&hook, format!("#!/bin/sh\ncase \"$1 $(cat)\" in prepared*refs/trace-priority*) {kill};; esac\n"))
+        .unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    team.run("bob", &["pull"]);
+    fs::remove_file(hook).unwrap();
+    let (_, said) = team.run("bob", &["fsck", "--repair"]);
+    assert!(said.contains("`git trace pull` completes the record from the remote's"), "{said}");
+    assert!(team.messages("bob").contains("Never push to prod."));
+    assert!(listed(&team).contains("skipped #0"));
+    assert!(!team.messages("bob").contains("Never push to prod."));
+    team.ok("bob", &["fsck"]);
+}

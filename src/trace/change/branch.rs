@@ -177,8 +177,8 @@ pub(crate) fn delete(repo: &Repo, name: &TraceName, who: &Ident, unmerged: Unmer
         return Err(TraceError::Unmerged { name: name.clone(), current });
     }
     session::unbind(repo, &[name], LogLine { who, why: &format!("delete: {name}") })?;
-    archived::forget(repo, name)?;
     repo.delete_ref_at(&refname, tip, who)?;
+    archived::forget(repo, name)?;
     Ok(tip)
 }
 
@@ -190,7 +190,6 @@ pub(crate) fn delete_all<'n>(
 ) -> Result<Vec<&'n TraceName>, TraceError> {
     let names: Vec<&TraceName> = traces.iter().map(|(name, _)| *name).collect();
     session::unbind(repo, &names, LogLine { who, why: "delete" })?;
-    archived::remove(repo, &names.iter().copied().cloned().collect::<Vec<_>>())?;
     let mut stay = Vec::new();
     for batch in traces.chunks(BATCH) {
         let refs: Vec<(String, Oid)> = batch.iter().map(|(name, tip)| (name.refname(), *tip)).collect();
@@ -206,6 +205,8 @@ pub(crate) fn delete_all<'n>(
             }
         }
     }
+    let deleted = names.into_iter().filter(|name| !stay.contains(name)).cloned().collect::<Vec<_>>();
+    archived::remove(repo, &deleted)?;
     Ok(stay)
 }
 
