@@ -776,7 +776,7 @@ fn an_object_in_a_cruft_pack_is_written_again() {
     repo.git(&["reflog", "expire", "--expire=now", "--all"]);
     repo.git(&["repack", "-q", "-d", "--cruft", "--cruft-expiration=never"]);
     repo.text(&["delete", "#1"]);
-    // As `git gc` does with what it found to be unreachable before.
+    // As `git gc` does with objects that were unreachable when it began.
     for entry in fs::read_dir(repo.git_dir().join("objects/pack")).unwrap().map(Result::unwrap) {
         let cruft = entry.path().with_extension("mtimes");
         if entry.path() == cruft {
