@@ -27,11 +27,10 @@ impl Repo {
         let digits = oid.to_string();
         let path = self.objects.join(&digits[..2]).join(&digits[2..]);
         let (fsync, permissions) = (self.fsync()?, self.permissions()?);
-        // The time of its file is renewed, so that `git prune` does not remove it. If that is refused, because the file belongs to
-        // another user, it is replaced. The time of a pack cannot be relied on: it may be a cruft pack, which has one for each object.
-        if !self.loose.was_removed(oid)
-            && File::open(&path).is_ok_and(|file| file.set_modified(SystemTime::now()).is_ok())
-        {
+        // The time of its file is renewed, so that `git prune` does not remove it. That of another user stays as it is, as in git: he might
+        // not be able to read a new one. The time of a pack cannot be relied on: it may be a cruft pack, which has one for each object.
+        if let (false, Ok(file)) = (self.loose.was_removed(oid), File::open(&path)) {
+            let _ = file.set_modified(SystemTime::now());
             return Ok(oid);
         }
         let write = || {
@@ -44,8 +43,7 @@ impl Repo {
             file.as_file_mut().write_all(&packed)?;
             fsync.sync(Component::LooseObject, file.as_file())?;
             permissions.adjust(file.path())?;
-            // In a folder with the sticky bit, that of another user cannot be replaced.
-            file.persist(&path).map(drop).or_else(|error| File::open(&path).map(drop).map_err(|_| error.error))
+            file.persist(&path).map(drop).map_err(|error| error.error)
         };
         write().map_err(|source| GitError::Write { what: what.to_owned(), source })?;
         Ok(oid)

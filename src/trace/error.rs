@@ -158,7 +158,7 @@ pub enum TraceError {
     SignedOtherwise { what: String },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
-    #[error("trace `{old}` is renamed, but is still the current one of the worktree `{}`: {source}", git_dir.display())]
+    #[error("trace `{old}` is renamed, but the worktree `{}` still names it", git_dir.display())]
     HeadStays { old: TraceName, git_dir: PathBuf, source: Box<GitError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
     Unrelated { remote: String, name: TraceName },

@@ -120,6 +120,8 @@ impl Inspection<'_> {
                     Ok(Some(target)) if TraceName::of_ref(&target).is_some() => continue,
                     Ok(Some(target)) => format!("it points to `{target}`, which is not a trace"),
                     Ok(None) => "it is detached, so it points to no trace".to_owned(),
+                    // With reftable, it is the concern of that user.
+                    Err(GitError::ForeignWorktree { .. }) => continue,
                     Err(GitError::Store { .. }) => "git cannot read it".to_owned(),
                     Err(error) => error.to_string(),
                 };

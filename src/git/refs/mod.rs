@@ -336,7 +336,9 @@ impl Repo {
         if self.config()?.subsections("hook")?.iter().any(is_hook) {
             return Ok(false);
         }
-        let folder = match self.config()?.text("core.hooksPath")? {
+        // Git also knows paths that are not UTF-8.
+        let Ok(configured) = self.config()?.text("core.hooksPath") else { return Ok(false) };
+        let folder = match configured {
             None => self.common_dir().join("hooks"),
             // Only git resolves the home folder of another user, and its own prefixes.
             Some(path) if is_expanded_by_git(&path) => return Ok(false),
