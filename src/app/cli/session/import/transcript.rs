@@ -31,7 +31,9 @@ pub(crate) fn run(context: &Context, request: &ImportRequest<'_>, format: Format
     let imported = if request.args.split {
         split(context, writing, format, &file)?
     } else if let Some(stream) = stream(&file)? {
-        let imported = import::transcript(writing, format, destination(context, &file)?, Input::Stream(stream));
+        // A pipe has the number of a descriptor as its name.
+        let destination = destination(context, Path::new("-"))?;
+        let imported = import::transcript(writing, format, destination, Input::Stream(stream));
         imported.with_context(|| format!("cannot import `{}`", file.display()))?
     } else {
         let length = fs::metadata(&file).ok().map(|file| file.len());
