@@ -35,7 +35,7 @@ impl Inspection<'_> {
             let Some(recorded) = self.levels.get(&item) else {
                 let message = "the record has no priority for this item".to_owned();
                 // A pull that was killed may have set it. A pull also completes a record that was lost.
-                let fetched = fetched.get_or_insert_with(|| self.fetched_records());
+                let fetched = fetched.get_or_insert_with(|| self.fetched_records(listing));
                 if fetched.iter().any(|record| matches!(record.in_force(self.repo, item), Ok(Some(_)))) {
                     let remedy = "`git trace pull` completes the record from the remote's";
                     let problem = Problem::error("tag", refname, message).commit(*target).item(Some(item));
@@ -73,10 +73,12 @@ impl Inspection<'_> {
         self.problems.extend(problems);
     }
 
-    fn fetched_records(&self) -> Vec<Record> {
+    /// The records of remotes as last fetched, except damaged ones.
+    fn fetched_records(&self, listing: &RefListing) -> Vec<Record> {
         let end = format!("/{}", HISTORY.shared);
-        let refs = self.repo.list_refs(REMOTE_RECORDS).unwrap_or_default().into_iter();
-        let commits = refs.filter(|(refname, _)| refname.ends_with(&end)).map(|(_, oid)| self.repo.read_commit(oid));
+        let is_record = |refname: &str| refname.starts_with(REMOTE_RECORDS) && refname.ends_with(&end);
+        let records = listing.refs.iter().filter(|(refname, _)| is_record(refname));
+        let commits = records.map(|(_, oid)| self.repo.read_commit(*oid));
         commits.filter_map(|commit| Record::of_tree(self.repo, Some(commit.ok()?.tree)).ok()).collect()
     }
 

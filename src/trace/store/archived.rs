@@ -4,8 +4,8 @@
 //! {"trace":"codex/6b2e…","remote":"archive","tip":"8f3c…","at":"2026-02-10T09:00:00Z","title":"Fix the parser","items":12,"tokens":3400}
 //! ```
 //!
-//! - A line is synced before the ref of its trace is deleted, and removed after the ref is back. The line of a trace that exists
-//!   counts as absent, so a process may be killed at any moment.
+//! - A line is synced before the ref of its trace is deleted. The line of a trace that exists counts as absent, so a process may be
+//!   killed at any moment. It stays, so that an `undo` archives the trace again, until the trace is renamed or deleted.
 //! - `sessions` has the other sessions that the trace continues, each by its default trace.
 //! - `read` is the length of the transcript that was imported, by which an unchanged one is known.
 //! - A line that cannot be read is kept, and names no trace.

@@ -229,7 +229,7 @@ fn value(repo: &Repo, refname: &str) -> Result<Option<String>, TraceError> {
         return Ok(repo.find_ref(refname)?.map(|oid| oid.to_string()));
     }
     Ok(match symbolic_ref(repo, refname)? {
-        // What cannot be read is the concern of that worktree, and of `fsck`.
+        // An unreadable one is the concern of that worktree, and of `fsck`.
         Some((worktree, name)) => worktree.find_symbolic_ref(&name).ok().flatten(),
         None => None,
     })
