@@ -23,8 +23,6 @@ pub enum GitError {
     UnsafeOwner,
     #[error("the bare repository `{}` is not used, because `safe.bareRepository` is `explicit`", path.display())]
     BareRepository { path: PathBuf },
-    #[error("the worktree of `{}` belongs to another user, or its settings cannot be read", git_dir.display())]
-    ForeignWorktree { git_dir: PathBuf },
     #[error("`HEAD` in `{}` is a link to a branch that is not a file, which git-trace cannot read", git_dir.display())]
     LinkedHead { git_dir: PathBuf },
     #[error("`{}` is not the repository that git uses here, which is `{}`", path.display(), other.display())]

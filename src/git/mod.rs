@@ -61,7 +61,6 @@ pub(crate) use network::{CONTEXT_REMOTE, Destination, Outgoing, PushFate, Pushed
 pub use oid::Oid;
 pub(crate) use oid::short_oid;
 pub use open::Repo;
-pub(crate) use open::WorktreeRepo;
 pub(crate) use operation::{BACKUP_REFS, Operation, RefMove};
 pub(crate) use pack::{KeptPack, PackWriter};
 pub(crate) use purge::{NOTED_REMOVAL, ObjectKind, Objects, RefChange, Reflog, remove_derived};

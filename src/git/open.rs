@@ -4,7 +4,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
 
@@ -29,8 +28,6 @@ pub struct Repo {
     pub(super) refs: RefStorage,
     /// Refs that existed, see [`Repo::was_there`].
     pub(super) seen: RefCell<HashSet<String>>,
-    /// The git folder of a worktree of another user; see [`Repo::at_worktree`].
-    foreign: Option<PathBuf>,
     /// The path that was opened; `None`: the environment locates the repository.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -78,20 +75,6 @@ impl Repo {
         Self::of(inner, Some(place), env)
     }
 
-    /// A worktree of this repository, for its symbolic refs. Of one of another user, or whose settings cannot be read, these are read and
-    /// written as files only: git would obey its settings.
-    pub(crate) fn at_worktree(&self, git_dir: &Path) -> Result<WorktreeRepo<'_>, GitError> {
-        if git_dir == self.git_dir() {
-            return Ok(WorktreeRepo::This(self));
-        }
-        let (place, env) = (Some(git_dir.to_owned()), self.env.clone());
-        if let Some(inner) = trust::open_own(git_dir, &env) {
-            return Ok(WorktreeRepo::Other(Box::new(Self::of(inner, place, env)?)));
-        }
-        let inner = trust::open_trusted(self.git_dir(), &env)?;
-        Ok(WorktreeRepo::Other(Box::new(Self { foreign: place.clone(), ..Self::of(inner, place, env)? })))
-    }
-
     fn of(inner: Repository, place: Option<PathBuf>, env: Env) -> Result<Self, GitError> {
         // Git does not verify oids on reading either: zlib's checksum finds damage, and `git fsck` verifies oids. Hashing took a
         // tenth of the time of materializing 10,000 items.
@@ -108,7 +91,6 @@ impl Repo {
             inner,
             refs,
             seen: RefCell::default(),
-            foreign: None,
             place,
             env,
             config: OnceCell::new(),
@@ -145,12 +127,7 @@ impl Repo {
 
     /// The git folder of this worktree, with `HEAD` and `TRACE_HEAD`.
     pub(crate) fn git_dir(&self) -> &Path {
-        self.foreign.as_deref().unwrap_or_else(|| self.inner.path())
-    }
-
-    /// Fails for a worktree of another user.
-    pub(super) fn check_own(&self) -> Result<(), GitError> {
-        self.foreign.clone().map_or(Ok(()), |git_dir| Err(GitError::ForeignWorktree { git_dir }))
+        self.inner.path()
     }
 
     /// The git folder that all worktrees share, with objects and refs.
@@ -215,23 +192,6 @@ impl Repo {
         let branch = branch.filter(|name| name.starts_with("refs/heads/") && Self::is_refname(name));
         self.has_refs_as_files()
             && branch.is_some_and(|name| self.find_symbolic_ref(name).is_ok_and(|target| target.is_none()))
-    }
-}
-
-/// A worktree of a repository.
-pub(crate) enum WorktreeRepo<'r> {
-    This(&'r Repo),
-    Other(Box<Repo>),
-}
-
-impl Deref for WorktreeRepo<'_> {
-    type Target = Repo;
-
-    fn deref(&self) -> &Repo {
-        match self {
-            Self::This(repo) => repo,
-            Self::Other(repo) => repo,
-        }
     }
 }
 

@@ -26,22 +26,9 @@ use crate::base::worktree_path::is_git_directory;
 pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, GitError> {
     set_up(env);
     check_object_format(folder)?;
-    open_trusted(&ask(Some(folder))?, env)
-}
-
-/// Opens a repository that git trusts.
-pub(super) fn open_trusted(place: &Path, env: &Env) -> Result<Repository, GitError> {
-    set_up(env);
-    let opened = open_unchecked(Some(place)).map_err(GitError::opening)?;
+    let opened = open_unchecked(Some(&ask(Some(folder))?)).map_err(GitError::opening)?;
     opened.remove_namespace().map_err(GitError::opening)?;
     Ok(opened)
-}
-
-/// Opens a worktree with all that git would check if it ran there; `None` if something belongs to another user, or cannot be read.
-pub(super) fn open_own(git_dir: &Path, env: &Env) -> Option<Repository> {
-    let files = ["commondir", "config.worktree"].map(|file| git_dir.join(file));
-    let opened = open_trusted(git_dir, env).ok()?;
-    (is_own(&opened) && files.iter().all(|file| belongs_to_user(file))).then_some(opened)
 }
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.

@@ -158,8 +158,8 @@ pub enum TraceError {
     SignedOtherwise { what: String },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
-    #[error("trace `{old}` is renamed, but the worktree `{}` still names it", git_dir.display())]
-    HeadStays { old: TraceName, git_dir: PathBuf, source: Box<GitError> },
+    #[error("trace `{old}` is renamed, but worktrees still name it: {}", git_dirs.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
+    HeadStays { old: TraceName, git_dirs: Vec<PathBuf>, source: Box<GitError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
     Unrelated { remote: String, name: TraceName },
     #[error("trace `{trace}` would take {total} tokens ({basis}), more than its budget of {max}")]
@@ -324,7 +324,7 @@ impl Diagnostic for TraceError {
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
             Self::IsCurrent { git_dir: None, .. } => "`git trace switch NAME` makes another trace the current one",
             Self::IsCurrent { .. } => "run `git trace switch NAME` in that worktree first",
-            Self::HeadStays { .. } => "run `git trace switch NAME` in that worktree",
+            Self::HeadStays { .. } => "run `git trace switch NAME` in them",
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
             Self::NotASummary { .. } => {
                 "`git trace expand` works in the trace that was compressed, and where it was merged"

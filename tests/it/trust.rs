@@ -731,16 +731,38 @@ fn settings_of_a_worktree_of_another_user_run_nothing() {
         let head = other.join("TRACE_HEAD");
         let names =
             |name: &str| !is_files || fs::read_to_string(&head).unwrap() == format!("ref: refs/traces/{name}\n");
-        repo.text(&["branch", "-m", "idea", "plan"]);
+        let rename = |old: &str, new: &str| {
+            let said = repo.trace(&["branch", "-m", old, new]);
+            // Git refuses to run there.
+            let stays = said.contains("worktrees still name it: `") && said.contains("dubious ownership");
+            assert!(if is_files { said.ends_with("[exit 0]") } else { stays }, "{said}");
+        };
+        rename("idea", "plan");
         assert!(!ran.exists() && names("plan"));
         repo.text(&["undo"]);
         assert!(!ran.exists() && names("idea"));
         fs::write(other.join("commondir"), evil.as_os_str().as_encoded_bytes()).unwrap();
-        repo.text(&["branch", "-m", "idea", "plan"]);
+        rename("idea", "plan");
         repo.text(&["branch"]);
         repo.trace(&["fsck"]);
         assert!(!ran.exists() && names("plan"));
     }
+}
+
+#[test]
+fn undo_takes_a_head_away_that_a_rename_made_for_another_user() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("x");
+    repo.git(&["worktree", "add", "-q", "../other"]);
+    let other = repo.git_dir().join("worktrees/other");
+    // Only the superuser may do that.
+    let _ = std::os::unix::fs::chown(&other, Some(12345), None);
+    repo.text(&["branch", "-m", "main", "trunk"]);
+    assert_eq!(fs::read_to_string(other.join("TRACE_HEAD")).unwrap(), "ref: refs/traces/trunk\n");
+    repo.text(&["undo"]);
+    assert!(!other.join("TRACE_HEAD").exists());
+    assert!(repo.refs().contains("refs/traces/main") && !repo.refs().contains("refs/traces/trunk"));
 }
 
 #[test]
@@ -753,7 +775,7 @@ fn a_worktree_that_stays_on_a_renamed_trace_is_named() {
         repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
         repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q TRACE_HEAD\n");
         let said = repo.trace(&["branch", "-m", "idea", "plan"]);
-        assert!(said.contains("trace `idea` is renamed, but the worktree"), "{said}");
+        assert!(said.contains("trace `idea` is renamed, but worktrees still name it: `"), "{said}");
         assert!(repo.refs().contains("refs/traces/plan") && !repo.refs().contains("refs/traces/idea"), "{said}");
         repo.set_hook("reference-transaction", "#!/bin/sh\n");
         fs::write(repo.git_dir().join("worktrees/other/config.worktree"), "[core").unwrap();

@@ -113,15 +113,13 @@ impl Inspection<'_> {
                 if !is_file && self.repo.has_refs_as_files() {
                     continue;
                 }
-                let worktree = self.repo.at_worktree(&git_dir)?;
-                let cause = match worktree.find_symbolic_ref(name) {
+                let refname = self.repo.ref_of_worktree(&git_dir, name);
+                let cause = match self.repo.find_symbolic_ref(&refname) {
                     // With reftable there may be no head.
-                    Ok(None) if !is_file && matches!(worktree.find_ref(name), Ok(None)) => continue,
+                    Ok(None) if !is_file && matches!(self.repo.find_ref(&refname), Ok(None)) => continue,
                     Ok(Some(target)) if TraceName::of_ref(&target).is_some() => continue,
                     Ok(Some(target)) => format!("it points to `{target}`, which is not a trace"),
                     Ok(None) => "it is detached, so it points to no trace".to_owned(),
-                    // With reftable, it is the concern of that user.
-                    Err(GitError::ForeignWorktree { .. }) => continue,
                     Err(GitError::Store { .. }) => "git cannot read it".to_owned(),
                     Err(error) => error.to_string(),
                 };

@@ -47,8 +47,6 @@ const MAX_BYTES: u64 = 2 << 20;
 /// How many operations the log keeps at least.
 const LISTED: usize = 1000;
 
-const MAIN_WORKTREE: &str = "main-worktree";
-
 /// A move of a ref from `old` to `new`, which are oids, or refnames if the ref is symbolic.
 pub(super) struct Move<'a, T> {
     pub(super) refname: &'a str,
@@ -180,15 +178,6 @@ impl Repo {
             return fs::remove_file(&path).map_err(failed);
         }
         put(&path, Access::Usual, new.as_bytes()).map_err(failed)
-    }
-
-    /// Git's name of a worktree.
-    pub(crate) fn worktree_name(&self) -> String {
-        if self.git_dir() == self.common_dir() {
-            return MAIN_WORKTREE.to_owned();
-        }
-        let name = self.git_dir().file_name().unwrap_or_default();
-        format!("worktrees/{}", name.to_string_lossy())
     }
 
     pub(crate) fn operations_path(&self) -> PathBuf {

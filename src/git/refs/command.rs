@@ -9,6 +9,7 @@ use std::fs;
 
 use super::LogLine;
 use super::reflog::LogEntry;
+use super::worktree::split_worktree;
 use crate::base::process::Process;
 use crate::git::error::GitError;
 use crate::git::ident::Ident;
@@ -41,6 +42,9 @@ impl Reading {
         if !Repo::is_refname(refname) {
             return Ok(None);
         }
+        if split_worktree(refname).is_some() {
+            return repo.resolve_by_git(refname);
+        }
         let mut said = self.0.borrow_mut();
         let is_kept = said.forget_old(repo);
         if let Some(known) = said.refs.get(refname) {
@@ -62,11 +66,11 @@ impl Reading {
         // A bad setting must give the same error as without git.
         repo.config()?;
         let mut said = self.0.borrow_mut();
-        let is_kept = said.forget_old(repo);
+        // Its tables are not compared.
+        let is_kept = said.forget_old(repo) && split_worktree(refname).is_none();
         if let Some(known) = said.symbolic.get(refname) {
             return Ok(known.clone());
         }
-        repo.check_own()?;
         let answer = Answer::of(repo.git("symbolic-ref").args(["--quiet", "--no-recurse", "--", refname]))?;
         let target = match answer.code {
             // There is none, or it is not symbolic.
@@ -108,7 +112,6 @@ pub(super) struct Logged {
 impl Repo {
     /// Asks for refs by their full names. The answer ends at the first missing one, so the first is always answered.
     fn ask_for(&self, refnames: &[&str]) -> Result<Vec<(String, Option<Oid>)>, GitError> {
-        self.check_own()?;
         let answer = Answer::of(self.git("show-ref").args(["--verify", "--"]).args(refnames))?;
         let mut found = Vec::new();
         for line in String::from_utf8_lossy(&answer.stdout).lines() {
@@ -173,16 +176,15 @@ impl Repo {
     }
 
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
-        self.check_own()?;
-        let mut command = self.git_for_refs(&["core.preferSymlinkRefs=false"], "symbolic-ref");
-        let done = text_of(command.args(["-m", why, "--", refname, target]));
+        let (mut command, name) = self.git_for_symbolic(&["core.preferSymlinkRefs=false"], refname);
+        let done = text_of(command.args(["-m", why, "--", name, target]));
         done.map(drop).map_err(|error| locked(error, refname))
     }
 
     /// For refs of any storage.
     pub(super) fn delete_symbolic_by_git(&self, refname: &str) -> Result<(), GitError> {
-        self.check_own()?;
-        let done = text_of(self.git_for_refs(&[], "symbolic-ref").args(["--delete", "--", refname]));
+        let (mut command, name) = self.git_for_symbolic(&[], refname);
+        let done = text_of(command.args(["--delete", "--", name]));
         done.map(drop).map_err(|error| locked(error, refname))
     }
 

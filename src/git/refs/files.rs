@@ -14,6 +14,7 @@ use std::time::Duration;
 use git2::{ErrorCode, ReferenceType};
 
 use super::packed::Target;
+use super::worktree::check_findable;
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
 use crate::git::fsync::Component;
@@ -41,7 +42,7 @@ impl Repo {
         if let Some(found) = self.find_directly(refname) {
             return Ok(found);
         }
-        self.check_own()?;
+        check_findable(refname)?;
         match self.inner.refname_to_id(refname) {
             Ok(oid) => Ok(Some(Oid(oid))),
             Err(error) if matches!(error.code(), ErrorCode::NotFound | ErrorCode::InvalidSpec) => Ok(None),
@@ -51,7 +52,7 @@ impl Repo {
 
     pub(super) fn find_symbolic_file(&self, refname: &str) -> Result<Option<String>, GitError> {
         // With `core.preferSymlinkRefs`, git makes links, which it reads with any setting.
-        let link = fs::read_link(self.ref_folder(refname).join(refname)).ok();
+        let link = fs::read_link(self.ref_path(refname)).ok();
         let target = link.as_deref().and_then(Path::to_str).filter(|target| target.starts_with("refs/"));
         if let Some(target) = target.filter(|target| Self::is_refname(target)) {
             return Ok(Some(target.to_owned()));
@@ -59,7 +60,7 @@ impl Repo {
         if let Some(found) = self.find_symbolic_directly(refname) {
             return Ok(found);
         }
-        self.check_own()?;
+        check_findable(refname)?;
         let reference = match self.inner.find_reference(refname) {
             Ok(reference) => reference,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
@@ -155,26 +156,10 @@ impl Repo {
         check: impl FnOnce() -> Result<(), GitError>,
         log: impl FnOnce() -> Result<(), GitError>,
     ) -> Result<(), GitError> {
-        let (lock, path) = (self.lock_path(refname), self.ref_folder(refname).join(refname));
+        let (lock, path) = (self.lock_path(refname), self.ref_path(refname));
         let failed = |source| GitError::io("write", &path, source);
-        if !Self::is_refname(refname) {
-            return Err(failed(io::ErrorKind::InvalidInput.into()));
-        }
         let (fsync, permissions) = (self.fsync()?, self.permissions()?);
-        let mut file = match with_folder(&lock, permissions, || new_lock_file().open(&lock)) {
-            Ok(file) => {
-                // The kernel releases it if this process dies.
-                let _ = file.try_lock();
-                file
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
-                return Err(GitError::locked_file(refname));
-            }
-            Err(_) if self.has_conflict(refname)? => {
-                return Err(GitError::RefConflict { refname: refname.to_owned() });
-            }
-            Err(error) => return Err(failed(error)),
-        };
+        let mut file = self.lock_file(refname)?;
         let write = || {
             check()?;
             file.write_all(content.as_bytes()).map_err(failed)?;
@@ -188,6 +173,36 @@ impl Repo {
             let _ = fs::remove_file(&lock);
         }
         done
+    }
+
+    /// Removes the file of a head under git's own lock of it.
+    pub(super) fn delete_symbolic_file(&self, refname: &str) -> Result<(), GitError> {
+        self.lock_file(refname)?;
+        let path = self.ref_path(refname);
+        let done = fs::remove_file(&path).map_err(|source| GitError::io("remove", path, source));
+        let _ = fs::remove_file(self.lock_path(refname));
+        done
+    }
+
+    /// Makes git's own lock of a ref.
+    fn lock_file(&self, refname: &str) -> Result<File, GitError> {
+        let lock = self.lock_path(refname);
+        let failed = |source| GitError::io("write", self.ref_path(refname), source);
+        if !Self::is_refname(refname) {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        }
+        match with_folder(&lock, self.permissions()?, || new_lock_file().open(&lock)) {
+            Ok(file) => {
+                // The kernel releases it if this process dies.
+                let _ = file.try_lock();
+                Ok(file)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && lock.is_file() => {
+                Err(GitError::locked_file(refname))
+            }
+            Err(_) if self.has_conflict(refname)? => Err(GitError::RefConflict { refname: refname.to_owned() }),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// Whether git logs moves of one of these refs, which are not traces. Git then moves them, because a log names a person.
@@ -240,13 +255,14 @@ impl Repo {
         })
     }
 
-    /// Refs outside `refs/` belong to this worktree.
-    pub(in crate::git) fn ref_folder(&self, refname: &str) -> &Path {
-        if refname.starts_with("refs/") { self.common_dir() } else { self.git_dir() }
+    pub(super) fn ref_path(&self, refname: &str) -> PathBuf {
+        let (folder, name) = self.locate_ref(refname);
+        folder.join(name)
     }
 
     pub(in crate::git) fn lock_path(&self, refname: &str) -> PathBuf {
-        self.ref_folder(refname).join(format!("{refname}.lock"))
+        let (folder, name) = self.locate_ref(refname);
+        folder.join(format!("{name}.lock"))
     }
 
     /// Removes the locks that killed git commands left, which block `git gc` and `git fetch`, except those of the index and of

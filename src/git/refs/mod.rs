@@ -5,7 +5,7 @@
 //!
 //! - `git update-ref` deletes refs of both kinds: libgit2 reads packed refs before it locks them, and loses refs while
 //!   `git pack-refs` runs.
-//! - Refs outside `refs/`, such as `HEAD`, belong to this worktree.
+//! - Refs outside `refs/`, such as `HEAD`, belong to this worktree, or to the one that their name begins with (`worktree`).
 
 mod command;
 mod files;
@@ -13,6 +13,7 @@ mod packed;
 mod reflog;
 mod rename;
 mod update;
+mod worktree;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -150,56 +151,45 @@ impl Repo {
         }
     }
 
-    /// Moves a symbolic ref of a worktree to `target`, whatever it names now.
-    pub(crate) fn point_symbolic_ref(
-        &self,
-        worktree: &Self,
-        refname: &str,
-        target: &str,
-        log: LogLine<'_>,
-    ) -> Result<(), GitError> {
-        let _lock = self.lock(refname)?;
+    /// Moves a symbolic ref to `target`, whatever it names now.
+    pub(crate) fn point_symbolic_ref(&self, refname: &str, target: &str, log: LogLine<'_>) -> Result<(), GitError> {
+        let _lock = self.lock(&self.qualified(refname))?;
         // A damaged one is replaced.
-        let old = worktree.find_symbolic_ref(refname).ok().flatten();
-        self.move_symbolic_ref(worktree, refname, (old.as_deref(), Some(target)), log)
+        let old = self.find_symbolic_ref(refname).ok().flatten();
+        self.move_symbolic_ref(refname, (old.as_deref(), Some(target)), log)
     }
 
-    /// Moves a symbolic ref of a worktree back to `old`, or deletes it. Fails with [`GitError::RefMoved`] if it does not name `new`.
+    /// Moves a symbolic ref back to `old`, or deletes it. Fails with [`GitError::RefMoved`] if it does not name `new`.
     pub(crate) fn restore_symbolic_ref(
         &self,
-        worktree: &Self,
         refname: &str,
         (old, new): (Option<&str>, Option<&str>),
         log: LogLine<'_>,
     ) -> Result<(), GitError> {
-        let _lock = self.lock(refname)?;
-        if worktree.find_symbolic_ref(refname)?.as_deref() != new {
+        let _lock = self.lock(&self.qualified(refname))?;
+        if self.find_symbolic_ref(refname)?.as_deref() != new {
             return Err(GitError::RefMoved { refname: refname.to_owned() });
         }
-        self.move_symbolic_ref(worktree, refname, (new, old), log)
+        self.move_symbolic_ref(refname, (new, old), log)
     }
 
     fn move_symbolic_ref(
         &self,
-        worktree: &Self,
         refname: &str,
         (old, new): (Option<&str>, Option<&str>),
         log: LogLine<'_>,
     ) -> Result<(), GitError> {
-        // Worktrees share the refs under `refs/`.
-        let is_shared = refname.starts_with("refs/");
-        let name = if is_shared { refname.to_owned() } else { format!("{}/{refname}", worktree.worktree_name()) };
-        // The hook of a worktree of another user does not count.
-        let asks = if worktree.check_own().is_ok() { worktree } else { self };
-        self.logged_move(&Move { refname: &name, old, new, left: None }, log.who, || {
-            worktree.patiently(|| match (&worktree.refs, new) {
-                (_, None) => worktree.delete_symbolic_by_git(refname),
-                (RefStorage::Files, Some(target))
-                    if asks.is_in_process()? && !worktree.are_logged([refname].into_iter())? =>
-                {
-                    worktree.point_symbolic_file(refname, target)
+        let is_head = !refname.starts_with("refs/");
+        self.logged_move(&Move { refname: &self.qualified(refname), old, new, left: None }, log.who, || {
+            self.patiently(|| {
+                let is_here =
+                    self.has_refs_as_files() && self.is_in_process()? && !self.are_logged([refname].into_iter())?;
+                match new {
+                    Some(target) if is_here => self.point_symbolic_file(refname, target),
+                    Some(target) => self.point_symbolic_by_git(refname, target, log.why),
+                    None if is_here && is_head => self.delete_symbolic_file(refname),
+                    None => self.delete_symbolic_by_git(refname),
                 }
-                (_, Some(target)) => worktree.point_symbolic_by_git(refname, target, log.why),
             })
         })
     }
@@ -227,7 +217,7 @@ impl Repo {
     pub(crate) fn delete_symbolic_ref(&self, refname: &str, log: LogLine<'_>) -> Result<(), GitError> {
         let _lock = self.lock(refname)?;
         match self.find_symbolic_ref(refname)? {
-            Some(old) => self.move_symbolic_ref(self, refname, (Some(&old), None), log),
+            Some(old) => self.move_symbolic_ref(refname, (Some(&old), None), log),
             None => Ok(()),
         }
     }

@@ -123,7 +123,7 @@ impl Repo {
 
     /// A ref's own file. The inner `None`: there is none.
     fn read_ref_file(&self, refname: &str) -> Option<Option<Target>> {
-        let path = self.ref_folder(refname).join(refname);
+        let path = self.ref_path(refname);
         match fs::read(&path) {
             Ok(text) => self.parse_ref_file(&text).map(Some),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(None),

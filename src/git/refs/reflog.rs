@@ -53,6 +53,7 @@ impl Repo {
     }
 
     pub(super) fn reflog_path(&self, refname: &str) -> PathBuf {
-        self.ref_folder(refname).join("logs").join(refname)
+        let (folder, name) = self.locate_ref(refname);
+        folder.join("logs").join(name)
     }
 }

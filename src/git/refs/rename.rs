@@ -1,8 +1,6 @@
-//! Renaming and deleting a ref from where it was seen, and the worktrees whose symbolic refs may name it.
+//! Renaming and deleting a ref from where it was seen.
 
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
@@ -79,24 +77,5 @@ impl Repo {
             Err(_) if self.find_ref(refname)? != Some(oid) => Err(GitError::RefMoved { refname: refname.to_owned() }),
             done => done,
         }
-    }
-
-    /// The git folders of all worktrees, the main one's first, then sorted.
-    pub(crate) fn worktree_git_dirs(&self) -> Result<Vec<PathBuf>, GitError> {
-        let mut folders = vec![self.common_dir().to_path_buf()];
-        let linked = self.common_dir().join("worktrees");
-        let entries = match fs::read_dir(&linked) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(folders),
-            entries => entries.map_err(|source| GitError::io("list the worktrees in", linked, source))?,
-        };
-        let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        // With `core.preferSymlinkRefs`, `HEAD` is a link to a branch that is not there.
-        let has_head = |folder: &Path| folder.join("HEAD").symlink_metadata().is_ok();
-        found.retain(|folder| {
-            ["commondir", "gitdir"].iter().all(|file| folder.join(file).is_file()) && has_head(folder)
-        });
-        found.sort();
-        folders.extend(found);
-        Ok(folders)
     }
 }

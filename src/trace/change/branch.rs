@@ -127,8 +127,10 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
         Ok::<_, TraceError>(())
     })?;
     archived::forget(repo, old)?;
-    match failures.into_iter().next() {
-        Some((git_dir, source)) => Err(TraceError::HeadStays { old: old.clone(), git_dir, source: Box::new(source) }),
+    let (mut git_dirs, mut sources): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
+    git_dirs.dedup();
+    match sources.pop() {
+        Some(source) => Err(TraceError::HeadStays { old: old.clone(), git_dirs, source: Box::new(source) }),
         None => Ok(()),
     }
 }

@@ -13,13 +13,17 @@ pub(crate) fn current(repo: &Repo) -> Result<TraceName, TraceError> {
 
 /// The trace that `TRACE_HEAD` names, if a trace was chosen. Fails if it names something else.
 pub(crate) fn chosen(repo: &Repo) -> Result<Option<TraceName>, TraceError> {
-    let mut target = repo.find_symbolic_ref(TRACE_HEAD)?;
+    named_by(repo, TRACE_HEAD)
+}
+
+fn named_by(repo: &Repo, head: &str) -> Result<Option<TraceName>, TraceError> {
+    let mut target = repo.find_symbolic_ref(head)?;
     if target.is_none() {
-        if repo.find_ref(TRACE_HEAD)?.is_none() {
+        if repo.find_ref(head)?.is_none() {
             return Ok(None);
         }
         // It names an object, or another process has just created it.
-        target = repo.find_symbolic_ref(TRACE_HEAD)?;
+        target = repo.find_symbolic_ref(head)?;
     }
     match target.as_deref().map(TraceName::of_ref) {
         Some(Some(name)) => Ok(Some(name)),
@@ -37,10 +41,10 @@ pub(crate) fn switch(repo: &Repo, name: &TraceName, who: &Ident) -> Result<(), T
     };
     if let Some(before) = before.filter(|before| before != name) {
         let why = &format!("switch: from {before}");
-        repo.point_symbolic_ref(repo, PREVIOUS, &before.refname(), LogLine { who, why })?;
+        repo.point_symbolic_ref(PREVIOUS, &before.refname(), LogLine { who, why })?;
     }
     let why = &format!("switch: to {name}");
-    Ok(repo.point_symbolic_ref(repo, TRACE_HEAD, &name.refname(), LogLine { who, why })?)
+    Ok(repo.point_symbolic_ref(TRACE_HEAD, &name.refname(), LogLine { who, why })?)
 }
 
 pub(crate) fn previous(repo: &Repo) -> Result<TraceName, TraceError> {
@@ -53,8 +57,7 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
     let mut heads = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
         // A bad head elsewhere is the concern of that worktree, and of `fsck`.
-        let worktree = repo.at_worktree(&git_dir)?;
-        let chosen = chosen(&worktree).ok().flatten();
+        let chosen = named_by(repo, &repo.ref_of_worktree(&git_dir, TRACE_HEAD)).ok().flatten();
         heads.push((git_dir, chosen));
     }
     Ok(heads)
@@ -70,11 +73,11 @@ pub(crate) fn rename(
 ) -> Result<Vec<(PathBuf, GitError)>, TraceError> {
     let mut failures = Vec::new();
     for git_dir in repo.worktree_git_dirs()? {
-        let worktree = repo.at_worktree(&git_dir)?;
-        let is_current = current(&worktree).is_ok_and(|current| current == *old);
-        let was_current = worktree.find_symbolic_ref(PREVIOUS).is_ok_and(|name| name == Some(old.refname()));
-        for (head, names_it) in [(TRACE_HEAD, is_current), (PREVIOUS, was_current)] {
-            if names_it && let Err(failure) = repo.point_symbolic_ref(&worktree, head, &new.refname(), log) {
+        let [head, previous] = [TRACE_HEAD, PREVIOUS].map(|name| repo.ref_of_worktree(&git_dir, name));
+        let is_current = named_by(repo, &head).is_ok_and(|name| name.unwrap_or_else(TraceName::default_name) == *old);
+        let was_current = repo.find_symbolic_ref(&previous).is_ok_and(|name| name == Some(old.refname()));
+        for (head, names_it) in [(head, is_current), (previous, was_current)] {
+            if names_it && let Err(failure) = repo.point_symbolic_ref(&head, &new.refname(), log) {
                 failures.push((git_dir.clone(), failure));
             }
         }

@@ -66,7 +66,7 @@ pub(crate) fn bind(repo: &Repo, session: &TraceName, name: &TraceName, log: LogL
     if session == name {
         return Ok(repo.delete_symbolic_ref(&refname(session), log)?);
     }
-    Ok(repo.point_symbolic_ref(repo, &refname(session), &name.refname(), log)?)
+    Ok(repo.point_symbolic_ref(&refname(session), &name.refname(), log)?)
 }
 
 /// Lets the new name of a trace continue its sessions. `own`: the old name is the default name of a session.

@@ -13,9 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use crate::git::{
-    GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, WorktreeRepo, short_oid,
-};
+use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
@@ -208,31 +206,13 @@ fn is_symbolic(refname: &str) -> bool {
     !refname.starts_with("refs/") || refname.starts_with(SESSIONS)
 }
 
-/// The worktree and the name of a symbolic ref; `None` if there is no such worktree.
-fn symbolic_ref<'r>(repo: &'r Repo, refname: &str) -> Result<Option<(WorktreeRepo<'r>, String)>, TraceError> {
-    if refname.starts_with(SESSIONS) {
-        return Ok(Some((WorktreeRepo::This(repo), refname.to_owned())));
-    }
-    let Some((worktree, name)) = refname.rsplit_once('/') else { return Ok(None) };
-    for git_dir in repo.worktree_git_dirs()? {
-        let found = repo.at_worktree(&git_dir)?;
-        if found.worktree_name() == worktree {
-            return Ok(Some((found, name.to_owned())));
-        }
-    }
-    Ok(None)
-}
-
 /// The oid of a ref, or the target of a symbolic ref.
 fn value(repo: &Repo, refname: &str) -> Result<Option<String>, TraceError> {
     if !is_symbolic(refname) {
         return Ok(repo.find_ref(refname)?.map(|oid| oid.to_string()));
     }
-    Ok(match symbolic_ref(repo, refname)? {
-        // An unreadable one is the concern of that worktree, and of `fsck`.
-        Some((worktree, name)) => worktree.find_symbolic_ref(&name).ok().flatten(),
-        None => None,
-    })
+    // An unreadable one is the concern of that worktree, and of `fsck`.
+    Ok(repo.find_symbolic_ref(refname).ok().flatten())
 }
 
 /// The changes that a reversal will make. The locks keep their old values in place.
@@ -271,11 +251,8 @@ pub(crate) fn reverse(
     }
     // As in a rename, heads move while both refs exist.
     for (refname, from, to) in heads {
-        if let Some((worktree, name)) = symbolic_ref(repo, &refname)? {
-            let log = LogLine { who, why: &why };
-            repo.restore_symbolic_ref(&worktree, &name, (to.as_deref(), from.as_deref()), log)?;
-            done.push(Reversed::Head { refname, to });
-        }
+        repo.restore_symbolic_ref(&refname, (to.as_deref(), from.as_deref()), LogLine { who, why: &why })?;
+        done.push(Reversed::Head { refname, to });
     }
     for (lock, from, to) in &refs {
         if let (Some(from), None) = (from, to) {
@@ -316,7 +293,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         let made = RefMove { refname: refname.to_owned(), old: old.clone(), new: new.clone(), done: true };
         if is_symbolic(refname) {
             // A worktree that has another trace by now keeps it.
-            if symbolic_ref(repo, refname)?.is_some() && value(repo, refname)? == made.new {
+            if repo.has_worktree_of(refname) && value(repo, refname)? == made.new {
                 plan.heads.push((made.refname, made.new, made.old));
             }
             continue;
