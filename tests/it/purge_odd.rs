@@ -1081,6 +1081,54 @@ fn a_pattern_that_matches_line_breaks_leaves_the_trailers() {
     let message = repo.git(&["log", "--format=%B", MAIN]);
     assert!(message.starts_with("store the key [purged: secret]\n\nTrace-Op: append\n"), "{message}");
     assert_whole(&repo);
+    repo.text(&["commit", "-m", "a text", "-s", "store the key sk-9876543210"]);
+    repo.text(&["purge", "--pattern", "sk-[0-9]+\n+", "--yes"]);
+    let message = repo.git(&["log", "-1", "--format=%B", MAIN]);
+    assert!(message.starts_with("store the key [purged: secret]\n\nTrace-Op: append\n"), "{message}");
+    assert_whole(&repo);
+}
+
+#[test]
+fn a_damaged_reverse_index_hides_no_object() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    repo.say("other");
+    repo.git(&["repack", "-adq"]);
+    for entry in fs::read_dir(repo.git_dir().join("objects/pack")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "rev") {
+            let mut bytes = fs::read(&path).unwrap();
+            let end = bytes.len() - 40;
+            bytes[12..end].fill(0);
+            fs::remove_file(&path).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+    }
+    assert!(purge(&repo, &["--text", "-"]).ends_with("[exit 0]"));
+    assert_eq!(places(&repo), Vec::<String>::new());
+}
+
+/// The superuser can read it.
+#[cfg(unix)]
+#[test]
+fn a_purge_is_refused_if_refs_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let repo = TestRepo::classic(&[]);
+    repo.say(TEXT);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["branch", "feature/x"]);
+    repo.git(&["worktree", "add", "-q", "../tree"]);
+    for folder in ["refs/heads/feature", "logs/refs/heads/feature", "worktrees/tree", "worktrees"] {
+        let path = repo.git_dir().join(folder);
+        let allow = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        allow(0);
+        let (is_hidden, answer) = (fs::read_dir(&path).is_err(), purge(&repo, &["--text", "-"]));
+        allow(0o755);
+        if !is_hidden {
+            return;
+        }
+        assert!(answer.contains("Permission denied") && answer.ends_with("[exit 2]"), "{answer}");
+    }
 }
 
 #[test]
@@ -1094,6 +1142,8 @@ fn a_result_that_comes_after_the_purge_of_its_calls_id_answers_that_call() {
     repo.text(&[&tool[..], &["--set", "direction=result", "--reply-to", "#1", "-m", "file.txt"]].concat());
     let sent = repo.json(&["materialize", "--format", "anthropic"])["messages"].to_string();
     assert!(sent.contains("tool_use") && sent.contains("tool_result"), "{sent}");
+    let said = repo.text(&["export", "claude-code"]);
+    assert!(!said.contains("has no result") && !said.contains("has no call"), "{said}");
 }
 
 #[cfg(unix)]

@@ -2128,6 +2128,35 @@ fn a_cut_subject_that_an_item_without_the_text_has_too_stays_there_and_is_pulled
 }
 
 #[test]
+fn headers_of_an_edit_that_a_purge_has_not_seen_do_not_come_back() {
+    let (mut repo, clone) = shared();
+    let id = "xIDSECRETx";
+    repo.text(&["commit", "-m", "please log in to the server", "--set", &format!("turn={id}")]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["edit", "#2", "-m", "edited meanwhile, and longer than before"]);
+        repo.text(&["push"]);
+    });
+    purge_text(&repo, "IDSECRET", "secret", &[]);
+    let said = repo.trace(&["purge", "--push", "origin", "--yes"]);
+    assert!(said.ends_with("[exit 0]"), "{said}");
+    let tip = there(&repo, "refs/traces/main");
+    let is_there = |repo: &TestRepo, tip: &str| {
+        let listed = repo.git(&["rev-list", "--objects", tip]);
+        listed.lines().any(|line| repo.git(&["cat-file", "-p", line.split(' ').next().unwrap()]).contains("IDSECRET"))
+    };
+    repo.git(&["fetch", "-q", "origin", "refs/traces/main"]);
+    assert!(!is_there(&repo, &tip));
+    repo.within(&clone, |repo| {
+        let said = repo.trace(&["pull"]);
+        assert!(said.ends_with("[exit 0]"), "{said}");
+        assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]).trim(), tip);
+        assert!(!is_there(repo, &tip));
+    });
+}
+
+#[test]
 fn a_pull_accepts_that_a_purge_removed_one_entry_of_metadata() {
     let (mut repo, clone) = shared();
     repo.text(&["commit", "-m", "an answer", "--meta", "api_key=k123456789", "--meta", "model=m"]);

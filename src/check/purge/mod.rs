@@ -99,7 +99,7 @@ pub(crate) struct Outside {
 }
 
 /// The result of a purge.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(crate) struct Purged {
     pub(crate) plan: Plan,
     /// Objects that another repository lends, so that they could not be removed here.

@@ -29,15 +29,16 @@ use crate::git::{BACKUP_REFS, Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
+use crate::trace::model::source::Source;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority::HISTORY;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts};
+use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts, is_marked};
 use crate::trace::store::walk::{changes_of, new_files_of};
 use crate::trace::sync::lines::accepted_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
-use crate::trace::{Item, ItemId, Tip, TraceError};
+use crate::trace::{Fields, Item, ItemId, Tip, TraceError};
 
 const LOG: &str = "pull: without what was purged";
 
@@ -393,9 +394,13 @@ impl<'r> Survey<'r> {
         for (id, blob) in self.revisions.drain(..) {
             let mut item = read_item(id, &self.repo.read_blob(blob)?);
             let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
-            match self.left.get(&id).filter(|left| is_clean(left)) {
+            let left = self.left.get(&id).filter(|left| is_clean(left));
+            match left.filter(|_| !self.is_fetched) {
                 Some(left) => item = Item { revision: item.revision, ..left.clone() },
-                None => target.blank(&mut item),
+                None => {
+                    target.blank(&mut item);
+                    clean_headers(&mut item.fields, left.map(|left| &left.fields));
+                }
             }
             if !is_clean(&item) {
                 // It was a marker alone, and purges with other reasons left another one.
@@ -413,5 +418,24 @@ impl<'r> Survey<'r> {
         }
         target.known = Some(known);
         Ok(target)
+    }
+}
+
+/// Removes from a marker the headers of a revision that no purge has seen, unless a purge left them in another one.
+fn clean_headers(fields: &mut Fields, left: Option<&Fields>) {
+    let pairs =
+        |fields: &Fields| [fields.kind.clone(), fields.turn.clone(), fields.name.clone(), fields.call_id.clone()];
+    let [kind, turn, name, call_id] = left.map(pairs).unwrap_or_default();
+    for (header, left) in [(&mut fields.kind, kind), (&mut fields.turn, turn)] {
+        if *header != left {
+            *header = left.filter(|left| is_marked(left));
+        }
+    }
+    // A request needs these.
+    for (header, left) in [(&mut fields.name, name), (&mut fields.call_id, call_id)] {
+        *header = left.filter(|left| is_marked(left)).or(header.take());
+    }
+    if fields.source.as_ref() != left.and_then(|left| left.source.as_ref()) {
+        fields.source = fields.source.as_ref().map(Source::without_record);
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::base::process::Process;
 use crate::git::call::Git;
 use crate::git::error::GitError;
 use crate::git::oid::Oid;
@@ -99,19 +100,26 @@ impl Repo {
         done.map_err(GitError::from)?
     }
 
+    /// Git in a worktree of this repository.
+    pub(super) fn git_in(&self, git_dir: &Path, subcommand: &str) -> Process {
+        let mut command = self.git(subcommand);
+        in_worktree(&mut command, git_dir);
+        command
+    }
+
     fn roots_of_code(&self, ours: &dyn Fn(&str) -> bool) -> Result<HashSet<Oid>, GitError> {
         let mut roots: HashSet<Oid> = HashSet::new();
         for git_dir in self.worktree_git_dirs()? {
             // A worktree has its own `refs/worktree`, `refs/bisect`, and `refs/rewritten`.
-            let mut command = self.git("for-each-ref");
-            let listed = text_of(command.env("GIT_DIR", &git_dir).arg("--format=%(objectname) %(refname)"))?;
+            let mut command = self.git_in(&git_dir, "for-each-ref");
+            let listed = text_of(command.arg("--format=%(objectname) %(refname)"))?;
             for (oid, refname) in listed.lines().filter_map(|line| line.split_once(' ')) {
                 if !ours(refname) {
                     roots.insert(self.parse_oid(oid)?);
                 }
             }
             for name in PSEUDO_REFS {
-                let found = text_of(self.git("rev-parse").env("GIT_DIR", &git_dir).args(["--quiet", "--verify", name]));
+                let found = text_of(self.git_in(&git_dir, "rev-parse").args(["--quiet", "--verify", name]));
                 roots.extend(found.ok().and_then(|oid| self.parse_oid(oid.trim_end()).ok()));
             }
             let files = files_below(STATE_FOLDERS.map(|folder| git_dir.join(folder)).into());
@@ -159,17 +167,17 @@ impl Repo {
             }
             return Ok(reflogs);
         }
-        let listed = text_of(self.git("reflog").env("GIT_DIR", git_dir).arg("list"))?;
+        let listed = text_of(self.git_in(git_dir, "reflog").arg("list"))?;
         for refname in listed.lines().filter(|refname| is_wanted(refname)) {
             let mut command = self.show_reflog("--format=%H %gs", refname);
-            let text = Answer::of(command.env("GIT_DIR", git_dir))?.into_stdout()?;
+            let text = Answer::of(in_worktree(&mut command, git_dir))?.into_stdout()?;
             let lines = String::from_utf8_lossy(&text);
             let words = lines.lines().filter_map(|line| line.split(' ').next());
             let mut oids: Vec<Oid> = words.filter_map(|oid| Oid::parse(oid, self.object_format())).collect();
             // Git prints only the newer side of a line. In a log of N lines, `@{N}` is where the oldest one begins, if anywhere.
             let oldest = format!("{refname}@{{{}}}", oids.len());
             let options = ["--quiet", "--verify", &oldest];
-            let begins = text_of(self.git("rev-parse").env("GIT_DIR", git_dir).args(options));
+            let begins = text_of(self.git_in(git_dir, "rev-parse").args(options));
             oids.extend(begins.ok().and_then(|oid| Oid::parse(oid.trim_end(), self.object_format())));
             reflogs.push(Reflog { refname: refname.to_owned(), oids, text });
         }
@@ -211,6 +219,11 @@ impl Repo {
         }
         Ok(found)
     }
+}
+
+/// Runs git in a worktree that may belong to a colleague: it fetches nothing, which would run a program of his.
+fn in_worktree<'p>(command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
+    command.env("GIT_DIR", git_dir).env("GIT_NO_LAZY_FETCH", "1")
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

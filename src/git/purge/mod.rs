@@ -9,6 +9,7 @@ mod code;
 mod collector;
 mod objects;
 mod packs;
+mod readable;
 mod refs;
 mod remove;
 

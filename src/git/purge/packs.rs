@@ -64,7 +64,7 @@ impl Repo {
             return Ok(());
         }
         let input: String = oids.iter().flat_map(|oid| [oid.to_string(), "\n".to_owned()]).collect();
-        let mut command = self.git("pack-objects");
+        let mut command = self.git_with(&["pack.readReverseIndex=false"], "pack-objects");
         command.args(["-q", "--delta-base-offset"]).arg(folder.join("pack"));
         let printed = Answer::of(command.input(input))?.into_stdout()?;
         let mut missing: HashSet<Oid> = oids.iter().copied().collect();

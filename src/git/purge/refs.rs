@@ -65,10 +65,10 @@ impl Repo {
                 }
                 continue;
             }
-            let listed = text_of(self.git("reflog").env("GIT_DIR", &git_dir).arg("list"))?;
+            let listed = text_of(self.git_in(&git_dir, "reflog").arg("list"))?;
             for refname in listed.lines().filter(|refname| is_wanted(refname)) {
                 let options = ["expire", "--expire=all", "--expire-unreachable=all", refname];
-                text_of(self.git("reflog").env("GIT_DIR", &git_dir).args(options))?;
+                text_of(self.git_in(&git_dir, "reflog").args(options))?;
             }
         }
         if !self.has_refs_as_files() {

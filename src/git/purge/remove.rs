@@ -132,7 +132,7 @@ impl Repo {
             let folder = folder.path();
             let is_worktree = ["commondir", "gitdir"].iter().all(|file| folder.join(file).is_file());
             // Its index and its own refs may lead to objects.
-            if is_worktree && text_of(self.git("rev-parse").env("GIT_DIR", &folder).arg("--git-dir")).is_err() {
+            if is_worktree && text_of(self.git_in(&folder, "rev-parse").arg("--git-dir")).is_err() {
                 let rest = "belongs to a worktree, and git cannot read it: write a branch (`ref: refs/heads/<name>`) or a \
                             commit to its `HEAD`, or remove the folder";
                 return Ok(Some(format!("`{}` {rest}", folder.display())));

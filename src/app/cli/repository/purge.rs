@@ -102,7 +102,7 @@ impl PurgeArgs {
             None => {
                 let replaced = replace(context, targets, first, HashSet::new(), |target, _| fetch(target))?;
                 if self.json {
-                    self.print(context, &Plan::default(), None, &Applied::default())?;
+                    self.print(context, &Plan::default(), Some(&Purged::default()), &Applied::default())?;
                 }
                 removes_purged(context)? && replaced.iter().all(PushedRef::is_accepted)
             }
@@ -114,7 +114,7 @@ impl PurgeArgs {
     fn ask(&self, context: &Context, content: Option<&Content>, targets: &[Target]) -> Result<Option<ExitStatus>> {
         let repo = context.repo()?;
         let plan = content.map(|content| purge::plan(repo, content)).transpose()?;
-        if plan.is_some() || (self.json && self.dry_run) {
+        if plan.is_some() || self.json {
             self.print(context, plan.as_ref().unwrap_or(&Plan::default()), None, &Applied::default())?;
         }
         context.ui.flush()?;

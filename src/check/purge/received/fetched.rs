@@ -213,8 +213,6 @@ fn rewrite(
         return Ok(None);
     }
     let _writers = repo.lock_out_writers()?;
-    // Others compare what replaces their revisions with these, and accept a marker.
-    survey.left.clear();
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);

@@ -103,7 +103,6 @@ impl Rewriter<'_> {
 
     fn message_of_items(&mut self, commit: &RawCommit, message: &str) -> Result<String, TraceError> {
         let gap = message.trim_end().rfind("\n\n").filter(|gap| message[gap + 2..].contains("Trace-"));
-        // A pattern may match line breaks, but not those between the text and the trailers.
         let (text, between, trailers) =
             gap.map_or((message, "", ""), |gap| (&message[..gap], "\n\n", &message[gap + 2..]));
         let items = || trailers.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse::<ItemId>().ok());
@@ -118,7 +117,11 @@ impl Rewriter<'_> {
             && !is_marker(subject.as_bytes())
             && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
-        let mut changed = self.redacted(&format!("{new_subject}{body}")) + between;
+        let mut changed = self.redacted(&format!("{new_subject}{body}{between}"));
+        if !changed.ends_with(between) {
+            // A pattern may match the line breaks before the trailers, which stay.
+            changed = changed.trim_end_matches('\n').to_owned() + between;
+        }
         // A file that was purged shows the same in a commit that was rebased.
         let alone = items().next().filter(|_| previews.is_none());
         if changed.starts_with(subject) {
