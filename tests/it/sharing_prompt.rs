@@ -1116,9 +1116,40 @@ fn a_repair_after_a_killed_pull_attributes_nothing_to_the_user() {
     team.run("bob", &["pull"]);
     fs::remove_file(hook).unwrap();
     let (_, said) = team.run("bob", &["fsck", "--repair"]);
-    assert!(said.contains("`git trace pull` completes the record from the remote's"), "{said}");
-    assert!(team.messages("bob").contains("Never push to prod."));
-    assert!(listed(&team).contains("skipped #0"));
+    assert!(said.contains("as its tag says: with the lines of refs/trace-remote-records/origin/priority"), "{said}");
     assert!(!team.messages("bob").contains("Never push to prod."));
+    let history = team.ok("bob", &["priority", "--history", "#0"]);
+    assert!(history.contains("skip") && !history.contains("fsck"), "{history}");
+    team.ok("bob", &["fsck"]);
+}
+
+#[test]
+fn a_repair_takes_the_users_own_level_from_a_tag() {
+    let team = team();
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["pin", "#0"]);
+    team.git("bob", &["update-ref", "-d", "refs/trace-priority"]);
+    let (_, said) = team.run("bob", &["fsck", "--repair"]);
+    assert!(said.contains("record pinned for item"), "{said}");
+    team.run("bob", &["pull"]);
+    assert!(team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn a_pull_into_a_shallow_clone_leaves_no_earlier_tag() {
+    let team = team();
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["skip", "#0"]);
+    team.ok("bob", &["push"]);
+    // As in a shallow clone that has the item, but not the commit that introduced it.
+    let tip = team.git("bob", &["rev-parse", "refs/traces/main"]);
+    fs::write(team.home.home().join("bob/.git/shallow"), tip).unwrap();
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["pin", "#0"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
     team.ok("bob", &["fsck"]);
 }

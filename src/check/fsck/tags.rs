@@ -7,9 +7,7 @@ use super::Inspection;
 use super::problem::{Problem, Repair};
 use crate::git::{GitError, Oid, RefListing};
 use crate::trace::model::level::Level;
-use crate::trace::model::name::REMOTE_RECORDS;
 use crate::trace::store::priority::tags::BroughtIn;
-use crate::trace::store::priority::{HISTORY, Record};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError};
 
@@ -17,7 +15,6 @@ impl Inspection<'_> {
     pub(crate) fn tags(&mut self, listing: &RefListing) {
         let mut tagged: HashSet<ItemId> = HashSet::new();
         let mut problems = Vec::new();
-        let mut fetched = None;
         for (refname, target) in &listing.refs {
             let Some(name) = refname.strip_prefix(&self.prefix) else { continue };
             let parts = name.split_once('/').map(|(level, item)| (level.parse::<Level>(), item.parse::<ItemId>()));
@@ -34,15 +31,7 @@ impl Inspection<'_> {
             }
             let Some(recorded) = self.levels.get(&item) else {
                 let message = "the record has no priority for this item".to_owned();
-                // A pull that was killed may have set it. A pull also completes a record that was lost.
-                let fetched = fetched.get_or_insert_with(|| self.fetched_records(listing));
-                if fetched.iter().any(|record| matches!(record.in_force(self.repo, item), Ok(Some(_)))) {
-                    let remedy = "`git trace pull` completes the record from the remote's";
-                    let problem = Problem::error("tag", refname, message).commit(*target).item(Some(item));
-                    problems.push(problem.remedy(remedy));
-                } else {
-                    problems.push(error(message, Repair::RecordTag(Reverse(level), item, *target)));
-                }
+                problems.push(error(message, Repair::RecordTag(Reverse(level), item, *target)));
                 continue;
             };
             let brought_in = self.introductions.get(&item);
@@ -71,15 +60,6 @@ impl Inspection<'_> {
             }
         }
         self.problems.extend(problems);
-    }
-
-    /// The records of remotes as last fetched, except damaged ones.
-    fn fetched_records(&self, listing: &RefListing) -> Vec<Record> {
-        let end = format!("/{}", HISTORY.shared);
-        let is_record = |refname: &str| refname.starts_with(REMOTE_RECORDS) && refname.ends_with(&end);
-        let records = listing.refs.iter().filter(|(refname, _)| is_record(refname));
-        let commits = records.map(|(_, oid)| self.repo.read_commit(*oid));
-        commits.filter_map(|commit| Record::of_tree(self.repo, Some(commit.ok()?.tree)).ok()).collect()
     }
 
     /// Whether a commit introduced an item. It may no longer be in the history of a trace, as after a rebase by plain git.

@@ -35,7 +35,14 @@ pub(crate) fn point_within(repo: &Repo, mut levels: HashMap<ItemId, Level>, tips
         let found = found.into_iter().filter_map(|(item, introduced)| Some((item, levels.remove(&item)?, introduced)));
         point(repo, found)?;
     }
-    Ok(())
+    // A shallow clone does not have the commits of the others. Their earlier tags are wrong now.
+    let prefix = prefix(repo)?;
+    let others = |(item, level): (&ItemId, &Level)| {
+        let words = Level::VALUES.iter().filter(|word| **word != level.as_str());
+        words.map(|word| format!("{prefix}{word}/{item}")).collect::<Vec<_>>()
+    };
+    let others: Vec<String> = levels.iter().flat_map(others).collect();
+    Ok(repo.delete_refs(others.iter().map(String::as_str))?)
 }
 
 /// Sets the tags of items' levels to the commits that introduced them, then deletes the tags of other levels. If an item occurs
