@@ -446,6 +446,8 @@ fn pipes_that_the_shell_opened_are_read() {
     shell("printf 'a\\nb\\nc\\n' >base; printf 'A\\nb\\nc\\n' >ours; printf 'a\\nb\\nC\\n' >theirs");
     shell("cat theirs | git-trace merge-driver -o merged base ours /dev/stdin 7 notes.txt");
     assert_eq!(fs::read_to_string(repo.folder().join("merged")).unwrap(), "A\nb\nC\n");
+    shell("git-trace merge-driver base ours /dev/stdin 7 notes.txt <theirs");
+    assert_eq!(fs::read_to_string(repo.folder().join("ours")).unwrap(), "A\nb\nC\n");
 }
 
 #[test]
@@ -791,6 +793,10 @@ fn a_session_that_is_named_without_a_folder_has_its_sub_agents() {
     repo.text(&["import", "claude-code", "s1.jsonl"]);
     let traces = "refs/traces/claude-code/s1\nrefs/traces/claude-code/s1.agent-a\n";
     assert_eq!(repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces/"]), traces);
+    for link in ["last.jsonl", "last"] {
+        symlink("s1.jsonl", repo.folder().join(link)).unwrap();
+        assert!(repo.text(&["import", "claude-code", link]).contains("s1.agent-a"), "{link}");
+    }
 }
 
 #[test]
@@ -1184,6 +1190,34 @@ fn a_hook_that_is_a_link_to_another_hook_stays() {
         assert_eq!(said.matches("left alone").count(), 2, "{said}");
         assert!(fs::read_to_string(repo.git_dir().join("hooks").join(link)).unwrap().contains("mine"));
     }
+    for target in ["pre-commit", "./pre-commit", "../hooks/pre-commit"] {
+        let repo = TestRepo::new();
+        fs::create_dir_all(repo.git_dir().join("hooks")).unwrap();
+        let link = repo.git_dir().join("hooks/pre-merge-commit");
+        symlink(target, &link).unwrap();
+        repo.trace(&["install"]);
+        repo.trace(&["uninstall"]);
+        assert_eq!(fs::read_link(link).unwrap(), Path::new(target));
+    }
+}
+
+#[test]
+fn a_hook_that_is_a_fifo_is_not_waited_for() {
+    let repo = TestRepo::new();
+    fs::create_dir_all(repo.git_dir().join("hooks")).unwrap();
+    fifo(&repo.git_dir().join("hooks/pre-merge-commit"));
+    repo.trace(&["install"]);
+    repo.trace(&["uninstall"]);
+}
+
+#[test]
+fn no_hook_is_installed_where_an_empty_setting_turns_hooks_off() {
+    let repo = TestRepo::new();
+    repo.git(&["config", "core.hooksPath", ""]);
+    let said = repo.trace(&["install"]);
+    assert!(said.contains("`core.hooksPath` is empty, so git runs no hooks"), "{said}");
+    assert!(!repo.folder().join("pre-commit").exists());
+    assert!(repo.trace(&["doctor"]).contains("git has no hook `pre-commit`"));
 }
 
 #[test]
@@ -1219,6 +1253,17 @@ fn no_checkpoint_is_written_behind_a_link() {
         assert!(said.contains("`checkpoints/archive` is a link") || said.contains("exists already"), "{said}");
         assert!(repo.folder().join("checkpoints/active/chk-one.md").exists());
     }
+}
+
+#[test]
+fn a_list_in_another_repository_leaves_no_copy_in_the_archive() {
+    let repo = with_link("checkpoints/LEARNINGS.md", "../notes/LEARNINGS.md");
+    repo.git(&["init", "-q", "notes"]);
+    fs::write(repo.folder().join("notes/LEARNINGS.md"), "# Learnings\n").unwrap();
+    repo.text(&["checkpoint", "new", "one", "-p", "x"]);
+    let said = repo.refused(&["checkpoint", "archive", "one", "-o", "done", "-l", "learned"]);
+    assert!(said.contains("it is in another repository"), "{said}");
+    assert!(!repo.folder().join("checkpoints/archive").exists());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access};
+use crate::base::worktree_path::check_regular;
 use crate::git::{Git, Worktrees};
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
@@ -45,17 +46,23 @@ pub(crate) struct HookFolder {
 impl HookFolder {
     /// The user may configure any folder, or make git's own a link to any, but a link in the work tree comes from the repository.
     pub(crate) fn find(git: &Git) -> Result<Self, InstallError> {
-        let path = git.path(&["rev-parse", "--git-path", "hooks"])?;
+        let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
+        let configured = String::from_utf8_lossy(&answer.stdout).into_owned();
+        let configured = configured.split_once('\t');
+        let path = match configured {
+            // Git searches the root of the file system.
+            Some((_, "\n")) => PathBuf::from("/"),
+            _ => git.path(&["rev-parse", "--git-path", "hooks"])?,
+        };
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         let default = Some(git.path(&["rev-parse", "--git-common-dir"])?.join("hooks")).filter(|own| *own != path);
         check_links(git, [Some(&path), husky.as_ref()].into_iter().flatten())?;
-        let answer = git.ask(&["config", "--show-scope", "--type=path", "--get", "core.hooksPath"])?;
-        let text = String::from_utf8_lossy(&answer.stdout).into_owned();
-        let Some((scope, _)) = text.split_once('\t') else {
+        let Some((scope, _)) = configured else {
             return Ok(Self { path, is_own: true, default: None, husky: None });
         };
         let is_everywhere = scope == "global" || scope == "system";
-        Ok(Self { path, is_own: !is_everywhere, default, husky })
+        let is_own = !is_everywhere && path.parent().is_some();
+        Ok(Self { path, is_own, default, husky })
     }
 }
 
@@ -75,6 +82,10 @@ fn check_links<'p>(git: &Git, folders: impl IntoIterator<Item = &'p PathBuf>) ->
 impl HookFolder {
     /// What to do if the folder serves other repositories, too; `None` if it is this repository's own.
     pub(crate) fn remedy(&self) -> Option<String> {
+        if self.path.parent().is_none() {
+            let off = "`core.hooksPath` is empty, so git runs no hooks; run `git trace check --staged` before a commit";
+            return Some(off.to_owned());
+        }
         let path = self.path.display();
         (!self.is_own).then(|| {
             format!(
@@ -96,10 +107,15 @@ pub(crate) fn owner(path: &Path) -> HookOwner {
     if path.symlink_metadata().is_err() {
         return HookOwner::Nobody;
     }
-    match fs::read_to_string(path) {
+    match read(path) {
         Ok(text) if own_mark(&text).is_some() => HookOwner::Ours,
         _ => HookOwner::Theirs,
     }
+}
+
+fn read(hook: &Path) -> io::Result<String> {
+    check_regular(hook)?;
+    fs::read_to_string(hook)
 }
 
 fn own_mark(text: &str) -> Option<&str> {
@@ -148,7 +164,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         let path = folder.path.join(name);
         // The tool pre-commit moved ours there, and calls it.
         let path = Some(legacy(&path)).filter(|legacy| owner(legacy) == HookOwner::Ours).unwrap_or(path);
-        let old = fs::read_to_string(&path).unwrap_or_default();
+        let old = read(&path).unwrap_or_default();
         is_new |= own_mark(&old) == Some(NEW_FOLDER);
         let new = script(template, &setup.program, if is_new { NEW_FOLDER } else { "" });
         let before = before(&path);
@@ -212,7 +228,7 @@ fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallErro
         let path = path.unwrap_or_else(|| hook.clone());
         let others: Vec<_> = moved().filter(|other| *other != path).collect();
         let has_before = before.symlink_metadata().is_ok();
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = read(&path) else { continue };
         let action = match own_mark(&text) {
             Some(note) => {
                 was_new |= note == NEW_FOLDER;
@@ -252,8 +268,13 @@ fn linked_to_each_other(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let paths = HOOKS.map(|(name, _)| folder.join(name));
     let links = || paths.iter().filter_map(|path| Some((path, fs::read_link(path).ok()?)));
-    // The other one need not exist.
-    links().any(|(_, target)| paths.contains(&folder.join(target)))
+    // The other one need not exist, or may be a link itself.
+    let is_hook = |target: PathBuf| {
+        let place = folder.join(target);
+        let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
+        parent.zip(place.file_name()).is_some_and(|(parent, name)| paths.contains(&parent.join(name)))
+    };
+    links().any(|(_, target)| is_hook(target))
         || links().filter_map(|(link, _)| link.canonicalize().ok()).any(|real| paths.contains(&real))
 }
 
@@ -270,7 +291,8 @@ fn is_blocked(path: &Path) -> bool {
 
 /// Whether two files are equal, so that losing one of them loses nothing.
 fn is_same(path: &Path, other: &Path) -> bool {
-    matches!((fs::read(path), fs::read(other)), (Ok(one), Ok(other)) if one == other)
+    let bytes = |hook: &Path| check_regular(hook).and_then(|()| fs::read(hook));
+    matches!((bytes(path), bytes(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The project's own hook of husky, which may be a link.

@@ -114,7 +114,7 @@ impl Folder {
     }
 
     /// The real path of a path below the root. Fails if it is in another repository, whose files are not changed.
-    fn resolved(&self, path: &Path) -> io::Result<PathBuf> {
+    pub(super) fn resolved(&self, path: &Path) -> io::Result<PathBuf> {
         let (real, root) = (resolve(&self.root, path)?, self.root.canonicalize()?);
         match real.ancestors().take_while(|folder| *folder != root).find(|folder| is_repository(folder)) {
             Some(_) => Err(io::Error::other("it is in another repository; change the setting `trace.checkpoints`")),

@@ -241,13 +241,11 @@ fn merge_text(args: &MergeDriverArgs, input: MergeInput<'_>, markers: &Markers) 
         }
         return Ok(ExitStatus::No);
     }
-    let (mut paths, mut copies) = ([&args.ours, &args.base, &args.theirs].map(PathBuf::clone), Vec::new());
-    for (path, text) in paths.iter_mut().zip(texts).filter(|(path, _)| !path.is_file()) {
-        // A pipe, which was read.
-        let mut copy = tempfile::NamedTempFile::new().context("cannot make a temporary file")?;
-        copy.write_all(text).context("cannot write a temporary file")?;
-        copy.path().clone_into(path);
-        copies.push(copy);
+    // A pipe, or stdin, can be read only once.
+    let copies = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let paths = ["ours", "base", "theirs"].map(|name| copies.path().join(name));
+    for (path, text) in paths.iter().zip(texts) {
+        fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     let mut command = Process::new("git");
     command.args(["merge-file", "-p", "-q", &format!("--marker-size={}", markers.size)]);

@@ -84,7 +84,9 @@ fn archive_active(
         return Err(CheckpointError::Exists { path: folder.shown(&target) });
     }
     // A list that cannot be written must not leave a copy in the archive.
-    read_if_exists(folder, &top.join(LEARNINGS))?;
+    for list in [top.join(LEARNINGS), one.file.location.with_file_name("INDEX.md")] {
+        read_if_exists(folder, &list)?;
+    }
     let copy = read_if_exists(folder, &target)?;
     match &copy {
         Some(copy) if equals_except_date(copy, text.as_bytes()) => {}

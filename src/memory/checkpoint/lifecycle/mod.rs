@@ -17,7 +17,6 @@ use super::folder::{Checkpoint, File, Folder, checkpoints, find, is_current};
 use super::validate::has_conflict;
 use crate::base::merge::FileKind;
 use crate::base::replace;
-use crate::base::worktree_path::resolve;
 use crate::trace::Time;
 pub(super) use write::{lock, write};
 
@@ -89,7 +88,7 @@ fn deactivate_others<'f>(
 }
 
 pub(super) fn read_if_exists(folder: &Folder, path: &Path) -> Result<Option<Vec<u8>>, CheckpointError> {
-    let seen = resolve(&folder.root, path).and_then(|real| replace::read(&real)).map_err(read_error(path))?;
+    let seen = folder.resolved(path).and_then(|real| replace::read(&real)).map_err(read_error(path))?;
     Ok(seen.version.map(|_| seen.text))
 }
 

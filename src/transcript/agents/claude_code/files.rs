@@ -89,6 +89,9 @@ fn sessions_in(project: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> 
 ///
 /// The user does not name these files, and the folder may be a clone. So links, FIFOs, and devices are refused.
 pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
+    // The user may name the session by a link.
+    let real = transcript.canonicalize().ok().filter(|_| transcript.is_symlink());
+    let transcript = real.as_deref().unwrap_or(transcript);
     // That of `...jsonl` is the folder above.
     let is_name = |stem: &&str| !matches!(*stem, "." | "..");
     let session = transcript.file_stem().and_then(|stem| stem.to_str()).filter(is_name);
