@@ -160,7 +160,7 @@ fn is_first(git_dir: &Path, folder: &Path) -> bool {
 }
 
 /// The git folder at `.git`, or the one of a linked worktree or of a submodule that this file names.
-fn named_by(dot_git: &Path) -> Option<PathBuf> {
+pub(super) fn named_by(dot_git: &Path) -> Option<PathBuf> {
     if !dot_git.is_file() {
         return dot_git.canonicalize().ok();
     }

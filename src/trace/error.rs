@@ -158,7 +158,7 @@ pub enum TraceError {
     SignedOtherwise { what: String },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
-    #[error("trace `{old}` is renamed, but worktrees still name it: {}", git_dirs.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
+    #[error("done, but worktrees still name trace `{old}`: {}", git_dirs.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
     HeadStays { old: TraceName, git_dirs: Vec<PathBuf>, source: Box<GitError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]
     Unrelated { remote: String, name: TraceName },
@@ -324,7 +324,9 @@ impl Diagnostic for TraceError {
             Self::UnknownState { .. } => "`git trace branch` lists traces, `git trace log` their commits and items",
             Self::IsCurrent { git_dir: None, .. } => "`git trace switch NAME` makes another trace the current one",
             Self::IsCurrent { .. } => "run `git trace switch NAME` in that worktree first",
-            Self::HeadStays { .. } => "run `git trace switch NAME` in them",
+            Self::HeadStays { .. } => {
+                "run `git trace switch NAME` in them; `git worktree prune` forgets those that are gone"
+            }
             Self::OverBudget { .. } => "skip, edit or delete what is not needed, or raise `trace.budget`",
             Self::NotASummary { .. } => {
                 "`git trace expand` works in the trace that was compressed, and where it was merged"

@@ -734,7 +734,7 @@ fn settings_of_a_worktree_of_another_user_run_nothing() {
         let rename = |old: &str, new: &str| {
             let said = repo.trace(&["branch", "-m", old, new]);
             // Git refuses to run there.
-            let stays = said.contains("worktrees still name it: `") && said.contains("dubious ownership");
+            let stays = said.contains("worktrees still name trace `") && said.contains("dubious ownership");
             assert!(if is_files { said.ends_with("[exit 0]") } else { stays }, "{said}");
         };
         rename("idea", "plan");
@@ -766,6 +766,23 @@ fn undo_takes_a_head_away_that_a_rename_made_for_another_user() {
 }
 
 #[test]
+fn another_repository_in_place_of_a_moved_worktree_is_not_written() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("x");
+    repo.git(&["worktree", "add", "-q", "../other"]);
+    repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
+    fs::rename(repo.home().join("other"), repo.home().join("moved")).unwrap();
+    repo.git(&["init", "-q", "../other"]);
+    // With a hook, git moves the head.
+    repo.set_hook("reference-transaction", "#!/bin/sh\n");
+    repo.text(&["branch", "-m", "idea", "plan"]);
+    assert!(!repo.home().join("other/.git/TRACE_HEAD").exists());
+    let head = repo.git_dir().join("worktrees/other/TRACE_HEAD");
+    assert_eq!(fs::read_to_string(head).unwrap(), "ref: refs/traces/plan\n");
+}
+
+#[test]
 fn a_worktree_that_stays_on_a_renamed_trace_is_named() {
     for repo in [Some(TestRepo::classic(&[])), crate::reftable::reftable()].into_iter().flatten() {
         repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
@@ -775,7 +792,7 @@ fn a_worktree_that_stays_on_a_renamed_trace_is_named() {
         repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
         repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q TRACE_HEAD\n");
         let said = repo.trace(&["branch", "-m", "idea", "plan"]);
-        assert!(said.contains("trace `idea` is renamed, but worktrees still name it: `"), "{said}");
+        assert!(said.contains("done, but worktrees still name trace `idea`: `"), "{said}");
         assert!(repo.refs().contains("refs/traces/plan") && !repo.refs().contains("refs/traces/idea"), "{said}");
         repo.set_hook("reference-transaction", "#!/bin/sh\n");
         fs::write(repo.git_dir().join("worktrees/other/config.worktree"), "[core").unwrap();

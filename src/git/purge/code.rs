@@ -14,7 +14,7 @@ use crate::git::process::{Answer, git, path_of, text_of};
 use crate::git::refs::files_below;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
-const PSEUDO_REFS: [&str; 8] = [
+pub(super) const PSEUDO_REFS: [&str; 8] = [
     "HEAD",
     "ORIG_HEAD",
     "MERGE_AUTOSTASH",
@@ -26,14 +26,14 @@ const PSEUDO_REFS: [&str; 8] = [
 ];
 
 /// Those with a line for each of several commits.
-const LISTS: [&str; 2] = ["FETCH_HEAD", "MERGE_HEAD"];
+pub(super) const LISTS: [&str; 2] = ["FETCH_HEAD", "MERGE_HEAD"];
 
 /// How `FETCH_HEAD` names our refs, whose commits are not the code's. Git does not keep them either.
 const OURS: [&str; 2] = ["'refs/trace", "'refs/crumb"];
 
 /// Where git keeps the state of a rebase or a series of picks, in files with oids, also short ones: the stashed changes, and the commits
 /// to come.
-const STATE_FOLDERS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
+pub(super) const STATE_FOLDERS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
 
 impl Repo {
     /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, an index, or an unfinished rebase leads to, in any

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::git::error::GitError;
 use crate::git::open::Repo;
+use crate::git::purge::code::{LISTS, PSEUDO_REFS, STATE_FOLDERS};
 use crate::git::tree::raw_len;
 
 /// What leads to objects in the git folder of a worktree.
-const ROOTS: [&str; 6] = ["HEAD", "index", "logs", "packed-refs", "refs", "reftable"];
+const ROOTS: [&str; 5] = ["index", "logs", "packed-refs", "refs", "reftable"];
 
 impl Repo {
     pub(super) fn check_readable(&self) -> Result<(), GitError> {
@@ -30,7 +31,8 @@ impl Repo {
         let common = self.common_dir();
         let mut paths = Vec::new();
         for git_dir in list(&common.join("worktrees"))?.into_iter().chain([common.to_owned()]) {
-            paths.extend(ROOTS.map(|name| git_dir.join(name)));
+            let names = ROOTS.iter().chain(&PSEUDO_REFS).chain(&LISTS).chain(&STATE_FOLDERS);
+            paths.extend(names.map(|name| git_dir.join(name)));
             list(&git_dir)?;
         }
         while let Some(path) = paths.pop() {
@@ -73,7 +75,8 @@ impl Repo {
 /// The entries of a folder; none of a file, or if it is not there. Fails if it cannot be read.
 fn list(path: &Path) -> Result<Vec<PathBuf>, GitError> {
     let read = || {
-        let kind = fs::symlink_metadata(path)?;
+        // As git, through links.
+        let kind = fs::metadata(path)?;
         if kind.is_dir() {
             return Ok(fs::read_dir(path)?.flatten().map(|entry| entry.path()).collect());
         }

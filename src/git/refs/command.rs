@@ -178,14 +178,14 @@ impl Repo {
     pub(super) fn point_symbolic_by_git(&self, refname: &str, target: &str, why: &str) -> Result<(), GitError> {
         let (mut command, name) = self.git_for_symbolic(&["core.preferSymlinkRefs=false"], refname);
         let done = text_of(command.args(["-m", why, "--", name, target]));
-        done.map(drop).map_err(|error| locked(error, refname))
+        done.map(drop).map_err(|error| locked_at(error, refname, name))
     }
 
     /// For refs of any storage.
     pub(super) fn delete_symbolic_by_git(&self, refname: &str) -> Result<(), GitError> {
         let (mut command, name) = self.git_for_symbolic(&[], refname);
         let done = text_of(command.args(["--delete", "--", name]));
-        done.map(drop).map_err(|error| locked(error, refname))
+        done.map(drop).map_err(|error| locked_at(error, refname, name))
     }
 
     pub(super) fn move_by_git(
@@ -284,9 +284,19 @@ pub(in crate::git) fn locked(error: GitError, refname: &str) -> GitError {
         Some(refname) => GitError::locked_file(refname),
         // Of a reftable, which has one lock for all refs.
         None if stderr.contains("cannot lock references") => {
-            GitError::RefLocked { refname: refname.to_owned(), lock: "reftable/tables.list.lock".to_owned() }
+            let folder = split_worktree(refname).map_or_else(String::new, |(worktree, _)| format!("{worktree}/"));
+            let lock = format!("{folder}reftable/tables.list.lock");
+            GitError::RefLocked { refname: refname.to_owned(), lock }
         }
         None => error,
+    }
+}
+
+/// As [`locked`], for a ref that git calls `name` in its worktree.
+fn locked_at(error: GitError, refname: &str, name: &str) -> GitError {
+    match locked(error, refname) {
+        GitError::RefLocked { refname: named, .. } if named == name => GitError::locked_file(refname),
+        error => error,
     }
 }
 

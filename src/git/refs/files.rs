@@ -14,7 +14,7 @@ use std::time::Duration;
 use git2::{ErrorCode, ReferenceType};
 
 use super::packed::Target;
-use super::worktree::check_findable;
+use super::worktree::{check_findable, is_local_refname};
 use super::{LogLine, RefStorage};
 use crate::git::error::GitError;
 use crate::git::fsync::Component;
@@ -177,7 +177,7 @@ impl Repo {
 
     /// Removes the file of a head under git's own lock of it.
     pub(super) fn delete_symbolic_file(&self, refname: &str) -> Result<(), GitError> {
-        self.lock_file(refname)?;
+        let _lock = self.lock_file(refname)?;
         let path = self.ref_path(refname);
         let done = fs::remove_file(&path).map_err(|source| GitError::io("remove", path, source));
         let _ = fs::remove_file(self.lock_path(refname));
@@ -188,7 +188,7 @@ impl Repo {
     fn lock_file(&self, refname: &str) -> Result<File, GitError> {
         let lock = self.lock_path(refname);
         let failed = |source| GitError::io("write", self.ref_path(refname), source);
-        if !Self::is_refname(refname) {
+        if !is_local_refname(refname) {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         }
         match with_folder(&lock, self.permissions()?, || new_lock_file().open(&lock)) {
@@ -242,7 +242,9 @@ impl Repo {
     pub(in crate::git) fn remove_stale_lock(&self, refname: &str) -> bool {
         if !matches!(self.refs, RefStorage::Files) {
             // One lock for all refs, and one for each table.
-            let locks = lock_files([self.common_dir(), self.git_dir()].map(|home| home.join("reftable")).into());
+            let (folder, _) = self.locate_ref(refname);
+            let locks =
+                lock_files([self.common_dir(), self.git_dir(), &folder].map(|home| home.join("reftable")).into());
             return locks.iter().filter(|lock| remove_older(lock, STALE_GIT_LOCK)).count() > 0;
         }
         remove_stale(&self.lock_path(refname), |lock| {

@@ -15,6 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use super::worktree::is_local_refname;
 use crate::base::replace::FileVersion;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
@@ -44,7 +45,7 @@ impl Repo {
     pub(super) fn find_directly(&self, refname: &str) -> Option<Option<Oid>> {
         let mut refname = refname.to_owned();
         for _ in 0..MAX_DEPTH {
-            if !Self::is_refname(&refname) || is_of_worktree(&refname) {
+            if !is_local_refname(&refname) || is_of_worktree(&refname) {
                 return None;
             }
             match self.read_ref_file(&refname)? {
@@ -59,7 +60,7 @@ impl Repo {
 
     /// The target of a symbolic ref, which is never packed.
     pub(super) fn find_symbolic_directly(&self, refname: &str) -> Option<Option<String>> {
-        if !Self::is_refname(refname) || is_of_worktree(refname) {
+        if !is_local_refname(refname) || is_of_worktree(refname) {
             return None;
         }
         Some(match self.read_ref_file(refname)? {

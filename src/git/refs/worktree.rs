@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::base::process::Process;
 use crate::git::error::GitError;
 use crate::git::open::Repo;
+use crate::git::trust;
 
 const MAIN_WORKTREE: &str = "main-worktree";
 
@@ -21,6 +22,11 @@ pub(super) fn split_worktree(refname: &str) -> Option<(&str, &str)> {
         None => refname.starts_with("main-worktree/").then_some(MAIN_WORKTREE.len())?,
     };
     Some((&refname[..length], &refname[length + 1..]))
+}
+
+/// Whether a worktree may have a ref of that name. The id of a worktree may be any name of a folder.
+pub(super) fn is_local_refname(refname: &str) -> bool {
+    Repo::is_refname(split_worktree(refname).map_or(refname, |(_, name)| name))
 }
 
 /// Fails for the refs of other worktrees, which libgit2 does not find.
@@ -76,9 +82,14 @@ impl Repo {
         if refname.contains('/') { refname.to_owned() } else { format!("{}/{refname}", self.worktree_name()) }
     }
 
+    /// The git folder of the worktree that has a ref.
+    pub(crate) fn git_dir_of(&self, refname: &str) -> PathBuf {
+        self.locate_ref(refname).0
+    }
+
     /// Whether the worktree that the name of a ref begins with is still there.
     pub(crate) fn has_worktree_of(&self, refname: &str) -> bool {
-        let (git_dir, _) = self.locate_ref(refname);
+        let git_dir = self.git_dir_of(refname);
         git_dir == self.common_dir() || is_linked_worktree(&git_dir)
     }
 
@@ -87,10 +98,17 @@ impl Repo {
         let common = self.common_dir();
         match split_worktree(refname) {
             Some((MAIN_WORKTREE, name)) => (common.to_owned(), name),
-            Some((worktree, name)) => (common.join(worktree), name),
+            Some((worktree, name)) => (self.folder_of_worktree(worktree), name),
             None if refname.starts_with("refs/") => (common.to_owned(), refname),
             None => (self.git_dir().to_owned(), refname),
         }
+    }
+
+    /// The id of a worktree need not be UTF-8.
+    fn folder_of_worktree(&self, worktree: &str) -> PathBuf {
+        let folder = self.common_dir().join(worktree);
+        let is_there = || self.worktree_git_dirs().ok()?.into_iter().find(|dir| self.name_of_worktree(dir) == worktree);
+        if worktree.contains(char::REPLACEMENT_CHARACTER) { is_there().unwrap_or(folder) } else { folder }
     }
 
     /// `git symbolic-ref` in the worktree of a ref, and the name of the ref there. Git refuses to run in that of another user unless it
@@ -103,15 +121,16 @@ impl Repo {
         }
         let mut command = self.git_with(settings, COMMAND);
         command.elsewhere();
-        let id = git_dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let root = match self.inner.find_worktree(id) {
-            Ok(linked) if git_dir != self.common_dir() => linked.path().to_owned(),
-            _ => {
-                command.env("GIT_DIR", &git_dir);
-                git_dir.parent().filter(|_| git_dir.ends_with(".git")).unwrap_or(&git_dir).to_owned()
-            }
+        let root = if git_dir == self.common_dir() {
+            command.env("GIT_DIR", &git_dir);
+            git_dir.parent().filter(|_| git_dir.ends_with(".git")).map(Path::to_owned)
+        } else {
+            let id = git_dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            let root = self.inner.find_worktree(id).ok().map(|linked| linked.path().to_owned());
+            // If it was moved, another repository may be there.
+            root.filter(|root| trust::named_by(&root.join(".git")) == git_dir.canonicalize().ok())
         };
-        command.current_dir(if root.exists() { &root } else { &git_dir });
+        command.current_dir(root.as_deref().unwrap_or(&git_dir));
         (command, name)
     }
 }

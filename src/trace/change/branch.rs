@@ -127,12 +127,7 @@ pub(crate) fn rename(repo: &Repo, old: &TraceName, new: &TraceName, who: &Ident)
         Ok::<_, TraceError>(())
     })?;
     archived::forget(repo, old)?;
-    let (mut git_dirs, mut sources): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
-    git_dirs.dedup();
-    match sources.pop() {
-        Some(source) => Err(TraceError::HeadStays { old: old.clone(), git_dirs, source: Box::new(source) }),
-        None => Ok(()),
-    }
+    head::refuse_failures(old, failures)
 }
 
 /// Whether a trace has the default name of a session that it records: its newest imported item is from that agent. A damaged tip

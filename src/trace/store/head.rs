@@ -63,6 +63,16 @@ pub(crate) fn of_worktrees(repo: &Repo) -> Result<Vec<(PathBuf, Option<TraceName
     Ok(heads)
 }
 
+/// Fails if worktrees still name a trace that is gone.
+pub(crate) fn refuse_failures(old: &TraceName, failures: Vec<(PathBuf, GitError)>) -> Result<(), TraceError> {
+    let (mut git_dirs, mut sources): (Vec<_>, Vec<_>) = failures.into_iter().unzip();
+    git_dirs.dedup();
+    match sources.pop() {
+        Some(source) => Err(TraceError::HeadStays { old: old.clone(), git_dirs, source: Box::new(source) }),
+        None => Ok(()),
+    }
+}
+
 /// Renames the current and the previous trace in every worktree where that is `old`. Returns the worktrees where it fails: they may
 /// belong to other users.
 pub(crate) fn rename(

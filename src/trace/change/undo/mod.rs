@@ -250,9 +250,19 @@ pub(crate) fn reverse(
         done.push(Reversed::Ref { refname: lock.refname().to_owned(), to: Some(to) });
     }
     // As in a rename, heads move while both refs exist.
+    let (mut failures, mut stays) = (Vec::new(), None);
     for (refname, from, to) in heads {
-        repo.restore_symbolic_ref(&refname, (to.as_deref(), from.as_deref()), LogLine { who, why: &why })?;
-        done.push(Reversed::Head { refname, to });
+        let log = LogLine { who, why: &why };
+        match repo.restore_symbolic_ref(&refname, (to.as_deref(), from.as_deref()), log) {
+            Err(source) if !refname.starts_with(SESSIONS) => {
+                stays = stays.or(from.as_deref().and_then(TraceName::of_ref));
+                failures.push((repo.git_dir_of(&refname), source));
+            }
+            moved => {
+                moved?;
+                done.push(Reversed::Head { refname, to });
+            }
+        }
     }
     for (lock, from, to) in &refs {
         if let (Some(from), None) = (from, to) {
@@ -264,6 +274,7 @@ pub(crate) fn reverse(
         set_under(&lock, repo, signature, &priorities)?;
     }
     done.extend(priorities.into_iter().map(|set| Reversed::Priority { item: set.item, level: set.level }));
+    head::refuse_failures(&stays.unwrap_or_else(TraceName::default_name), failures)?;
     Ok(done)
 }
 
