@@ -1115,11 +1115,10 @@ fn a_repair_after_a_killed_pull_attributes_nothing_to_the_user() {
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     team.run("bob", &["pull"]);
     fs::remove_file(hook).unwrap();
-    let (_, said) = team.run("bob", &["fsck", "--repair"]);
-    assert!(said.contains("as its tag says: with the lines of refs/trace-remote-records/origin/priority"), "{said}");
+    team.ok("bob", &["fsck"]);
+    assert!(team.messages("bob").contains("Never push to prod."));
+    assert!(listed(&team).contains("skipped #0"));
     assert!(!team.messages("bob").contains("Never push to prod."));
-    let history = team.ok("bob", &["priority", "--history", "#0"]);
-    assert!(history.contains("skip") && !history.contains("fsck"), "{history}");
     team.ok("bob", &["fsck"]);
 }
 
@@ -1152,4 +1151,8 @@ fn a_pull_into_a_shallow_clone_leaves_no_earlier_tag() {
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
     team.ok("bob", &["fsck"]);
+    // The tag may be all that is left of the record.
+    team.git("bob", &["update-ref", "-d", "refs/trace-priority"]);
+    let (_, said) = team.run("bob", &["fsck", "--repair"]);
+    assert!(said.contains("record pinned for item"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! Repairs of data that can be derived from other data, under the locks that every writer takes. History is never rewritten.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::problem::{Problem, Repair};
@@ -9,7 +9,6 @@ use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::item::TokenCache;
 use crate::trace::model::item_file;
-use crate::trace::model::name::REMOTE_RECORDS;
 use crate::trace::model::trailers::{Basis, Total, Trailers};
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::store::line_history::{self, NewState};
@@ -74,7 +73,13 @@ fn one(repo: &Repo, signature: &Signature, repair: &Repair) -> Result<Option<Str
             tags::point(repo, in_force.map(|setting| (*item, setting.level, *introduced)))
         }
         Repair::RecordTag(level, item, introduced) => {
-            return record_tag(repo, signature, Request::now(*item, level.0, signature.at, *introduced));
+            let lock = repo.lock(RECORD)?;
+            if !Record::open(repo)?.history(repo, *item)?.is_empty() {
+                return Ok(None);
+            }
+            let request = Request::now(*item, level.0, signature.at, *introduced);
+            let reason = Some("fsck: as its tag says".to_owned());
+            set_under(&lock, repo, signature, &[Request { reason, ..request }])
         }
         Repair::Totals(name) => totals(repo, signature, name),
     };
@@ -152,28 +157,6 @@ fn drop_backup(repo: &Repo, signature: &Signature, refname: &str) -> Result<Opti
     repo.delete_ref_at(refname, tip, &signature.committer)?;
     repo.set_aside(tip)?;
     Ok(Some(format!("it was at {tip}, which cannot be read")))
-}
-
-/// Records the level that a tag says. A pull that was killed may have set the tag: then the lines of the remote say the same.
-fn record_tag(repo: &Repo, signature: &Signature, said: Request) -> Result<Option<String>, TraceError> {
-    let lock = repo.lock(RECORD)?;
-    if !Record::open(repo)?.history(repo, said.item)?.is_empty() {
-        return Ok(None);
-    }
-    let end = format!("/{}", HISTORY.shared);
-    for (refname, tip) in repo.list_refs(REMOTE_RECORDS)?.into_iter().filter(|(refname, _)| refname.ends_with(&end)) {
-        let Ok(fetched) = repo.read_commit(tip) else { continue };
-        let record = Record::of_tree(repo, Some(fetched.tree));
-        let level = record.and_then(|record| record.in_force(repo, said.item)).ok().flatten();
-        let level = level.map(|now| now.setting.level);
-        if level == Some(said.level) && HISTORY.require_signed(repo, tip).is_ok() {
-            let is_wanted = |path: &str| Ok(item_of(path) == Some(said.item));
-            HISTORY.absorb_under(&lock, repo, signature, (tip, &HashSet::new()), is_wanted, |_| Ok(()))?;
-            return Ok(Some(format!("with the lines of {refname}")));
-        }
-    }
-    let reason = Some("fsck: as its tag says".to_owned());
-    set_under(&lock, repo, signature, &[Request { reason, ..said }]).map(|()| None)
 }
 
 fn record(repo: &Repo, signature: &Signature) -> Result<(), TraceError> {

@@ -203,11 +203,10 @@ impl LineHistory<'_> {
         source: (Oid, &HashSet<Oid>),
         is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
     ) -> Result<Vec<String>, TraceError> {
-        self.absorb_under(&repo.lock(self.refname)?, repo, signature, source, is_wanted, |_| Ok(()))
+        self.absorb_under(&repo.lock(self.refname)?, repo, signature, source, is_wanted)
     }
 
-    /// As [`Self::absorb`], under the lock of the history. Calls `before_move` with the tree after the merge when all is ready, before
-    /// the ref moves. If the process dies in between, the next one finds new lines again, and calls it again.
+    /// As [`Self::absorb`], under the lock of the history.
     pub(crate) fn absorb_under(
         &self,
         lock: &RefLock,
@@ -215,7 +214,6 @@ impl LineHistory<'_> {
         signature: &Signature,
         (from, accepted): (Oid, &HashSet<Oid>),
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-        mut before_move: impl FnMut(&Union) -> Result<(), TraceError>,
     ) -> Result<Vec<String>, TraceError> {
         let theirs = repo.read_commit(from)?;
         repo.update_ref(lock, &signature.committer, |tip| {
@@ -229,9 +227,7 @@ impl LineHistory<'_> {
             }
             let message = format!("merge {}\n", self.noun);
             let state = NewState { tree: union.tree, merged: Some(from), message };
-            let update = moved_to(repo, signature, ours, state, union.paths.clone())?;
-            before_move(&union)?;
-            Ok(update)
+            Ok(moved_to(repo, signature, ours, state, union.paths)?)
         })
     }
 }

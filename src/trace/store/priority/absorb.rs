@@ -18,22 +18,13 @@ pub(crate) fn absorb(
     mut is_wanted: impl FnMut(ItemId) -> Result<bool, TraceError>,
 ) -> Result<usize, TraceError> {
     let is_wanted = |path: &str| item_of(path).map_or(Ok(false), &mut is_wanted);
-    // Also while tags are set back.
+    // Keep the lock, so that tags change in the same order as the record.
     let lock = repo.lock(RECORD)?;
-    let mut earlier = Vec::new();
-    let changed = HISTORY.absorb_under(&lock, repo, signature, (from, accepted), is_wanted, |union| {
-        let (record, mut levels) = (Record::of_tree(repo, Some(union.tree))?, HashMap::new());
-        for item in union.paths.iter().filter_map(|path| item_of(path)) {
-            levels.extend(record.in_force(repo, item)?.map(|now| (item, now.setting.level)));
-        }
-        // Plain git may move the record meanwhile, so that this is repeated.
-        if earlier.is_empty() {
-            earlier = tags::of_items(repo, levels.keys())?;
-        }
-        tags::point_within(repo, levels, tips)
-    });
-    // Nobody may take the tags of a failed pull for those of a lost record.
-    changed.map(|changed| changed.len()).inspect_err(|_| {
-        let _ = tags::set_back(repo, &earlier);
-    })
+    let changed = HISTORY.absorb_under(&lock, repo, signature, (from, accepted), is_wanted)?;
+    let (record, mut levels) = (Record::open(repo)?, HashMap::new());
+    for item in changed.iter().filter_map(|path| item_of(path)) {
+        levels.extend(record.in_force(repo, item)?.map(|now| (item, now.setting.level)));
+    }
+    tags::point_within(repo, levels, tips)?;
+    Ok(changed.len())
 }

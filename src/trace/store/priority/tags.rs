@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::git::{Oid, Repo};
 use crate::trace::model::level::Level;
-use crate::trace::model::tree::Change;
+use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemId, Op, Tip, TraceError};
 
@@ -35,14 +35,15 @@ pub(crate) fn point_within(repo: &Repo, mut levels: HashMap<ItemId, Level>, tips
         let found = found.into_iter().filter_map(|(item, introduced)| Some((item, levels.remove(&item)?, introduced)));
         point(repo, found)?;
     }
-    // A shallow clone does not have the commits of the others. Their earlier tags are wrong now.
-    let prefix = prefix(repo)?;
-    let others = |(item, level): (&ItemId, &Level)| {
-        let words = Level::VALUES.iter().filter(|word| **word != level.as_str());
-        words.map(|word| format!("{prefix}{word}/{item}")).collect::<Vec<_>>()
-    };
-    let others: Vec<String> = levels.iter().flat_map(others).collect();
-    Ok(repo.delete_refs(others.iter().map(String::as_str))?)
+    // A shallow clone does not have the commits that introduced the others.
+    for tip in tips {
+        if levels.is_empty() {
+            break;
+        }
+        let slots = tree::list(repo, repo.read_commit(*tip)?.tree)?;
+        point(repo, slots.into_iter().filter_map(|slot| Some((slot.id, levels.remove(&slot.id)?, *tip))))?;
+    }
+    Ok(())
 }
 
 /// Sets the tags of items' levels to the commits that introduced them, then deletes the tags of other levels. If an item occurs
@@ -60,25 +61,6 @@ pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level
     }
     repo.set_tags(&new)?;
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
-}
-
-/// The names of all tags that items may have, each with its target.
-pub(crate) fn of_items<'i>(
-    repo: &Repo,
-    items: impl IntoIterator<Item = &'i ItemId>,
-) -> Result<Vec<(String, Option<Oid>)>, TraceError> {
-    let prefix = prefix(repo)?;
-    let names = items.into_iter().flat_map(|item| Level::VALUES.iter().map(move |word| (word, item)));
-    let names = names.map(|(word, item)| format!("{prefix}{word}/{item}"));
-    names.map(|name| Ok((name.clone(), repo.find_ref(&name)?))).collect()
-}
-
-/// Makes tags again what [`of_items`] found.
-pub(crate) fn set_back(repo: &Repo, earlier: &[(String, Option<Oid>)]) -> Result<(), TraceError> {
-    let gone = earlier.iter().filter(|(_, target)| target.is_none()).map(|(name, _)| name.as_str());
-    repo.delete_refs(gone)?;
-    let there: Vec<_> = earlier.iter().filter_map(|(name, target)| Some((name.clone(), (*target)?))).collect();
-    Ok(repo.set_tags(&there)?)
 }
 
 /// Finds the commit that introduced an item. Walks history, which no other common operation does.
