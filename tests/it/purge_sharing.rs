@@ -2157,6 +2157,52 @@ fn headers_of_an_edit_that_a_purge_has_not_seen_do_not_come_back() {
 }
 
 #[test]
+fn an_edit_of_the_type_of_a_purged_item_stays_a_file_of_that_type() {
+    let (mut repo, clone) = shared();
+    repo.text(&["commit", "-t", "artifact", "-m", "the key KEY-1234567890 is here, and more text"]);
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["edit", "#2", "-t", "freeform"]);
+    });
+    purge_text(&repo, "KEY-1234567890", "secret", &["--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        assert!(!repo.text(&["materialize"]).contains("type: artifact"));
+    });
+}
+
+#[test]
+fn an_imported_export_is_no_other_form_of_the_trace() {
+    let (mut repo, clone) = shared();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("some body with KEY-0123456789");
+    repo.say("last");
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        repo.git(&["config", "user.name", "B"]);
+        repo.text(&["pull"]);
+        let exported = repo.text(&["export"]);
+        assert!(repo.run(&["import", "jsonl", "-", "--trace", "imp"], exported.as_bytes()).status.success());
+    });
+    purge_text(&repo, "KEY-0123456789", "secret", &[]);
+    repo.within(&clone, |repo| {
+        purge_text(repo, "last", "secret", &["--push", "origin"]);
+        repo.text(&["push", "origin", "*"]);
+    });
+    let _ = repo.trace(&["purge", "--push", "origin", "--yes"]);
+    for _ in 0..2 {
+        repo.within(&clone, |repo| drop(repo.trace(&["pull"])));
+        repo.trace(&["pull"]);
+        repo.trace(&["purge", "--push", "origin", "--yes"]);
+    }
+    repo.within(&clone, |repo| assert!(repo.trace(&["pull"]).ends_with("[exit 0]")));
+    assert!(repo.trace(&["pull"]).ends_with("[exit 0]"));
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+}
+
+#[test]
 fn a_pull_accepts_that_a_purge_removed_one_entry_of_metadata() {
     let (mut repo, clone) = shared();
     repo.text(&["commit", "-m", "an answer", "--meta", "api_key=k123456789", "--meta", "model=m"]);

@@ -395,7 +395,9 @@ impl<'r> Survey<'r> {
             let mut item = read_item(id, &self.repo.read_blob(blob)?);
             let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
             let left = self.left.get(&id).filter(|left| is_clean(left));
-            match left.filter(|_| !self.is_fetched) {
+            // The name of the file says the type.
+            let is_same_type = |left: &&Item| left.fields.item_type == item.fields.item_type;
+            match left.filter(|left| !self.is_fetched && is_same_type(left)) {
                 Some(left) => item = Item { revision: item.revision, ..left.clone() },
                 None => {
                     target.blank(&mut item);

@@ -15,6 +15,7 @@ use crate::check::purge::rewrite::{is_fixed, read_item};
 use crate::git::{BACKUP_REFS, Oid, Repo};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
+use crate::trace::model::trailers::Trailers;
 use crate::trace::store::tombstone::{DEFAULT_REASON, Fate, Purge, Tombstones, is_marked, is_same_content};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
@@ -415,8 +416,9 @@ pub(super) fn target(reason: &str) -> Target {
 
 /// The parts of a commit that no purge changes.
 fn key(tip: &Tip) -> String {
-    let trailers = &tip.trailers;
-    format!("{:?} {:?} {:?} {:?}", trailers.time, trailers.op, trailers.item, tip.commit.commit_time)
+    // An export that was imported has the times, operations, and items of the other trace.
+    let Trailers { time, op, item, code, .. } = &tip.trailers;
+    format!("{time:?} {op:?} {item:?} {code:?} {} {}", tip.commit.commit_time, tip.commit.author)
 }
 
 pub(super) fn marked_reason(message: &str) -> Option<&str> {

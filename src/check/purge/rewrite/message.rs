@@ -90,9 +90,19 @@ impl Rewriter<'_> {
         self.target.needle.replace_text(text, &self.target.marker).unwrap_or_else(|| text.to_owned())
     }
 
+    /// A pattern may match the line end, which stays.
+    fn redacted_line(&self, line: &str) -> String {
+        let new = self.redacted(line);
+        if new != line {
+            return new;
+        }
+        let new = self.redacted(&format!("{line}\n"));
+        new.trim_end_matches('\n').to_owned()
+    }
+
     /// An import adds these to its commits, and must not bring the text back.
     fn redacted_trailer(&mut self, line: &str) -> String {
-        let new = self.redacted(line);
+        let new = self.redacted_line(line);
         if new != line {
             let Trailers { source, family, .. } = Trailers::parse(&format!("\n\n{line}\n"));
             self.changed_lines.extend(source.map(|mark| mark.session));
@@ -142,7 +152,7 @@ impl Rewriter<'_> {
                 },
                 Some(("Trace-Reason", reason)) => {
                     let is_purged = is_of_purged && !is_marker(reason.as_bytes());
-                    let new = if is_purged { self.target.marker.clone() } else { self.redacted(reason) };
+                    let new = if is_purged { self.target.marker.clone() } else { self.redacted_line(reason) };
                     if new == reason {
                         self.keep_words(reason);
                     } else {
@@ -320,5 +330,5 @@ pub(in crate::check::purge) fn without_ids(message: &str) -> String {
         let value = line.split_once(": ").map_or("", |(_, value)| value);
         is_fixed(line) && value.bytes().all(|byte| byte.is_ascii_hexdigit() || b" +-.:TZ_kos".contains(&byte))
     };
-    message.lines().filter(|line| !is_id(line)).collect::<Vec<_>>().join("\n")
+    message.lines().filter(|line| !is_id(line)).flat_map(|line| [line, "\n"]).collect()
 }
