@@ -797,6 +797,11 @@ fn a_session_that_is_named_without_a_folder_has_its_sub_agents() {
         symlink("s1.jsonl", repo.folder().join(link)).unwrap();
         assert!(repo.text(&["import", "claude-code", link]).contains("s1.agent-a"), "{link}");
     }
+    // The session was moved to another disk, and its sub-agents were not.
+    fs::create_dir(repo.home().join("store")).unwrap();
+    fs::rename(repo.folder().join("s1.jsonl"), repo.home().join("store/s1.jsonl")).unwrap();
+    symlink("../store/s1.jsonl", repo.folder().join("s1.jsonl")).unwrap();
+    assert!(repo.text(&["import", "claude-code", "s1.jsonl"]).contains("s1.agent-a"));
 }
 
 #[test]
@@ -1190,9 +1195,10 @@ fn a_hook_that_is_a_link_to_another_hook_stays() {
         assert_eq!(said.matches("left alone").count(), 2, "{said}");
         assert!(fs::read_to_string(repo.git_dir().join("hooks").join(link)).unwrap().contains("mine"));
     }
-    for target in ["pre-commit", "./pre-commit", "../hooks/pre-commit"] {
+    for target in ["pre-commit", "./pre-commit", "../hooks/pre-commit", "common"] {
         let repo = TestRepo::new();
         fs::create_dir_all(repo.git_dir().join("hooks")).unwrap();
+        symlink("pre-commit", repo.git_dir().join("hooks/common")).unwrap();
         let link = repo.git_dir().join("hooks/pre-merge-commit");
         symlink(target, &link).unwrap();
         repo.trace(&["install"]);
@@ -1213,9 +1219,11 @@ fn a_hook_that_is_a_fifo_is_not_waited_for() {
 #[test]
 fn no_hook_is_installed_where_an_empty_setting_turns_hooks_off() {
     let repo = TestRepo::new();
+    repo.git(&["config", "core.hooksPath", "/dev/null"]);
+    assert!(repo.trace(&["install"]).contains("left alone /dev/null"));
     repo.git(&["config", "core.hooksPath", ""]);
     let said = repo.trace(&["install"]);
-    assert!(said.contains("`core.hooksPath` is empty, so git runs no hooks"), "{said}");
+    assert!(said.contains("`core.hooksPath` names no folder of hooks, so git runs none"), "{said}");
     assert!(!repo.folder().join("pre-commit").exists());
     assert!(repo.trace(&["doctor"]).contains("git has no hook `pre-commit`"));
 }

@@ -7,14 +7,14 @@
 mod husky;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
 use crate::base::escape::shell_word;
 use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access};
-use crate::base::worktree_path::check_regular;
+use crate::base::worktree_path::{MAX_LINKS, check_regular};
 use crate::git::{Git, Worktrees};
 
 pub(crate) const HOOKS: [(&str, &str); 2] = [
@@ -82,8 +82,8 @@ fn check_links<'p>(git: &Git, folders: impl IntoIterator<Item = &'p PathBuf>) ->
 impl HookFolder {
     /// What to do if the folder serves other repositories, too; `None` if it is this repository's own.
     pub(crate) fn remedy(&self) -> Option<String> {
-        if self.path.parent().is_none() {
-            let off = "`core.hooksPath` is empty, so git runs no hooks; run `git trace check --staged` before a commit";
+        if self.path.parent().is_none() || (self.path.exists() && !self.path.is_dir()) {
+            let off = "`core.hooksPath` names no folder of hooks, so git runs none; run `git trace check --staged` before a commit";
             return Some(off.to_owned());
         }
         let path = self.path.display();
@@ -163,7 +163,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
     for (name, template) in HOOKS {
         let path = folder.path.join(name);
         // The tool pre-commit moved ours there, and calls it.
-        let path = Some(legacy(&path)).filter(|legacy| owner(legacy) == HookOwner::Ours).unwrap_or(path);
+        let path = Some(legacy(&path)).filter(|legacy| is_moved(legacy)).unwrap_or(path);
         let old = read(&path).unwrap_or_default();
         is_new |= own_mark(&old) == Some(NEW_FOLDER);
         let new = script(template, &setup.program, if is_new { NEW_FOLDER } else { "" });
@@ -221,8 +221,7 @@ fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallErro
     for (name, _) in HOOKS {
         let hook = folder.join(name);
         let before = before(&hook);
-        let moved =
-            || MOVED.map(|end| hook.with_extension(end)).into_iter().filter(|path| owner(path) == HookOwner::Ours);
+        let moved = || MOVED.map(|end| hook.with_extension(end)).into_iter().filter(|path| is_moved(path));
         // A hook from before ours takes its place.
         let path = Some(&hook).filter(|hook| owner(hook) == HookOwner::Ours).cloned().or_else(|| moved().next());
         let path = path.unwrap_or_else(|| hook.clone());
@@ -267,15 +266,21 @@ fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallErro
 fn linked_to_each_other(folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     let paths = HOOKS.map(|(name, _)| folder.join(name));
-    let links = || paths.iter().filter_map(|path| Some((path, fs::read_link(path).ok()?)));
-    // The other one need not exist, or may be a link itself.
-    let is_hook = |target: PathBuf| {
-        let place = folder.join(target);
-        let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
-        parent.zip(place.file_name()).is_some_and(|(parent, name)| paths.contains(&parent.join(name)))
+    // The other one need not exist.
+    let next = |link: &Path| {
+        let target = link.parent()?.join(fs::read_link(link).ok()?);
+        Some(target.parent()?.canonicalize().ok()?.join(target.file_name()?))
     };
-    links().any(|(_, target)| is_hook(target))
-        || links().filter_map(|(link, _)| link.canonicalize().ok()).any(|real| paths.contains(&real))
+    let leads_to_hook = |path: &PathBuf| {
+        let chain = iter::successors(next(path), |place| next(place)).take(MAX_LINKS);
+        chain.into_iter().any(|place| paths.contains(&place))
+    };
+    paths.iter().any(leads_to_hook)
+}
+
+/// Whether a tool moved a hook of ours there. A link is the user's.
+fn is_moved(path: &Path) -> bool {
+    !path.is_symlink() && owner(path) == HookOwner::Ours
 }
 
 /// Whether `install` leaves a hook of others alone.
@@ -286,7 +291,7 @@ pub(crate) fn is_left_alone(path: &Path) -> bool {
 /// Whether both a hook and one from before ours are others'. Only one can be kept. An interrupted install leaves one under both names.
 fn is_blocked(path: &Path) -> bool {
     let before = before(path);
-    before.symlink_metadata().is_ok() && !is_same(path, &before)
+    path.is_dir() || (before.symlink_metadata().is_ok() && !is_same(path, &before))
 }
 
 /// Whether two files are equal, so that losing one of them loses nothing.

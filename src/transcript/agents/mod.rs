@@ -71,6 +71,19 @@ pub(crate) struct AgentFormat {
     pub writes_late: bool,
 }
 
+impl AgentFormat {
+    /// As `sub_agents`. The user may name the session by a link: then also those of the file that it leads to.
+    pub(crate) fn sub_agents_of(&self, transcript: &Path) -> io::Result<Vec<SubAgent>> {
+        let mut found = (self.sub_agents)(transcript)?;
+        if let Some(real) = transcript.canonicalize().ok().filter(|_| transcript.is_symlink()) {
+            let others = (self.sub_agents)(&real)?.into_iter();
+            let others: Vec<_> = others.filter(|other| found.iter().all(|one| one.id != other.id)).collect();
+            found.extend(others);
+        }
+        Ok(found)
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct SubAgent {
     /// The id in the file's name; the reader's entries have it as their thread.

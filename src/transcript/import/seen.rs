@@ -40,7 +40,7 @@ impl FileState {
     /// The state with its sub-agents; `None` if the file cannot be read.
     pub(crate) fn with_sub_agents(format: Format, path: &Path) -> Option<Self> {
         let state = Self::of(&fs::metadata(path).ok()?);
-        let files = (format.agent().sub_agents)(path).ok()?;
+        let files = format.agent().sub_agents_of(path).ok()?;
         let lengths = files.iter().filter_map(|file| fs::metadata(&file.path).ok()).map(|file| file.len());
         Some(Self { sub_agents: lengths.sum(), ..state })
     }

@@ -60,7 +60,7 @@ pub(crate) fn import(
         (destination, _) => destination,
     };
     let mut imported = import_file(destination, path, progress)?;
-    let sub_agents = (format.agent().sub_agents)(path);
+    let sub_agents = format.agent().sub_agents_of(path);
     for sub_agent in sub_agents.map_err(|source| SessionError::SubAgents { path: path.to_owned(), source })? {
         let (of, family) = (imported.base.clone(), imported.family.clone());
         let destination = Destination::SubAgent { of, id: sub_agent.id, family };

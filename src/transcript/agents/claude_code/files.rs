@@ -89,9 +89,6 @@ fn sessions_in(project: &Path, is_wanted: IsWanted<'_>) -> io::Result<Sessions> 
 ///
 /// The user does not name these files, and the folder may be a clone. So links, FIFOs, and devices are refused.
 pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
-    // The user may name the session by a link.
-    let real = transcript.canonicalize().ok().filter(|_| transcript.is_symlink());
-    let transcript = real.as_deref().unwrap_or(transcript);
     // That of `...jsonl` is the folder above.
     let is_name = |stem: &&str| !matches!(*stem, "." | "..");
     let session = transcript.file_stem().and_then(|stem| stem.to_str()).filter(is_name);
@@ -102,10 +99,12 @@ pub(super) fn sub_agents(transcript: &Path) -> io::Result<Vec<SubAgent>> {
     // A session without an extension has the name of its folder.
     if transcript.file_name().is_some_and(|name| name != session) {
         let folder = project.join(session);
-        refuse_link(&folder)?;
-        let folder = folder.join("subagents");
-        refuse_link(&folder)?;
-        own = Some(folder);
+        if folder.is_dir() {
+            refuse_link(&folder)?;
+            let folder = folder.join("subagents");
+            refuse_link(&folder)?;
+            own = Some(folder);
+        }
     }
     let own = own.map_or(Ok(Vec::new()), |folder| transcripts_in(&folder))?;
     let beside = transcripts_in(project)?.into_iter().filter(|path| agent_id(path).is_some() && is_of(path, session));
