@@ -138,7 +138,8 @@ impl GitError {
     }
 
     pub(crate) fn locked_file(refname: &str) -> Self {
-        Self::RefLocked { refname: refname.to_owned(), lock: format!("{refname}.lock") }
+        let name = refname.strip_prefix("main-worktree/").unwrap_or(refname);
+        Self::RefLocked { refname: refname.to_owned(), lock: format!("{name}.lock") }
     }
 
     pub(super) fn opening(source: git2::Error) -> Self {

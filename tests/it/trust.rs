@@ -766,6 +766,33 @@ fn undo_takes_a_head_away_that_a_rename_made_for_another_user() {
 }
 
 #[test]
+fn an_undo_that_leaves_the_head_of_another_worktree_is_done() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("x");
+    repo.say("y");
+    repo.git(&["worktree", "add", "-q", "../other"]);
+    repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
+    repo.text(&["branch", "-m", "idea", "plan"]);
+    repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q 'refs/traces/idea TRACE_HEAD'\n");
+    let said = repo.trace(&["undo"]);
+    assert!(said.contains("done, but worktrees still name trace `plan`: `"), "{said}");
+    assert!(repo.text(&["undo"]).contains("[main] is now at dialogue user: x"));
+}
+
+#[test]
+fn a_trace_that_is_current_elsewhere_is_not_undone() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("x");
+    repo.git(&["worktree", "add", "-q", "../other"]);
+    repo.text(&["switch", "-c", "idea"]);
+    repo.git(&["-C", "../other", "trace", "switch", "idea"]);
+    assert!(repo.refused(&["undo"]).contains("idea"));
+    assert!(repo.refs().contains("refs/traces/idea"));
+}
+
+#[test]
 fn another_repository_in_place_of_a_moved_worktree_is_not_written() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);

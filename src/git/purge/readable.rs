@@ -36,7 +36,10 @@ impl Repo {
             list(&git_dir)?;
         }
         while let Some(path) = paths.pop() {
-            paths.extend(list(&path)?);
+            // No ref has such a name.
+            if path.extension().is_none_or(|extension| extension != "lock") {
+                paths.extend(list(&path)?);
+            }
         }
         Ok(())
     }
@@ -91,7 +94,7 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, GitError> {
 /// Git may remove a file meanwhile.
 fn unless_gone<T: Default>(path: &Path, done: io::Result<T>) -> Result<T, GitError> {
     match done {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(T::default()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(T::default()),
         done => done.map_err(|error| GitError::io("read", path, error)),
     }
 }

@@ -284,8 +284,9 @@ pub(in crate::git) fn locked(error: GitError, refname: &str) -> GitError {
         Some(refname) => GitError::locked_file(refname),
         // Of a reftable, which has one lock for all refs.
         None if stderr.contains("cannot lock references") => {
-            let folder = split_worktree(refname).map_or_else(String::new, |(worktree, _)| format!("{worktree}/"));
-            let lock = format!("{folder}reftable/tables.list.lock");
+            let worktree = split_worktree(refname).map(|(worktree, _)| worktree);
+            let folder = worktree.filter(|worktree| worktree.contains('/'));
+            let lock = folder.map(|folder| format!("{folder}/")).unwrap_or_default() + "reftable/tables.list.lock";
             GitError::RefLocked { refname: refname.to_owned(), lock }
         }
         None => error,

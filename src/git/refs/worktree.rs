@@ -111,8 +111,8 @@ impl Repo {
         if worktree.contains(char::REPLACEMENT_CHARACTER) { is_there().unwrap_or(folder) } else { folder }
     }
 
-    /// `git symbolic-ref` in the worktree of a ref, and the name of the ref there. Git refuses to run in that of another user unless it
-    /// was told to trust it.
+    /// `git symbolic-ref` in the worktree of a ref, and the name of the ref there. Git refuses to run in a linked one of another user unless
+    /// it was told to trust it.
     pub(super) fn git_for_symbolic<'n>(&self, settings: &[&str], refname: &'n str) -> (Process, &'n str) {
         const COMMAND: &str = "symbolic-ref";
         let (git_dir, name) = self.locate_ref(refname);

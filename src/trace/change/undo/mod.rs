@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
-use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACE_HEAD, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
@@ -70,7 +70,8 @@ impl History {
             if !operation.reverses.is_empty() && !known && operation.command != "redo" {
                 undos.insert(operation.id.clone());
             }
-            let is_complete = operation.moves.is_none_or(|moves| operation.refs.len() >= moves);
+            let counted = operation.refs.iter().filter(|made| is_counted(&made.refname, &operation.worktree)).count();
+            let is_complete = operation.moves.is_none_or(|moves| counted >= moves);
             let moves = |id: &String| {
                 let original = operations.iter().find(|original| original.id == *id);
                 let refnames = original.map(|original| original.refs.iter().map(|made| &made.refname));
@@ -201,6 +202,11 @@ fn ends(repo: &Repo, operation: &Operation, made: &RefMove) -> Result<(Option<Oi
     Ok((parse(&made.old)?, parse(&made.new)?))
 }
 
+/// Whether a reversal is complete only with this move. The head of another worktree may stay.
+fn is_counted(refname: &str, worktree: &str) -> bool {
+    refname.starts_with("refs/") || refname.rsplit_once('/').is_some_and(|(other, _)| other == worktree)
+}
+
 /// Whether a ref is symbolic: the heads of worktrees, and the refs of sessions.
 fn is_symbolic(refname: &str) -> bool {
     !refname.starts_with("refs/") || refname.starts_with(SESSIONS)
@@ -237,7 +243,8 @@ pub(crate) fn reverse(
     let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
     let why = format!("{verb}: {}", commands.join(", "));
     let (who, mut done) = (&signature.committer, Vec::new());
-    let moves = refs.len() + heads.len() + usize::from(!priorities.is_empty());
+    let heads_counted = heads.iter().filter(|(head, ..)| is_counted(head, &repo.worktree_name())).count();
+    let moves = refs.len() + heads_counted + usize::from(!priorities.is_empty());
     repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect(), moves);
     for (lock, from, to) in &refs {
         let Some(to) = *to else { continue };
@@ -254,7 +261,9 @@ pub(crate) fn reverse(
     for (refname, from, to) in heads {
         let log = LogLine { who, why: &why };
         match repo.restore_symbolic_ref(&refname, (to.as_deref(), from.as_deref()), log) {
-            Err(source) if !refname.starts_with(SESSIONS) => {
+            // That worktree has another trace by now.
+            Err(GitError::RefMoved { .. }) if !is_counted(&refname, &repo.worktree_name()) => {}
+            Err(source) if !is_counted(&refname, &repo.worktree_name()) => {
                 stays = stays.or(from.as_deref().and_then(TraceName::of_ref));
                 failures.push((repo.git_dir_of(&refname), source));
             }
@@ -389,7 +398,8 @@ fn refuse_to_delete_elsewhere(repo: &Repo, plan: &Plan) -> Result<(), TraceError
     }
     for (git_dir, chosen) in head::of_worktrees(repo)? {
         let refname = chosen.as_ref().map(TraceName::refname);
-        let leaves = plan.heads.iter().any(|(_, from, _)| *from == refname);
+        let is_its_own = |head: &str| head.ends_with(TRACE_HEAD) && repo.git_dir_of(head) == git_dir;
+        let leaves = plan.heads.iter().any(|(head, from, _)| *from == refname && is_its_own(head));
         if let Some(name) = chosen.filter(|name| deleted.contains(name) && git_dir != repo.git_dir() && !leaves) {
             return Err(TraceError::IsCurrent { name, git_dir: Some(git_dir) });
         }
