@@ -1104,6 +1104,9 @@ fn a_damaged_reverse_index_hides_no_object() {
     let repo = TestRepo::new();
     repo.say(TEXT);
     repo.say("other");
+    // A file manager leaves such files.
+    fs::create_dir(repo.git_dir().join("worktrees")).unwrap();
+    fs::write(repo.git_dir().join("worktrees/.DS_Store"), "").unwrap();
     repo.git(&["repack", "-adq"]);
     for entry in fs::read_dir(repo.git_dir().join("objects/pack")).unwrap() {
         let path = entry.unwrap().path();

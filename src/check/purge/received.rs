@@ -430,12 +430,12 @@ fn clean_headers(fields: &mut Fields, left: Option<&Fields>) {
     let [kind, turn, name, call_id] = left.map(pairs).unwrap_or_default();
     for (header, left) in [(&mut fields.kind, kind), (&mut fields.turn, turn)] {
         if *header != left {
-            *header = left.filter(|left| is_marked(left));
+            *header = header.take().and(left).filter(|left| is_marked(left));
         }
     }
     // A request needs these.
     for (header, left) in [(&mut fields.name, name), (&mut fields.call_id, call_id)] {
-        *header = left.filter(|left| is_marked(left)).or(header.take());
+        *header = header.take().map(|header| left.filter(|left| is_marked(left)).unwrap_or(header));
     }
     if fields.source.as_ref() != left.and_then(|left| left.source.as_ref()) {
         fields.source = fields.source.as_ref().map(Source::without_record);

@@ -127,7 +127,7 @@ impl Rewriter<'_> {
             && !is_marker(subject.as_bytes())
             && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
-        let mut changed = self.redacted(&format!("{new_subject}{body}{between}"));
+        let mut changed = self.redacted(&(self.redacted(&format!("{new_subject}{body}")) + between));
         if !changed.ends_with(between) {
             // A pattern may match the line breaks before the trailers, which stay.
             changed = changed.trim_end_matches('\n').to_owned() + between;
