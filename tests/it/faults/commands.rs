@@ -92,7 +92,7 @@ const BROUGHT_BACK: &[&str] = &[
 const FETCHED: &[&str] = &["repo refs/trace-remote"];
 /// Remote-tracking refs move before local ones, items before priorities.
 const PULLED: &[&str] =
-    &["repo refs/trace-remote", "repo refs/traces/", "repo refs/trace-tags/", "repo refs/trace-priority"];
+    &["repo refs/trace-remote", "repo refs/traces/", "repo refs/trace-priority", "repo refs/trace-tags/"];
 /// A checkpoint is listed, takes the place of the current one, and is there.
 const CHECKPOINT: &[&str] =
     &["repo/checkpoints/active/INDEX.md", "repo/checkpoints/active/chk-first.md", "repo/checkpoints/"];
