@@ -80,13 +80,13 @@ fn check_links<'p>(git: &Git, folders: impl IntoIterator<Item = &'p PathBuf>) ->
 }
 
 impl HookFolder {
-    /// What to do if the folder serves other repositories, too; `None` if it is this repository's own.
+    /// What to do if the folder serves other repositories, too, or is none; `None` if it is this repository's own.
     pub(crate) fn remedy(&self) -> Option<String> {
-        if self.path.parent().is_none() || (self.path.exists() && !self.path.is_dir()) {
-            let off = "`core.hooksPath` names no folder of hooks, so git runs none; run `git trace check --staged` before a commit";
-            return Some(off.to_owned());
-        }
         let path = self.path.display();
+        if self.path.parent().is_none() || (self.path.exists() && !self.path.is_dir()) {
+            let rest = "is no folder of hooks, so git runs none; run `git trace check --staged` before a commit";
+            return Some(format!("`{path}` {rest}"));
+        }
         (!self.is_own).then(|| {
             format!(
                 "`core.hooksPath` is `{path}` for all repositories, so no hook is added there; run `git trace check --staged` before a \
