@@ -10,8 +10,8 @@
 //!
 //! - Worktrees, and refs outside `refs/`, have git's names: `main-worktree/TRACE_HEAD`, `worktrees/w/TRACE_HEAD`. Symbolic refs
 //!   move from one refname to another.
-//! - An operation that undoes or redoes others names them in `reverses`, and says in `moves` how many moves that takes. With fewer,
-//!   it is incomplete.
+//! - An operation that undoes or redoes others names them in `reverses`, and says in `moves` how many moves that takes, not counting
+//!   heads of other worktrees. With fewer, it is incomplete.
 //! - The log names commands without their arguments, which may hold content.
 //! - A log that cannot be read or written costs the ability to undo. No command fails because of it.
 //! - The log is shortened to the last [`LISTED`] operations whenever it exceeds [`MAX_BYTES`]; of a log of very large operations,

@@ -5,7 +5,8 @@
 //!
 //! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. A reversed operation is out of
 //! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo. If an undo fails or is
-//! killed, the operation that it reversed in part stays in effect, so that another undo completes it.
+//! killed, the operation that it reversed in part stays in effect, so that another undo completes it. The heads of worktrees other
+//! than that of the operation do not count: they may stay.
 
 mod priority;
 
@@ -70,7 +71,9 @@ impl History {
             if !operation.reverses.is_empty() && !known && operation.command != "redo" {
                 undos.insert(operation.id.clone());
             }
-            let counted = operation.refs.iter().filter(|made| is_counted(&made.refname, &operation.worktree)).count();
+            let original = operation.reverses.first().and_then(|id| operations.iter().find(|other| other.id == *id));
+            let worktree = &original.unwrap_or(operation).worktree;
+            let counted = operation.refs.iter().filter(|made| is_counted(&made.refname, worktree)).count();
             let is_complete = operation.moves.is_none_or(|moves| counted >= moves);
             let moves = |id: &String| {
                 let original = operations.iter().find(|original| original.id == *id);
@@ -202,7 +205,7 @@ fn ends(repo: &Repo, operation: &Operation, made: &RefMove) -> Result<(Option<Oi
     Ok((parse(&made.old)?, parse(&made.new)?))
 }
 
-/// Whether a reversal is complete only with this move. The head of another worktree may stay.
+/// Whether the reversal of an operation in a worktree is complete only with this move.
 fn is_counted(refname: &str, worktree: &str) -> bool {
     refname.starts_with("refs/") || refname.rsplit_once('/').is_some_and(|(other, _)| other == worktree)
 }
@@ -243,7 +246,8 @@ pub(crate) fn reverse(
     let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
     let why = format!("{verb}: {}", commands.join(", "));
     let (who, mut done) = (&signature.committer, Vec::new());
-    let heads_counted = heads.iter().filter(|(head, ..)| is_counted(head, &repo.worktree_name())).count();
+    let worktree = operations.first().map_or_else(|| repo.worktree_name(), |first| first.worktree.clone());
+    let heads_counted = heads.iter().filter(|(head, ..)| is_counted(head, &worktree)).count();
     let moves = refs.len() + heads_counted + usize::from(!priorities.is_empty());
     repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect(), moves);
     for (lock, from, to) in &refs {
@@ -262,8 +266,8 @@ pub(crate) fn reverse(
         let log = LogLine { who, why: &why };
         match repo.restore_symbolic_ref(&refname, (to.as_deref(), from.as_deref()), log) {
             // That worktree has another trace by now.
-            Err(GitError::RefMoved { .. }) if !is_counted(&refname, &repo.worktree_name()) => {}
-            Err(source) if !is_counted(&refname, &repo.worktree_name()) => {
+            Err(GitError::RefMoved { .. }) if !is_counted(&refname, &worktree) => {}
+            Err(source) if !is_counted(&refname, &worktree) => {
                 stays = stays.or(from.as_deref().and_then(TraceName::of_ref));
                 failures.push((repo.git_dir_of(&refname), source));
             }
@@ -385,7 +389,7 @@ fn moved_since(
     Ok(TraceError::MovedSince { operation, command, refname: made.refname.clone(), revert })
 }
 
-/// A trace that is the current one of another worktree stays.
+/// A trace that is the current one of another worktree stays, unless that worktree's head is moved, too.
 fn refuse_to_delete_elsewhere(repo: &Repo, plan: &Plan) -> Result<(), TraceError> {
     let deleted: Vec<TraceName> = plan
         .refs
