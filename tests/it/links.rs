@@ -1223,7 +1223,7 @@ fn no_hook_is_installed_where_an_empty_setting_turns_hooks_off() {
     assert!(repo.trace(&["install"]).contains("left alone /dev/null"));
     repo.git(&["config", "core.hooksPath", ""]);
     let said = repo.trace(&["install"]);
-    assert!(said.contains("`/` is no folder of hooks, so git runs none"), "{said}");
+    assert!(said.contains("`core.hooksPath` is empty or `/`, so git runs no hook of this repository"), "{said}");
     assert!(!repo.folder().join("pre-commit").exists());
     assert!(repo.trace(&["doctor"]).contains("git has no hook `pre-commit`"));
 }

@@ -1092,10 +1092,10 @@ fn a_pattern_that_matches_line_breaks_leaves_the_trailers() {
 fn a_pattern_that_matches_line_ends_is_removed_from_reasons() {
     let repo = TestRepo::new();
     repo.say("x");
-    repo.text(&["edit", "#0", "-m", "y", "--reason", "leaked sk-0123456789"]);
-    repo.text(&["purge", "--pattern", "sk-[0-9]+\\n", "--yes"]);
+    repo.text(&["edit", "#0", "-m", "y", "--reason", "sk-9876543210 leaked sk-0123456789"]);
+    repo.text(&["purge", "--pattern", "sk-[0-9]+\\s", "--yes"]);
     let message = repo.git(&["log", "-1", "--format=%B", MAIN]);
-    assert!(message.contains("Trace-Reason: leaked [purged: secret]\n"), "{message}");
+    assert!(message.contains("Trace-Reason: [purged: secret]leaked [purged: secret]\n"), "{message}");
     assert_whole(&repo);
 }
 

@@ -83,9 +83,12 @@ impl HookFolder {
     /// What to do if the folder serves other repositories, too, or is none; `None` if it is this repository's own.
     pub(crate) fn remedy(&self) -> Option<String> {
         let path = self.path.display();
-        if self.path.parent().is_none() || (self.path.exists() && !self.path.is_dir()) {
-            let rest = "is no folder of hooks, so git runs none; run `git trace check --staged` before a commit";
-            return Some(format!("`{path}` {rest}"));
+        let rest = "so git runs no hook of this repository; run `git trace check --staged` before a commit";
+        if self.path.parent().is_none() {
+            return Some(format!("`core.hooksPath` is empty or `/`, {rest}"));
+        }
+        if self.path.exists() && !self.path.is_dir() {
+            return Some(format!("`{path}` is no folder, {rest}"));
         }
         (!self.is_own).then(|| {
             format!(

@@ -92,11 +92,7 @@ impl Rewriter<'_> {
 
     /// A pattern may match the line end, which stays.
     fn redacted_line(&self, line: &str) -> String {
-        let new = self.redacted(line);
-        if new != line {
-            return new;
-        }
-        let new = self.redacted(&format!("{line}\n"));
+        let new = self.redacted(&(self.redacted(line) + "\n"));
         new.trim_end_matches('\n').to_owned()
     }
 
