@@ -14,7 +14,7 @@ use crate::trace::model::item_file::BadItemFile;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::types::{Types, own_role};
-use crate::trace::store::tombstone::is_marked;
+use crate::trace::store::tombstone::calls::PurgedCalls;
 use crate::trace::store::total::{Reading, item_cost};
 use crate::trace::store::view::View;
 use crate::trace::store::walk::subjects;
@@ -147,19 +147,11 @@ pub(super) fn gather(
     let mut pieces = Vec::with_capacity(view.slots.len());
     let mut prefix = SignedPrefix::new(repo, view);
     let types = view.types();
-    // A result that came after the purge of its call's id still has that id.
-    let mut purged_ids: HashMap<ItemId, String> = HashMap::new();
+    let mut purged_calls = PurgedCalls::default();
     view.for_each_item(repo, |slot, Reading { mut item, damage }| {
         damaged.extend(damage.map(|damage| (slot.path.clone(), damage)));
         let why = view.left_out(slot);
-        if item.fields.is_call() {
-            let purged = item.fields.call_id.clone().filter(|id| is_marked(id));
-            purged_ids.extend(purged.map(|call_id| (item.id, call_id)));
-        } else if let Some(call_id) = item.fields.reply_to.and_then(|call| purged_ids.get(&call))
-            && item.fields.is_result()
-        {
-            item.fields.call_id = Some(call_id.clone());
-        }
+        purged_calls.tie(&mut item);
         // Count tokens only if needed: for a budget, or to report an omission.
         let tokens = if cut.budget.is_some() || why.is_some() { item_cost(&item, counter) } else { 0 };
         let roles = Roles::of(materializer, types, &item);

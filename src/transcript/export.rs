@@ -16,9 +16,10 @@ use super::format::Format;
 use super::read::builder::dialogue;
 use crate::git::Repo;
 use crate::trace::model::item::{Direction, Fields, Item, ItemType, Role, Status};
+use crate::trace::store::tombstone::calls::PurgedCalls;
 use crate::trace::store::total::Reading;
 use crate::trace::store::view::View;
-use crate::trace::{ItemId, Time, TraceError};
+use crate::trace::{Time, TraceError};
 
 /// The formats that have an exporter.
 pub(crate) const RESUMED: &[&str] = &["claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "pi"];
@@ -109,8 +110,9 @@ pub(crate) fn transcript(
 ) -> Result<Option<ExportedTranscript>, TraceError> {
     let Some(exporter) = &format.agent().exporter else { return Ok(None) };
     let mut exported = ExportedTranscript::default();
-    let mut items = Vec::new();
-    view.for_each_item(repo, |slot, Reading { item, .. }| {
+    let (mut items, mut purged_calls) = (Vec::new(), PurgedCalls::default());
+    view.for_each_item(repo, |slot, Reading { mut item, .. }| {
+        purged_calls.tie(&mut item);
         items.extend(view.left_out(slot).is_none().then_some(item));
         Ok::<_, TraceError>(())
     })?;
@@ -159,8 +161,6 @@ fn start_with_user(items: &mut Vec<Item>) {
 /// Gives each call a unique id and a result, and each result a call.
 fn pair_calls(items: Vec<Item>, notes: &mut Vec<String>) -> Vec<Item> {
     let mut open: HashMap<String, Vec<String>> = HashMap::new();
-    // The id of a call may have been purged before its result came.
-    let mut given_ids: HashMap<ItemId, String> = HashMap::new();
     let mut used: HashSet<String> = HashSet::new();
     let mut prepared: Vec<Item> = Vec::with_capacity(items.len());
     for mut item in items {
@@ -170,12 +170,10 @@ fn pair_calls(items: Vec<Item>, notes: &mut Vec<String>) -> Vec<Item> {
             while !used.insert(id.clone()) {
                 id = format!("{}-{}", plain(&given), used.len());
             }
-            given_ids.insert(item.id, given.clone());
             open.entry(given).or_default().insert(0, id.clone());
             item.fields.call_id = Some(id);
         } else if item.fields.is_result() {
-            let replied = item.fields.reply_to.and_then(|call| given_ids.get(&call));
-            match [Some(&given), replied].into_iter().flatten().find_map(|given| open.get_mut(given)?.pop()) {
+            match open.get_mut(&given).and_then(Vec::pop) {
                 Some(id) => item.fields.call_id = Some(id),
                 None => {
                     notes.push(format!("result {} has no call; it becomes a text of the user", item.id));

@@ -178,12 +178,17 @@ fn files_are_parsed_as_by_git() {
     }
 }
 
-#[test]
-fn hooks_of_a_file_in_a_variable_see_the_heads_of_other_worktrees() {
-    let repo = TestRepo::new();
+/// A trace, and a linked worktree of the code.
+fn add_worktree(repo: &TestRepo) {
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     repo.say("x");
     repo.git(&["worktree", "add", "-q", "../other"]);
+}
+
+#[test]
+fn hooks_of_a_file_in_a_variable_see_the_heads_of_other_worktrees() {
+    let repo = TestRepo::new();
+    add_worktree(&repo);
     repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
     let (hooks, log) = (repo.home().join("hooks"), repo.home().join("log"));
     repo.set_hook("reference-transaction", &format!("#!/bin/sh\ncat >> '{}'\n", log.display()));
@@ -711,10 +716,8 @@ fn a_session_is_not_imported_into_a_repository_that_only_libgit2_finds() {
 fn settings_of_a_worktree_of_another_user_run_nothing() {
     for repo in [Some(TestRepo::classic(&[])), crate::reftable::reftable()].into_iter().flatten() {
         let is_files = !repo.git_dir().join("reftable").exists();
-        repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
         repo.git(&["config", "extensions.worktreeConfig", "true"]);
-        repo.say("x");
-        repo.git(&["worktree", "add", "-q", "../other"]);
+        add_worktree(&repo);
         repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
         let (evil, ran) = (repo.home().join("evil"), repo.home().join("ran"));
         repo.git(&["clone", "-q", "--bare", ".", evil.to_str().unwrap()]);
@@ -728,9 +731,10 @@ fn settings_of_a_worktree_of_another_user_run_nothing() {
         if std::os::unix::fs::chown(&other, Some(12345), None).is_err() {
             return;
         }
-        let head = other.join("TRACE_HEAD");
-        let names =
-            |name: &str| !is_files || fs::read_to_string(&head).unwrap() == format!("ref: refs/traces/{name}\n");
+        let names = |name: &str| {
+            let named = repo.git(&["symbolic-ref", "worktrees/other/TRACE_HEAD"]);
+            named == format!("refs/traces/{}\n", if is_files { name } else { "idea" })
+        };
         let rename = |old: &str, new: &str| {
             let said = repo.trace(&["branch", "-m", old, new]);
             // Git refuses to run there.
@@ -752,9 +756,7 @@ fn settings_of_a_worktree_of_another_user_run_nothing() {
 #[test]
 fn undo_takes_a_head_away_that_a_rename_made_for_another_user() {
     let repo = TestRepo::classic(&[]);
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
-    repo.say("x");
-    repo.git(&["worktree", "add", "-q", "../other"]);
+    add_worktree(&repo);
     let other = repo.git_dir().join("worktrees/other");
     // Only the superuser may do that.
     let _ = std::os::unix::fs::chown(&other, Some(12345), None);
@@ -768,10 +770,8 @@ fn undo_takes_a_head_away_that_a_rename_made_for_another_user() {
 #[test]
 fn an_undo_that_leaves_the_head_of_another_worktree_is_done() {
     let repo = TestRepo::classic(&[]);
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
-    repo.say("x");
+    add_worktree(&repo);
     repo.say("y");
-    repo.git(&["worktree", "add", "-q", "../other"]);
     repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
     repo.text(&["branch", "-m", "idea", "plan"]);
     repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q 'refs/traces/idea TRACE_HEAD'\n");
@@ -783,9 +783,7 @@ fn an_undo_that_leaves_the_head_of_another_worktree_is_done() {
 #[test]
 fn a_trace_that_is_current_elsewhere_is_not_undone() {
     let repo = TestRepo::classic(&[]);
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
-    repo.say("x");
-    repo.git(&["worktree", "add", "-q", "../other"]);
+    add_worktree(&repo);
     repo.text(&["switch", "-c", "idea"]);
     repo.git(&["-C", "../other", "trace", "switch", "idea"]);
     assert!(repo.refused(&["undo"]).contains("idea"));
@@ -795,9 +793,7 @@ fn a_trace_that_is_current_elsewhere_is_not_undone() {
 #[test]
 fn another_repository_in_place_of_a_moved_worktree_is_not_written() {
     let repo = TestRepo::classic(&[]);
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
-    repo.say("x");
-    repo.git(&["worktree", "add", "-q", "../other"]);
+    add_worktree(&repo);
     repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
     fs::rename(repo.home().join("other"), repo.home().join("moved")).unwrap();
     repo.git(&["init", "-q", "../other"]);
@@ -812,10 +808,8 @@ fn another_repository_in_place_of_a_moved_worktree_is_not_written() {
 #[test]
 fn a_worktree_that_stays_on_a_renamed_trace_is_named() {
     for repo in [Some(TestRepo::classic(&[])), crate::reftable::reftable()].into_iter().flatten() {
-        repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
         repo.git(&["config", "extensions.worktreeConfig", "true"]);
-        repo.say("x");
-        repo.git(&["worktree", "add", "-q", "../other"]);
+        add_worktree(&repo);
         repo.git(&["-C", "../other", "trace", "switch", "-c", "idea"]);
         repo.set_hook("reference-transaction", "#!/bin/sh\n! grep -q TRACE_HEAD\n");
         let said = repo.trace(&["branch", "-m", "idea", "plan"]);

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::{io, iter};
 
 use super::{Action, InstallError, Mode, Scope, Setup, Step, digest};
+use crate::base::bounded;
 use crate::base::escape::shell_word;
 use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access};
@@ -61,8 +62,7 @@ impl HookFolder {
             return Ok(Self { path, is_own: true, default: None, husky: None });
         };
         let is_everywhere = scope == "global" || scope == "system";
-        let is_own = !is_everywhere && path.parent().is_some();
-        Ok(Self { path, is_own, default, husky })
+        Ok(Self { path, is_own: !is_everywhere, default, husky })
     }
 }
 
@@ -110,15 +110,19 @@ pub(crate) fn owner(path: &Path) -> HookOwner {
     if path.symlink_metadata().is_err() {
         return HookOwner::Nobody;
     }
-    match read(path) {
-        Ok(text) if own_mark(&text).is_some() => HookOwner::Ours,
+    match text(path) {
+        Some(text) if own_mark(&text).is_some() => HookOwner::Ours,
         _ => HookOwner::Theirs,
     }
 }
 
-fn read(hook: &Path) -> io::Result<String> {
+fn text(hook: &Path) -> Option<String> {
+    String::from_utf8(read(hook).ok()?).ok()
+}
+
+fn read(hook: &Path) -> io::Result<Vec<u8>> {
     check_regular(hook)?;
-    fs::read_to_string(hook)
+    bounded::read_file(hook)
 }
 
 fn own_mark(text: &str) -> Option<&str> {
@@ -167,7 +171,7 @@ pub(crate) fn install(setup: &Setup, folder: &HookFolder) -> Result<Vec<Step>, I
         let path = folder.path.join(name);
         // The tool pre-commit moved ours there, and calls it.
         let path = Some(legacy(&path)).filter(|legacy| is_moved(legacy)).unwrap_or(path);
-        let old = read(&path).unwrap_or_default();
+        let old = text(&path).unwrap_or_default();
         is_new |= own_mark(&old) == Some(NEW_FOLDER);
         let new = script(template, &setup.program, if is_new { NEW_FOLDER } else { "" });
         let before = before(&path);
@@ -230,7 +234,7 @@ fn uninstall_from(setup: &Setup, folder: &Path) -> Result<Vec<Step>, InstallErro
         let path = path.unwrap_or_else(|| hook.clone());
         let others: Vec<_> = moved().filter(|other| *other != path).collect();
         let has_before = before.symlink_metadata().is_ok();
-        let Ok(text) = read(&path) else { continue };
+        let Some(text) = text(&path) else { continue };
         let action = match own_mark(&text) {
             Some(note) => {
                 was_new |= note == NEW_FOLDER;
@@ -274,11 +278,8 @@ fn linked_to_each_other(folder: &Path) -> bool {
         let target = link.parent()?.join(fs::read_link(link).ok()?);
         Some(target.parent()?.canonicalize().ok()?.join(target.file_name()?))
     };
-    let leads_to_hook = |path: &PathBuf| {
-        let chain = iter::successors(next(path), |place| next(place)).take(MAX_LINKS);
-        chain.into_iter().any(|place| paths.contains(&place))
-    };
-    paths.iter().any(leads_to_hook)
+    let chain = |path| iter::successors(next(path), |place| next(place)).take(MAX_LINKS);
+    paths.iter().flat_map(|path| chain(path)).any(|place| paths.contains(&place))
 }
 
 /// Whether a tool moved a hook of ours there. A link is the user's.
@@ -299,8 +300,7 @@ fn is_blocked(path: &Path) -> bool {
 
 /// Whether two files are equal, so that losing one of them loses nothing.
 fn is_same(path: &Path, other: &Path) -> bool {
-    let bytes = |hook: &Path| check_regular(hook).and_then(|()| fs::read(hook));
-    matches!((bytes(path), bytes(other)), (Ok(one), Ok(other)) if one == other)
+    matches!((read(path), read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The project's own hook of husky, which may be a link.

@@ -39,7 +39,7 @@ impl Repo {
     ) -> Result<(), E> {
         self.check_readable()?;
         let failed = |source| GitError::Spawn { command: "cat-file".to_owned(), source };
-        // Git reads objects whose place in a pack a damaged index of places hides, but does not list them.
+        // With a damaged `.rev` file, git does not list all objects, but reads each.
         let mut command = self.git_with(&["pack.readReverseIndex=false"], "cat-file");
         command.args(["--batch-all-objects", "--batch", "--unordered", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
         let done = command.stream_all(|mut answers| {

@@ -1,4 +1,4 @@
-//! Whether everything that may lead to an object, or have one, can be read. Git skips what it cannot read, mostly without an error.
+//! Whether everything that may contain an object, or lead to one, can be read. Git skips what it cannot read, mostly without an error.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};

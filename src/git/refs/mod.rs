@@ -182,12 +182,13 @@ impl Repo {
         let is_head = !refname.starts_with("refs/");
         self.logged_move(&Move { refname: &self.qualified(refname), old, new, left: None }, log.who, || {
             self.patiently(|| {
-                let is_here =
+                let in_process =
                     self.has_refs_as_files() && self.is_in_process()? && !self.are_logged([refname].into_iter())?;
                 match new {
-                    Some(target) if is_here => self.point_symbolic_file(refname, target),
+                    Some(target) if in_process => self.point_symbolic_file(refname, target),
                     Some(target) => self.point_symbolic_by_git(refname, target, log.why),
-                    None if is_here && is_head => self.delete_symbolic_file(refname),
+                    // Git also removes the folders below `refs/` that are empty then.
+                    None if in_process && is_head => self.delete_symbolic_file(refname),
                     None => self.delete_symbolic_by_git(refname),
                 }
             })

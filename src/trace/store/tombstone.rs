@@ -29,6 +29,7 @@
 //!   the purged text was in its headers, a `body` is the digest of headers and text without the id.
 
 mod applied;
+pub(crate) mod calls;
 mod content;
 mod incoming;
 mod items;
