@@ -216,6 +216,31 @@ fn a_sub_agent_has_a_trace_beside_its_session_s() {
     repo.fsck();
 }
 
+/// The user moved the sessions to another disk, or named one by a link.
+#[cfg(unix)]
+#[test]
+fn a_reverted_session_behind_links_is_imported_as_one() {
+    use std::os::unix::fs::symlink;
+    let repo = TestRepo::new();
+    let last = reverted(&repo, |_, _| ()).path;
+    let everything = "one, about one, three, about three, five, about five";
+    symlink(&last, repo.folder().join("last.jsonl")).unwrap();
+    repo.text(&["import", "codex", "last.jsonl"]);
+    assert_eq!(said(&repo, SESSION), everything);
+    repo.git(&["update-ref", "-d", &format!("refs/traces/codex/{SESSION}")]);
+    let disk = repo.home().join("disk");
+    fs::create_dir(&disk).unwrap();
+    for file in fs::read_dir(last.parent().unwrap()).unwrap() {
+        let path = file.unwrap().path();
+        let moved = disk.join(path.file_name().unwrap());
+        fs::rename(&path, &moved).unwrap();
+        symlink(&moved, &path).unwrap();
+    }
+    repo.text(&["import", "codex"]);
+    assert_eq!(said(&repo, SESSION), everything);
+    repo.fsck();
+}
+
 /// The user names a file of a clone, which has links to folders with other sessions.
 #[cfg(unix)]
 #[test]

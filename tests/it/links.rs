@@ -805,6 +805,33 @@ fn a_session_that_is_named_without_a_folder_has_its_sub_agents() {
 }
 
 #[test]
+fn a_session_that_is_named_by_a_link_has_all_of_its_files() {
+    let repo = TestRepo::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    let conversation = repo.home().join("conversation");
+    fs::create_dir_all(conversation.join("events")).unwrap();
+    fs::write(conversation.join("base_state.json"), r#"{"id":"c1","agent":{},"workspace":{},"max_iterations":5}"#)
+        .unwrap();
+    let event = r#"{"id":"a1","kind":"MessageEvent","source":"user","timestamp":"2026-01-01T00:00:00","llm_message":{"role":"user","content":[{"type":"text","text":"hello"}]}}"#;
+    fs::write(conversation.join("events/event-00000-a1.json"), event).unwrap();
+    for (format, file) in [
+        ("opencode", fixtures.join("opencode/storage/session/proj_test/ses_s_stage0_large.json")),
+        ("openhands", conversation.join("base_state.json")),
+        ("cline", fixtures.join("cline/sdk-session.json")),
+    ] {
+        repo.text(&["import", "--trace", "whole", format, file.to_str().unwrap()]);
+        symlink(&file, repo.folder().join(format)).unwrap();
+        repo.run(&["import", "--trace", "linked", format, format], b"");
+        let whole = repo.bodies("whole");
+        assert!(!whole.is_empty(), "{format}");
+        assert_eq!(repo.bodies("linked"), whole, "{format}");
+        for trace in ["whole", "linked"] {
+            repo.git(&["update-ref", "-d", &format!("refs/traces/{trace}")]);
+        }
+    }
+}
+
+#[test]
 fn a_history_of_aider_is_not_read_through_a_link_out_of_the_work_tree() {
     let repo = with_link(".aider.chat.history.md", "../private.md");
     fs::write(repo.folder().join("../private.md"), "# aider chat started at 2025-03-18 12:49:08\n#### private\n")
@@ -1208,6 +1235,21 @@ fn a_hook_that_is_a_link_to_another_hook_stays() {
 }
 
 #[test]
+fn a_link_in_place_of_the_hook_from_before_is_left_alone() {
+    for (link, target) in [("pre-commit.before-git-trace", "pre-commit"), ("pre-commit", "pre-commit.before-git-trace")]
+    {
+        let repo = TestRepo::new();
+        repo.git(&["config", "core.hooksPath", ".githooks"]);
+        add_link(&repo, &format!(".githooks/{link}"), target);
+        fs::write(repo.folder().join(".githooks").join(target), "#!/bin/sh\necho mine\n").unwrap();
+        let said = repo.trace(&["install"]);
+        assert_eq!(said.matches("left alone").count(), 1, "{said}");
+        let hook = fs::read_to_string(repo.folder().join(".githooks/pre-commit")).unwrap();
+        assert!(hook.contains("mine"), "{hook}");
+    }
+}
+
+#[test]
 fn a_hook_that_is_a_fifo_is_not_waited_for() {
     let repo = TestRepo::new();
     fs::create_dir_all(repo.git_dir().join("hooks")).unwrap();
@@ -1221,6 +1263,12 @@ fn no_hook_is_installed_where_an_empty_setting_turns_hooks_off() {
     let repo = TestRepo::new();
     repo.git(&["config", "core.hooksPath", "/dev/null"]);
     assert!(repo.trace(&["install"]).contains("left alone /dev/null"));
+    fs::write(repo.folder().join("FILE"), "").unwrap();
+    for path in ["/dev/null/", "/dev/null/x", "FILE/hooks"] {
+        repo.git(&["config", "core.hooksPath", path]);
+        let said = repo.trace(&["install"]);
+        assert!(said.contains("left alone") && said.contains("is no folder"), "{path}: {said}");
+    }
     repo.git(&["config", "core.hooksPath", ""]);
     let said = repo.trace(&["install"]);
     assert!(said.contains("`core.hooksPath` is empty or `/`, so git runs no hook of this repository"), "{said}");
@@ -1272,6 +1320,26 @@ fn a_list_in_another_repository_leaves_no_copy_in_the_archive() {
     let said = repo.refused(&["checkpoint", "archive", "one", "-o", "done", "-l", "learned"]);
     assert!(said.contains("it is in another repository"), "{said}");
     assert!(!repo.folder().join("checkpoints/archive").exists());
+}
+
+#[test]
+fn an_archive_that_fails_leaves_nothing_that_stops_the_next_one() {
+    let repo = with_link("checkpoints/active/INDEX.md", "../../docs/I.md");
+    fs::create_dir(repo.folder().join("docs")).unwrap();
+    repo.text(&["checkpoint", "new", "one", "-p", "x"]);
+    let list = repo.folder().join("docs/I.md");
+    let text = fs::read_to_string(&list).unwrap();
+    fs::write(&list, format!("{text}\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> side\n")).unwrap();
+    let archive = |learnings| ["checkpoint", "archive", "one", "-o", "done", "-l", learnings];
+    let said = repo.refused(&archive("first"));
+    assert!(said.contains("has conflict markers"), "{said}");
+    let checkpoints = repo.folder().join("checkpoints");
+    assert!(!checkpoints.join("archive/chk-one.md").exists() && !checkpoints.join("LEARNINGS.md").exists());
+    fs::write(&list, text).unwrap();
+    repo.text(&archive("second"));
+    let learnings = fs::read_to_string(checkpoints.join("LEARNINGS.md")).unwrap();
+    assert!(learnings.ends_with("- second\n") && !learnings.contains("first"), "{learnings}");
+    assert!(checkpoints.join("archive/chk-one.md").exists() && !checkpoints.join("active/chk-one.md").exists());
 }
 
 #[test]

@@ -110,6 +110,64 @@ fn hooks_of_the_project_that_are_not_checked_out_are_not_replaced() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn hooks_behind_a_link_that_are_not_checked_out_are_not_replaced() {
+    use std::os::unix::fs::symlink;
+    // The file that is left out, the link to it or its folder, and where the link leads; the folder for hooks.
+    for (file, link, target, hooks) in [
+        ("githooks/pre-commit", "src/hk", "../githooks", "src/hk"),
+        ("githooks/hk/pre-commit", "src/hk", "../githooks", "src/hk/hk"),
+        ("githooks/pre-commit", ".git/hooks", "../githooks", ".git/hooks"),
+        ("scripts/h", "src/.husky/pre-commit", "../../scripts/h", "src/.husky/_"),
+        ("scripts/pre-commit", "src/.husky", "../scripts", "src/.husky/_"),
+    ] {
+        let repo = sparse(&[file]);
+        let link = repo.folder().join(link);
+        let _ = fs::remove_dir_all(&link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(target, &link).unwrap();
+        repo.git(&["add", "src"]);
+        if hooks != ".git/hooks" {
+            repo.git(&["config", "core.hooksPath", hooks]);
+        }
+        let settings = fs::read(repo.git_dir().join("config")).unwrap();
+        let said = repo.refused(&["install"]);
+        assert!(
+            said.contains(&format!("`{file}` is tracked, but this sparse checkout leaves it out")),
+            "{hooks}: {said}"
+        );
+        assert!(!repo.folder().join(file).exists(), "{hooks}");
+        assert_eq!(fs::read(repo.git_dir().join("config")).unwrap(), settings, "{hooks}: nothing is written before");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_behind_a_link_that_is_not_checked_out_is_not_replaced() {
+    use std::os::unix::fs::symlink;
+    let repo = sparse(&["docs/L.md", "docs/I.md"]);
+    let left_out = |args: &[&str], file: &str| {
+        let said = repo.refused(args);
+        assert!(said.contains(&format!("`{file}` is tracked, but this sparse checkout leaves it out")), "{said}");
+        assert!(!repo.folder().join("docs").exists());
+    };
+    let checkpoints = repo.folder().join("checkpoints");
+    let (learnings, list) = (checkpoints.join("LEARNINGS.md"), checkpoints.join("active/INDEX.md"));
+    repo.text(&["checkpoint", "new", "one", "-p", "x"]);
+    symlink("../docs/L.md", &learnings).unwrap();
+    let archive = ["checkpoint", "archive", "one", "-o", "done", "-l", "mine"];
+    left_out(&archive, "docs/L.md");
+    assert!(!checkpoints.join("archive").exists());
+    fs::remove_file(&learnings).unwrap();
+    fs::remove_file(&list).unwrap();
+    symlink("../../docs/I.md", &list).unwrap();
+    left_out(&archive, "docs/I.md");
+    assert!(!checkpoints.join("archive").exists());
+    left_out(&["checkpoint", "new", "two", "-p", "x"], "docs/I.md");
+    assert!(!checkpoints.join("active/chk-two.md").exists());
+}
+
 #[test]
 fn a_hook_that_another_work_tree_leaves_out_is_not_replaced() {
     let mut repo = sparse(&[".githooks/pre-commit"]);

@@ -53,7 +53,8 @@ impl HookFolder {
         let path = match configured {
             // Git searches the root of the file system.
             Some((_, "\n")) => PathBuf::from("/"),
-            _ => git.path(&["rev-parse", "--git-path", "hooks"])?,
+            // Without a slash at the end: nothing exists at `/dev/null/`.
+            _ => git.path(&["rev-parse", "--git-path", "hooks"])?.components().collect(),
         };
         let husky = if path.ends_with(".husky/_") { path.parent().map(Path::to_owned) } else { None };
         let default = Some(git.path(&["rev-parse", "--git-common-dir"])?.join("hooks")).filter(|own| *own != path);
@@ -80,6 +81,16 @@ fn check_links<'p>(git: &Git, folders: impl IntoIterator<Item = &'p PathBuf>) ->
 }
 
 impl HookFolder {
+    /// Fails if a sparse checkout leaves out a hook in the folder, or the file behind a hook of husky. Other hooks that are links are
+    /// replaced by files.
+    pub(super) fn check_checked_out(&self, git: &Git) -> Result<(), InstallError> {
+        git.check_checked_out(&real_path(self.husky.as_ref().unwrap_or(&self.path))?)?;
+        for (husky, (name, _)) in self.husky.iter().flat_map(|husky| HOOKS.map(|hook| (husky, hook))) {
+            git.check_checked_out(&in_husky(husky, name)?)?;
+        }
+        Ok(())
+    }
+
     /// What to do if the folder serves other repositories, too, or is none; `None` if it is this repository's own.
     pub(crate) fn remedy(&self) -> Option<String> {
         let path = self.path.display();
@@ -87,7 +98,7 @@ impl HookFolder {
         if self.path.parent().is_none() {
             return Some(format!("`core.hooksPath` is empty or `/`, {rest}"));
         }
-        if self.path.exists() && !self.path.is_dir() {
+        if self.path.ancestors().find(|above| above.exists()).is_some_and(|above| !above.is_dir()) {
             return Some(format!("`{path}` is no folder, {rest}"));
         }
         (!self.is_own).then(|| {
@@ -294,8 +305,10 @@ pub(crate) fn is_left_alone(path: &Path) -> bool {
 
 /// Whether both a hook and one from before ours are others'. Only one can be kept. An interrupted install leaves one under both names.
 fn is_blocked(path: &Path) -> bool {
-    let before = before(path);
-    path.is_dir() || (before.symlink_metadata().is_ok() && !is_same(path, &before))
+    let (before, target) = (before(path), |path: &Path| fs::read_link(path).ok());
+    // A link to the hook has its text, too.
+    let is_interrupted = || target(path) == target(&before) && is_same(path, &before);
+    path.is_dir() || (before.symlink_metadata().is_ok() && !is_interrupted())
 }
 
 /// Whether two files are equal, so that losing one of them loses nothing.
@@ -305,8 +318,19 @@ fn is_same(path: &Path, other: &Path) -> bool {
 
 /// The project's own hook of husky, which may be a link.
 fn in_husky(folder: &Path, name: &str) -> Result<PathBuf, InstallError> {
-    let path = folder.join(name);
-    replace::real_path(&path).map_err(|source| InstallError::Write { path, source })
+    real_path(&folder.join(name))
+}
+
+/// The real path of a path that need not exist, whose links were checked.
+fn real_path(path: &Path) -> Result<PathBuf, InstallError> {
+    if let Ok(real) = path.canonicalize() {
+        return Ok(real);
+    }
+    let path = replace::real_path(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(real_path(parent)?.join(name)),
+        _ => Ok(path),
+    }
 }
 
 /// Where the tool pre-commit moves the hook that it finds.

@@ -125,7 +125,7 @@ pub(crate) fn install(setup: &Setup) -> Result<Vec<Step>, InstallError> {
     setup.git.check_checked_out(&setup.attributes)?;
     let hooks = if setup.hooks { hooks::folder(setup)? } else { None };
     if let Some(folder) = &hooks {
-        setup.git.check_checked_out(folder.husky.as_deref().unwrap_or(&folder.path))?;
+        folder.check_checked_out(&setup.git)?;
     }
     let mut steps = config::install(setup)?;
     let old = read_attributes(&setup.attributes)?;

@@ -72,16 +72,25 @@ pub(crate) struct AgentFormat {
 }
 
 impl AgentFormat {
-    /// As `sub_agents`. The user may name the session by a link: then also those of the file that it leads to.
+    /// As `parts`. The user may name the session by a link: then those of the file that it leads to, if these are more.
+    pub(crate) fn parts_of(&self, transcript: &Path) -> io::Result<Vec<FilePart>> {
+        let (found, others) = with_linked(self.parts, transcript)?;
+        Ok(if others.len() > found.len() { others } else { found })
+    }
+
+    /// As `sub_agents`. If the session is named by a link, also those of the file that it leads to.
     pub(crate) fn sub_agents_of(&self, transcript: &Path) -> io::Result<Vec<SubAgent>> {
-        let mut found = (self.sub_agents)(transcript)?;
-        if let Some(real) = transcript.canonicalize().ok().filter(|_| transcript.is_symlink()) {
-            let others = (self.sub_agents)(&real)?.into_iter();
-            let others: Vec<_> = others.filter(|other| found.iter().all(|one| one.id != other.id)).collect();
-            found.extend(others);
-        }
+        let (mut found, mut others) = with_linked(self.sub_agents, transcript)?;
+        others.retain(|other| found.iter().all(|one| one.id != other.id));
+        found.append(&mut others);
         Ok(found)
     }
+}
+
+/// The files of a transcript, and those of the file that it leads to if it is a link.
+fn with_linked<T>(files: fn(&Path) -> io::Result<Vec<T>>, transcript: &Path) -> io::Result<(Vec<T>, Vec<T>)> {
+    let real = transcript.canonicalize().ok().filter(|_| transcript.is_symlink());
+    Ok((files(transcript)?, real.map_or(Ok(Vec::new()), |real| files(&real))?))
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -43,7 +43,7 @@ pub(crate) fn import(
     progress: ProgressFn<'_>,
 ) -> Result<Imported, SessionError> {
     let import_file = |destination, path: &Path, progress| {
-        let open = (format.agent().parts)(path).and_then(|parts| TranscriptFile::open(&parts));
+        let open = format.agent().parts_of(path).and_then(|parts| TranscriptFile::open(&parts));
         let file = open.map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
         transcript(context, format, destination, Input::File(&file, progress))
             .map_err(|source| SessionError::Import { path: path.to_owned(), source })

@@ -320,7 +320,7 @@ fn repeating_an_interrupted_command_completes_it() {
     place.write("checkpoints/active/chk-a.md", &original);
     place.ok(&archive);
     assert_eq!(timeless(read(&place)), after);
-    // The first step alone.
+    // The copy alone, which an earlier version wrote first.
     place.write("checkpoints/active/chk-a.md", &original);
     place.write("checkpoints/active/INDEX.md", &list);
     std::fs::remove_file(place.at.join("checkpoints/LEARNINGS.md")).unwrap();

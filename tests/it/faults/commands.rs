@@ -96,11 +96,11 @@ const PULLED: &[&str] =
 /// A checkpoint is listed, takes the place of the current one, and is there.
 const CHECKPOINT: &[&str] =
     &["repo/checkpoints/active/INDEX.md", "repo/checkpoints/active/chk-first.md", "repo/checkpoints/"];
-/// A checkpoint is copied, what was learnt is collected, it is taken off the list, and goes.
+/// A checkpoint is taken off the list, what was learnt is collected, it is copied, and it goes.
 const ARCHIVED: &[&str] = &[
-    "repo/checkpoints/archive/",
-    "repo/checkpoints/LEARNINGS.md",
     "repo/checkpoints/active/INDEX.md",
+    "repo/checkpoints/LEARNINGS.md",
+    "repo/checkpoints/archive/",
     "repo/checkpoints/active/chk-first.md",
 ];
 /// Settings one after the other, then what they are for.

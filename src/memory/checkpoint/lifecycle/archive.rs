@@ -83,20 +83,23 @@ fn archive_active(
     if target.is_symlink() {
         return Err(CheckpointError::Exists { path: folder.shown(&target) });
     }
-    // A list that cannot be written must not leave a copy in the archive.
+    // A list that cannot be written stops the command before the first change.
     for list in [top.join(LEARNINGS), one.file.location.with_file_name("INDEX.md")] {
+        write::real_path(folder, &list)?;
         read_if_exists(folder, &list)?;
     }
     let copy = read_if_exists(folder, &target)?;
-    match &copy {
-        Some(copy) if equals_except_date(copy, text.as_bytes()) => {}
-        Some(_) => return Err(CheckpointError::Exists { path: folder.shown(&target) }),
-        None => write(folder, &target, None, text.as_bytes())?,
+    if copy.as_ref().is_some_and(|copy| !equals_except_date(copy, text.as_bytes())) {
+        return Err(CheckpointError::Exists { path: folder.shown(&target) });
     }
+    edit_index_entry(folder, one, remove)?;
     if has_learnings(&learnings) {
         collect_learnings(folder, &top.join(LEARNINGS), one.id(), &learnings, now)?;
     }
-    edit_index_entry(folder, one, remove)?;
+    // After the lists: a failure there must leave no copy, which would stop a later command with another text.
+    if copy.is_none() {
+        write(folder, &target, None, text.as_bytes())?;
+    }
     write::remove(folder, &one.file.location, one.document.text.as_bytes()).inspect_err(|_| {
         // Another program changed it, so that the copy would stop a repeated command.
         if copy.is_none() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::base::replace::{self, Access, FileError, Lock, Stem, remove_leftovers};
 use crate::git::Git;
@@ -41,13 +41,23 @@ fn tidy(folder: &Path) {
     }
 }
 
+/// As [`Folder::real_path`]. Also fails if a sparse checkout leaves out the file that a link leads to.
+pub(super) fn real_path(folder: &Folder, path: &Path) -> Result<PathBuf, CheckpointError> {
+    let real = folder.real_path(path).map_err(write_error(path))?;
+    // The lock covers all files that are not behind a link.
+    if path.is_symlink() && !real.exists() {
+        Git::in_folder(&folder.root).check_checked_out(&real)?;
+    }
+    Ok(real)
+}
+
 /// Replaces a file that still contains `before`; without `before` there must be no file. The caller holds the [`lock`].
 pub(crate) fn write(folder: &Folder, path: &Path, before: Option<&[u8]>, after: &[u8]) -> Result<(), CheckpointError> {
     let refused = || match before {
         Some(_) => FileError::Changing { path: path.to_owned() }.into(),
         None => CheckpointError::Exists { path: path.display().to_string() },
     };
-    let real = folder.real_path(path).map_err(write_error(path))?;
+    let real = real_path(folder, path)?;
     fs::create_dir_all(real.parent().unwrap_or(Path::new("."))).map_err(write_error(path))?;
     let seen = replace::read(&real).map_err(write_error(path))?;
     if before != seen.version.as_ref().map(|_| &*seen.text) {
