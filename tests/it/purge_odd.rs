@@ -1204,3 +1204,23 @@ fn a_purge_is_refused_if_git_does_not_use_a_pack() {
     repo.trace_with(&["purge", "--text", "-", "--yes"], b"TOPSECRET-abcdef");
     assert!(!repo.text(&["show", "--trace", "other", "#0"]).contains("TOPSECRET"));
 }
+
+#[test]
+fn a_worktree_that_is_elsewhere_is_named_as_not_searched() {
+    let repo = TestRepo::new();
+    repo.say(TEXT);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    let unsearched = || {
+        let answer = purge(&repo, &["--text", "-"]);
+        let lines = answer.lines().filter(|line| line.starts_with("cannot be searched"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    repo.git(&["worktree", "add", "-q", "../tree"]);
+    assert_eq!(unsearched(), Vec::<String>::new());
+    let tree = repo.home().join("tree");
+    fs::rename(&tree, repo.home().join("elsewhere")).unwrap();
+    assert!(unsearched()[0].ends_with("/tree"));
+    // Another repository has taken its place.
+    repo.git(&["init", "-q", "../tree"]);
+    assert!(unsearched()[0].ends_with("/tree"));
+}

@@ -2218,3 +2218,65 @@ fn a_pull_accepts_that_a_purge_removed_one_entry_of_metadata() {
         assert_eq!(repo.json(&["show", "#2", "--json"])["meta"], serde_json::json!({ "model": "m" }));
     });
 }
+
+#[test]
+fn a_marker_without_a_replacement_keeps_nothing_that_was_derived_from_the_text() {
+    let (mut repo, clone) = shared();
+    let text = format!("{SECRET} hello {}", (1..33).map(|number| number.to_string()).collect::<Vec<_>>().join(" "));
+    repo.trace_with(&["commit", "-t", "reasoning", "--set", "signature=SEALED", "-"], text.as_bytes());
+    repo.say("the end");
+    repo.text(&["push"]);
+    let file = |repo: &TestRepo| {
+        let listed = repo.git(&["ls-tree", "-r", "refs/traces/main"]);
+        let line = listed.lines().find(|line| line.contains("-reasoning-")).unwrap();
+        repo.git(&["cat-file", "-p", line.split([' ', '\t']).nth(2).unwrap()])
+    };
+    let count = file(&repo).lines().find(|line| line.starts_with("tokens: ")).unwrap().to_owned();
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge(&repo, &["--yes"]);
+    repo.git(&["push", "-q", "origin", "refs/trace-purged:refs/trace-records/purged"]);
+    repo.within(&clone, |repo| {
+        repo.run(&["pull"], b"");
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        repo.text(&["pull"]);
+        let left = file(repo);
+        assert!(left.contains("[purged: ") && !left.contains("SEALED") && !left.contains(&count), "{left}");
+    });
+    // The clone that purged comes back.
+    for _ in 0..2 {
+        repo.run(&["pull"], b"");
+        repo.text(&["push"]);
+        repo.within(&clone, |repo| repo.run(&["pull"], b""));
+    }
+    check(&repo);
+    let ours = tip(&repo);
+    repo.within(&clone, |repo| assert_eq!(tip(repo), ours));
+}
+
+#[test]
+fn a_purged_title_does_not_come_back_with_unpushed_commits() {
+    let (mut repo, clone) = shared();
+    let file = repo.home().join("session.jsonl");
+    let title = serde_json::json!({ "type": "summary", "summary": format!("Fix {SECRET} login"), "leafUuid": "u1" });
+    let said = serde_json::json!({ "type": "user", "uuid": "u1", "parentUuid": null, "sessionId": "s1",
+        "timestamp": "2026-01-06T14:55:06.837Z", "message": { "role": "user", "content": "hello there" } });
+    fs::write(&file, format!("{title}\n{said}\n")).unwrap();
+    repo.text(&["import", "claude-code", file.to_str().unwrap(), "--trace", "titled"]);
+    repo.text(&["push", "origin", "titled"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["--trace", "titled", "commit", "-m", "unpushed"]);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    let check_title = |repo: &TestRepo| {
+        let status = repo.text(&["--trace", "titled", "status"]);
+        assert!(status.contains("Fix [purged: leaked] login"), "{status}");
+    };
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        check_title(repo);
+        repo.text(&["push", "origin", "titled"]);
+    });
+    repo.text(&["pull"]);
+    check_title(&repo);
+}

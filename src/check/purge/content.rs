@@ -72,21 +72,8 @@ impl Target {
         } else {
             self.redact(&mut changed, names);
         }
-        if changed.body != item.body {
-            // The signature of the removed text.
-            changed.fields.signature = None;
-        }
-        if changed == item {
-            return None;
-        }
-        // The count's digest would confirm a guess of the text.
-        if let Some(count) = changed.tokens.filter(|_| changed.body != item.body) {
-            changed.tokens = None;
-            if let Some(counter) = Counter::find(count.counter) {
-                changed.keep_token_count(counter);
-            }
-        }
-        Some(item_file::render(&changed))
+        forget_derived(&mut changed, &item);
+        (changed != item).then(|| item_file::render(&changed))
     }
 
     /// Keeps only what a request needs to stay valid: type, role, names of tools, and ids that tie items together.
@@ -297,6 +284,19 @@ impl Target {
             changed.extend([new.as_deref().unwrap_or(line), "\n"]);
         }
         (changed.as_bytes() != bytes).then(|| changed.into_bytes())
+    }
+}
+
+/// Removes what was derived from a removed text: its signature, and its count, whose digest would confirm a guess.
+pub(super) fn forget_derived(changed: &mut Item, before: &Item) {
+    if changed.body == before.body {
+        return;
+    }
+    changed.fields.signature = None;
+    if let Some(count) = changed.tokens.take()
+        && let Some(counter) = Counter::find(count.counter)
+    {
+        changed.keep_token_count(counter);
     }
 }
 

@@ -95,7 +95,8 @@ pub(super) struct Files {
     pub(super) with_text: Vec<PathBuf>,
     /// Those in work trees whose names contain it.
     pub(super) named: Vec<PathBuf>,
-    /// Those that cannot be read, or are too large, folders that cannot be listed, and those of objects of submodules.
+    /// Those that cannot be read, or are too large, folders that cannot be listed, those of objects of submodules, and worktrees that are
+    /// elsewhere.
     pub(super) unread: Vec<PathBuf>,
 }
 
@@ -154,7 +155,7 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
             found.push(tables);
         }
     }
-    for (root, mut files) in repo.worktree_files()? {
+    for (root, mut files) in repo.worktree_files(&mut unlisted)? {
         // Git ignores it.
         files.push(PathBuf::from(".synapse/breadcrumbs-secret.jsonl"));
         for file in files {

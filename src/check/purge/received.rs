@@ -19,7 +19,7 @@ pub(crate) use fetched::{Rewritten, refuse_independent, rewrite_fetched};
 use lines::apply_to_lines;
 use pairs::{Forms, Pairs};
 
-use super::content::Target;
+use super::content::{Target, forget_derived};
 use super::kept::KEPT;
 use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
@@ -392,7 +392,8 @@ impl<'r> Survey<'r> {
         let mut target = reason.and_then(new).or_else(|| new("secret")).expect("this reason has no quote");
         let mut known = std::mem::take(&mut self.blobs);
         for (id, blob) in self.revisions.drain(..) {
-            let mut item = read_item(id, &self.repo.read_blob(blob)?);
+            let before = read_item(id, &self.repo.read_blob(blob)?);
+            let mut item = before.clone();
             let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
             let left = self.left.get(&id).filter(|left| is_clean(left));
             // The name of the file says the type.
@@ -402,6 +403,7 @@ impl<'r> Survey<'r> {
                 None => {
                     target.blank(&mut item);
                     clean_headers(&mut item.fields, left.map(|left| &left.fields));
+                    forget_derived(&mut item, &before);
                 }
             }
             if !is_clean(&item) {
@@ -411,6 +413,7 @@ impl<'r> Survey<'r> {
                 let blanked = |target: Target| {
                     let mut item = item.clone();
                     target.blank(&mut item);
+                    forget_derived(&mut item, &before);
                     item
                 };
                 let blank = reasons.into_iter().filter_map(new).map(blanked).find(is_clean);

@@ -12,6 +12,7 @@ use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::{Answer, git, path_of, text_of};
 use crate::git::refs::files_below;
+use crate::git::trust;
 
 /// `HEAD`, and the names that git gives to commits during a merge, a rebase, or a similar operation. Often no ref leads to these.
 pub(super) const PSEUDO_REFS: [&str; 8] = [
@@ -184,8 +185,9 @@ impl Repo {
         Ok(reflogs)
     }
 
-    /// The work trees, each with the files in its index and those that git would add.
-    pub(crate) fn worktree_files(&self) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, GitError> {
+    /// The work trees, each with the files in its index and those that git would add. Linked ones that are not where git expects them
+    /// are added to `absent`.
+    pub(crate) fn worktree_files(&self, absent: &mut Vec<PathBuf>) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, GitError> {
         let mut found = Vec::new();
         let listed = Answer::of(self.git("worktree").args(["list", "--porcelain", "-z"]))?.into_stdout()?;
         let mut roots: Vec<PathBuf> = Vec::new();
@@ -196,7 +198,13 @@ impl Repo {
                 roots.pop();
             }
         }
-        roots.retain(|root| root.join(".git").exists());
+        let git_dirs = self.worktree_git_dirs()?;
+        let known: Vec<PathBuf> = git_dirs.iter().filter_map(|git_dir| git_dir.canonicalize().ok()).collect();
+        let is_there = |root: &PathBuf| trust::named_by(&root.join(".git")).is_some_and(|found| known.contains(&found));
+        let (mut roots, missing): (Vec<PathBuf>, Vec<PathBuf>) = roots.into_iter().partition(is_there);
+        // The main one is the first. For one that is elsewhere, git lists its git folder.
+        let main = listed.strip_prefix(b"worktree ").and_then(|rest| rest.split(|byte| *byte == 0).next()).map(path_of);
+        absent.extend(missing.into_iter().filter(|root| Some(root) != main.as_ref()));
         let is_same = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
         // `core.worktree` and `GIT_WORK_TREE` may name a folder that git does not list.
         let elsewhere = self.worktree().filter(|own| !roots.iter().any(|root| is_same(root, own)));

@@ -141,7 +141,7 @@ impl Rewriter<'_> {
             let new = match value.split_once(": ") {
                 Some(("Trace-Tree", tree)) => format!("Trace-Tree: {}", self.mapped_tree(tree)?),
                 Some(("Trace-From", from)) => format!("Trace-From: {}", self.mapped_commit(from)),
-                Some(("Trace-Title", title)) => format!("Trace-Title: {}", self.mapped_title(title)),
+                Some(("Trace-Title", title)) => format!("Trace-Title: {}", self.mapped_title(title)?),
                 Some(("Trace-Total" | "Trace-Counted", _)) => match self.total(commit, message, value)? {
                     Some(total) => total,
                     None => continue,
@@ -247,13 +247,15 @@ impl Rewriter<'_> {
         new.map_or_else(|| from.to_owned(), Oid::to_string)
     }
 
-    /// The commit that added the title is an ancestor, so its blob was rewritten before.
-    fn mapped_title(&self, title: &str) -> String {
-        let new = parse_title(title).and_then(|(item, blob)| {
-            let new = self.blobs.get(&(Role::Item(Some(item)), self.repo.find_oid(&blob)?))?;
-            Some(format!("{item} {new}"))
-        });
-        new.unwrap_or_else(|| title.to_owned())
+    /// The commit that added the title is an ancestor, which a pull may have replaced without reading its files.
+    fn mapped_title(&mut self, title: &str) -> Result<String, TraceError> {
+        let named = parse_title(title).and_then(|(item, blob)| Some((item, self.repo.find_oid(&blob)?)));
+        let is_purged = |(item, blob): &(ItemId, Oid)| self.target.items.contains(item) || self.hits.contains(blob);
+        // A remote may name any blob.
+        let Some((item, blob)) = named.filter(|named| is_purged(named) && self.repo.read_blob(named.1).is_ok()) else {
+            return Ok(title.to_owned());
+        };
+        Ok(format!("{item} {}", self.file(blob, Role::Item(Some(item)))?))
     }
 
     /// The line of a total. A reported total is what the provider counted, so it stays. That of a counter which is not here is
