@@ -567,3 +567,24 @@ fn an_undone_skip_gives_an_item_the_priority_of_its_present_type() {
     repo.text(&["undo"]);
     assert_eq!(levels(), before);
 }
+
+#[test]
+fn a_head_does_not_return_to_a_trace_that_is_gone() {
+    let mut repo = three();
+    repo.git(&["worktree", "add", "--quiet", "../other"]);
+    let other = repo.home().join("other");
+    repo.text(&["branch", "idea"]);
+    repo.within(&other, |repo| {
+        repo.text(&["switch", "idea"]);
+        repo.text(&["switch", "main"]);
+    });
+    repo.text(&["branch", "-m", "idea", "plan"]);
+    repo.within(&other, |repo| {
+        assert!(repo.refused(&["undo"]).contains("`refs/traces/idea` has moved since"));
+        assert_eq!(repo.trace_head(), "refs/traces/main\n");
+    });
+    // Nothing of that kind is left if the rename is undone first.
+    repo.text(&["undo"]);
+    repo.within(&other, |repo| repo.text(&["undo"]));
+    assert_eq!(repo.within(&other, TestRepo::trace_head), "refs/traces/idea\n");
+}

@@ -6,10 +6,9 @@ use std::collections::HashSet;
 use super::Inspection;
 use super::problem::{Problem, Repair};
 use crate::git::{GitError, Oid, RefListing};
+use crate::trace::ItemId;
 use crate::trace::model::level::Level;
-use crate::trace::store::priority::tags::BroughtIn;
-use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemId, Tip, TraceError};
+use crate::trace::model::tree;
 
 impl Inspection<'_> {
     pub(crate) fn tags(&mut self, listing: &RefListing) {
@@ -44,9 +43,9 @@ impl Inspection<'_> {
             tagged.insert(item);
             if let (Some(commits), Some(beginning)) = (brought_in, beginning)
                 && !commits.contains(target)
-                && !self.brings_in(*target, item)
+                && !self.has_item(*target, item)
             {
-                let message = format!("it points to a commit that did not introduce the item; {beginning} did");
+                let message = format!("it points to a commit without the item, which {beginning} introduced");
                 problems.push(error(message, repair));
             }
         }
@@ -62,18 +61,15 @@ impl Inspection<'_> {
         self.problems.extend(problems);
     }
 
-    /// Whether a commit introduced an item. It may no longer be in the history of a trace, as after a rebase by plain git.
-    fn brings_in(&self, commit: Oid, item: ItemId) -> bool {
-        let Ok(tip) = Tip::read(self.repo, commit) else { return false };
-        match BroughtIn::by(&tip) {
-            BroughtIn::Item(brought) => brought == item,
-            BroughtIn::Nothing => false,
-            BroughtIn::WhatWasAdded => match changes_of(self.repo, &tip) {
-                Ok(changes) => BroughtIn::added(&changes).any(|added| added == item),
-                // A partial clone cannot tell.
-                Err(TraceError::Git(GitError::MissingObject { .. })) => self.is_partial,
-                Err(_) => false,
-            },
+    /// Whether a commit has an item. It need not be the one that introduced it: that one may no longer be in the history of a trace, as
+    /// after a rebase by plain git, and a shallow clone may not have had it when the tag was set.
+    fn has_item(&self, commit: Oid, item: ItemId) -> bool {
+        let slots = self.repo.read_commit(commit).and_then(|found| tree::list(self.repo, found.tree));
+        match slots {
+            Ok(slots) => slots.iter().any(|slot| slot.id == item),
+            // A partial clone cannot tell.
+            Err(GitError::MissingObject { .. }) => self.is_partial,
+            Err(_) => false,
         }
     }
 }

@@ -279,7 +279,7 @@ fn priorities_and_their_tags() {
         ("a file of no item", |repo| put_in_record(repo, "README", LINE), "warning record-stray", false),
         ("a file without a line", |repo| put_in_record(repo, "00/000000000000aa", "\n"), "warning record-empty", false),
         ("a tag that is gone", |repo| drop(repo.git(&["update-ref", "-d", &tag(repo)])), "warning tag-missing", true),
-        ("a tag elsewhere", |repo| drop(repo.git(&["update-ref", &tag(repo), MAIN])), "error tag", true),
+        ("a tag elsewhere", |repo| drop(repo.git(&["update-ref", &tag(repo), &first(repo)])), "error tag", true),
         ("a tag of another level", |repo| move_tag(repo, "skip/"), "error tag, warning tag-missing", true),
         (
             "a tag of no item of the record",
@@ -299,6 +299,11 @@ fn priorities_and_their_tags() {
 
 fn tag(repo: &TestRepo) -> String {
     repo.git(&["for-each-ref", "--format=%(refname)", "refs/trace-tags/pinned/"]).trim().to_owned()
+}
+
+/// The first commit of a trace, which has one item.
+fn first(repo: &TestRepo) -> String {
+    repo.git(&["rev-list", "--max-parents=0", MAIN]).trim().to_owned()
 }
 
 fn move_tag(repo: &TestRepo, level: &str) {

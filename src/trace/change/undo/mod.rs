@@ -8,6 +8,7 @@
 //! killed, the operation that it reversed in part stays in effect, so that another undo completes it. The heads of worktrees other
 //! than that of the operation do not count: they may stay.
 
+mod elsewhere;
 mod priority;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
-use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACE_HEAD, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
@@ -175,10 +176,17 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
     Ok(false)
 }
 
-/// Whether an operation moved only remote-tracking refs, and later commands moved all of them again.
+/// Whether an operation left nothing to reverse: only remote-tracking refs, which later commands moved again, or disputes that a pull
+/// brought.
 fn is_superseded(repo: &Repo, operation: &Operation) -> Result<bool, TraceError> {
     for made in &operation.refs {
-        if !is_tracking(&made.refname) || value(repo, &made.refname)? == made.new {
+        let is_left = if made.refname == RECORD && operation.command == "pull" {
+            let (old, new) = ends(repo, operation, made)?;
+            new.is_none_or(|new| !priority::brings_only_disputes(repo, old, new).unwrap_or(false))
+        } else {
+            !is_tracking(&made.refname) || value(repo, &made.refname)? == made.new
+        };
+        if is_left {
             return Ok(false);
         }
     }
@@ -336,7 +344,8 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         }
         plan.refs.push((lock, new, old));
     }
-    refuse_to_delete_elsewhere(repo, &plan)?;
+    elsewhere::refuse_to_delete(repo, &plan)?;
+    elsewhere::refuse_lost(repo, &plan, operations)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
         plan.priorities = priority::opposing(repo, signature, &records, operations[0])
@@ -387,28 +396,6 @@ fn moved_since(
     }
     let (operation, command) = (operation.id.clone(), operation.command.clone());
     Ok(TraceError::MovedSince { operation, command, refname: made.refname.clone(), revert })
-}
-
-/// A trace that is the current one of another worktree stays, unless that worktree's head is moved, too.
-fn refuse_to_delete_elsewhere(repo: &Repo, plan: &Plan) -> Result<(), TraceError> {
-    let deleted: Vec<TraceName> = plan
-        .refs
-        .iter()
-        .filter(|(.., to)| to.is_none())
-        .filter_map(|(lock, ..)| TraceName::of_ref(lock.refname()))
-        .collect();
-    if deleted.is_empty() {
-        return Ok(());
-    }
-    for (git_dir, chosen) in head::of_worktrees(repo)? {
-        let refname = chosen.as_ref().map(TraceName::refname);
-        let is_its_own = |head: &str| head.ends_with(TRACE_HEAD) && repo.git_dir_of(head) == git_dir;
-        let leaves = plan.heads.iter().any(|(head, from, _)| *from == refname && is_its_own(head));
-        if let Some(name) = chosen.filter(|name| deleted.contains(name) && git_dir != repo.git_dir() && !leaves) {
-            return Err(TraceError::IsCurrent { name, git_dir: Some(git_dir) });
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn to_json(originals: &[&Operation], reversed: &[Reversed]) -> Value {

@@ -57,6 +57,9 @@ pub(super) fn opposing(
             let (operation, command) = (operation.id.clone(), operation.command.clone());
             return Err(TraceError::SetSince { operation, command, item });
         }
+        if is_dispute(before.as_ref(), after.as_ref()) {
+            continue;
+        }
         // The levels of items that no trace has yet are shown nowhere.
         let Some((introduced, item_type)) = origin(repo, item)? else { continue };
         let (level, reason) = match before {
@@ -74,6 +77,22 @@ pub(super) fn opposing(
         requests.push(Request { reason, seq, ..Request::now(item, level, signature.at, introduced) });
     }
     Ok(requests)
+}
+
+/// Whether only concurrent changes came, and the level stayed. An undo does not settle these.
+fn is_dispute(before: Option<&InForce>, after: Option<&InForce>) -> bool {
+    before.map(|before| &before.setting) == after.map(|after| &after.setting)
+        && after.is_some_and(|after| !after.rivals.is_empty())
+}
+
+/// Whether a move of the record brought disputes, and nothing else.
+pub(super) fn brings_only_disputes(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<bool, TraceError> {
+    for item in changed(repo, old, new)? {
+        if !is_dispute(in_force(repo, old, item)?.as_ref(), in_force(repo, Some(new), item)?.as_ref()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The content of a change, without its author and time.
@@ -96,12 +115,10 @@ fn origin(repo: &Repo, item: ItemId) -> Result<Option<(Oid, ItemType)>, TraceErr
     let current = head::current(repo).ok().map(|name| repo.find_ref(&name.refname())).transpose()?.flatten();
     let now = current.map(find).transpose()?.flatten();
     let prefix = tags::prefix(repo)?;
-    for word in Level::VALUES {
-        if let Some(commit) = repo.find_ref(&format!("{prefix}{word}/{item}"))?
-            && let Some(item_type) = find(commit)?
-        {
-            return Ok(Some((commit, now.unwrap_or(item_type))));
-        }
+    if let Some(commit) = tags::tagged(repo, &prefix, item)?
+        && let Some(item_type) = find(commit)?
+    {
+        return Ok(Some((commit, now.unwrap_or(item_type))));
     }
     for (_, oid) in repo.list_refs(TRACES)? {
         if let Some(item_type) = find(oid)? {

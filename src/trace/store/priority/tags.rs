@@ -43,7 +43,24 @@ pub(crate) fn point_within(repo: &Repo, mut levels: HashMap<ItemId, Level>, tips
         let slots = tree::list(repo, repo.read_commit(*tip)?.tree)?;
         point(repo, slots.into_iter().filter_map(|slot| Some((slot.id, levels.remove(&slot.id)?, *tip))))?;
     }
+    // Nor do the tips have what was deleted.
+    let prefix = prefix(repo)?;
+    for (item, level) in levels {
+        if let Some(commit) = tagged(repo, &prefix, item)? {
+            point(repo, [(item, level, commit)])?;
+        }
+    }
     Ok(())
+}
+
+/// The commit to which the tag of an item points.
+pub(crate) fn tagged(repo: &Repo, prefix: &str, item: ItemId) -> Result<Option<Oid>, TraceError> {
+    for word in Level::VALUES {
+        if let Some(commit) = repo.find_ref(&format!("{prefix}{word}/{item}"))? {
+            return Ok(Some(commit));
+        }
+    }
+    Ok(None)
 }
 
 /// Sets the tags of items' levels to the commits that introduced them, then deletes the tags of other levels. If an item occurs
