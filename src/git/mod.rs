@@ -57,7 +57,7 @@ pub(crate) use history::CodeCommit;
 pub(crate) use ident::Ident;
 pub(crate) use integrity::RefListing;
 pub(crate) use lock::{ObjectsLock, RefLock};
-pub(crate) use network::{CONTEXT_REMOTE, Destination, Outgoing, PushFate, PushedRef, shown_address};
+pub(crate) use network::{CONTEXT_REMOTE, Destination, Direction, Outgoing, PushFate, PushedRef, shown_address};
 pub use oid::Oid;
 pub(crate) use oid::short_oid;
 pub use open::Repo;

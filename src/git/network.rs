@@ -308,17 +308,27 @@ impl Repo {
         Ok(Answer::of(self.git("remote").args(["get-url", "--push", "--", name]))?.is_success())
     }
 
-    /// The default remote: `trace.contextRemote`, else that of the checked-out branch, else `origin`.
-    pub(crate) fn default_remote(&self) -> Result<String, GitError> {
+    /// The default remote: `trace.contextRemote`, else where git pushes the checked-out branch, or fetches it from, else `origin`. What
+    /// is set only for pushes need not be the name of a remote: some refuse them by such a name.
+    pub(crate) fn default_remote(&self, direction: Direction) -> Result<String, GitError> {
         let config = self.config()?;
         if let Some(chosen) = config.text(CONTEXT_REMOTE)? {
             return Ok(chosen);
         }
         let head = self.find_symbolic_ref("HEAD")?;
         let branch = head.as_deref().and_then(|name| name.strip_prefix("refs/heads/"));
-        let remote = branch.map(|branch| config.text(&format!("branch.{branch}.remote"))).transpose()?.flatten();
+        let of_branch = |key: &str| match branch {
+            Some(branch) => config.text(&format!("branch.{branch}.{key}")),
+            None => Ok(None),
+        };
+        if direction == Direction::Push
+            && let Some(chosen) =
+                of_branch("pushRemote")?.map_or_else(|| config.text("remote.pushDefault"), |set| Ok(Some(set)))?
+        {
+            return Ok(chosen);
+        }
         // A branch may track a local one, whose remote is `.`, or an address.
-        match remote {
+        match of_branch("remote")? {
             Some(remote) if self.has_remote(&remote)? => Ok(remote),
             _ => Ok("origin".to_owned()),
         }
@@ -329,6 +339,13 @@ impl Repo {
 fn has_promised_pack(objects: &Path) -> bool {
     let entries = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| entry.path().extension().is_some_and(|extension| extension == "promisor"))
+}
+
+/// The purpose for which a command uses a remote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    Fetch,
+    Push,
 }
 
 /// Hosts where many repositories are public.

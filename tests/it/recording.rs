@@ -282,7 +282,19 @@ fn a_setting_names_the_remote_of_traces() {
     assert_eq!(push(&["origin"]), "");
     repo.git(&["config", "trace.contextRemote", "private"]);
     assert_eq!(push(&[]), "");
-    assert_eq!(repo.git(&["-C", "../private.git", "for-each-ref", "--format=%(refname)"]), "refs/traces/main\n");
+    let there = |name: &str| repo.git(&["-C", &format!("../{name}.git"), "for-each-ref", "--format=%(refname)"]);
+    assert_eq!(there("private"), "refs/traces/main\n");
+    // Otherwise traces go where git pushes.
+    repo.git(&["config", "--unset", "trace.contextRemote"]);
+    repo.git(&["init", "--quiet", "--bare", "../fork.git"]);
+    repo.git(&["remote", "add", "fork", "../fork.git"]);
+    repo.git(&["config", "remote.pushDefault", "fork"]);
+    push(&[]);
+    assert_eq!(there("fork"), "refs/traces/main\n");
+    let branch = repo.git(&["symbolic-ref", "--short", "HEAD"]);
+    repo.git(&["config", &format!("branch.{}.pushRemote", branch.trim()), "no_push"]);
+    assert!(repo.refused(&["push"]).contains("there is no remote `no_push`"));
+    assert_eq!(repo.trace(&["fetch"]).lines().next_back(), Some("[exit 0]"));
 }
 
 #[test]

@@ -1156,3 +1156,54 @@ fn a_pull_into_a_shallow_clone_leaves_no_earlier_tag() {
     let (_, said) = team.run("bob", &["fsck", "--repair"]);
     assert!(said.contains("record pinned for item"), "{said}");
 }
+
+#[test]
+fn tags_of_a_shallow_clone_are_right_after_it_was_completed() {
+    let team = team();
+    team.git("bob", &["update-ref", "-d", "refs/trace-remotes/origin/main"]);
+    let tip = team.git("bob", &["rev-parse", "refs/traces/main"]);
+    let shallow = team.home.home().join("bob/.git/shallow");
+    fs::write(&shallow, tip).unwrap();
+    team.ok("bob", &["pin", "#0"]);
+    team.ok("bob", &["push"]);
+    fs::remove_file(&shallow).unwrap();
+    team.ok("bob", &["fsck"]);
+    // The tips lack the item, which is only in history.
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["delete", "#0"]);
+    team.ok("ada", &["push"]);
+    fs::write(&shallow, team.git("bob", &["rev-parse", "refs/traces/main"])).unwrap();
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["fsck"]);
+}
+
+#[test]
+fn an_undo_of_a_pull_does_not_settle_a_dispute() {
+    let team = team();
+    team.ok("bob", &["skip", "#1", "--reason", "has a secret"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pin", "#1", "--reason", "keep"]);
+    let dispute = "changed concurrently";
+    assert!(team.ok("ada", &["pull"]).contains(dispute));
+    // The pull left nothing to undo, and the pin was followed by another change.
+    assert!(team.run("ada", &["undo"]).1.contains("was set again since"));
+    team.ok("ada", &["push"]);
+    assert!(team.ok("bob", &["pull"]).contains(dispute));
+    // A user who sets the level again settles it, and can undo that.
+    team.ok("ada", &["pin", "#1", "--reason", "keep"]);
+    team.ok("ada", &["undo"]);
+}
+
+#[test]
+fn a_pull_names_the_traces_that_the_remote_no_longer_has() {
+    let team = team();
+    team.ok("ada", &["branch", "idea"]);
+    team.ok("ada", &["push", "origin", "idea"]);
+    team.ok("bob", &["fetch"]);
+    let tip = team.git("bob", &["rev-parse", "--short", "refs/trace-remotes/origin/idea"]);
+    team.git("ada", &["push", "-q", "origin", ":refs/traces/idea"]);
+    let said = team.ok("bob", &["pull"]);
+    assert_eq!(said, format!("idea: no longer on `origin` (was {})\nmain: up to date\n", tip.trim()));
+    team.ok("bob", &["branch", "idea", tip.trim()]);
+}

@@ -2,6 +2,7 @@
 
 use super::{ForwardContext, did_you_mean};
 use crate::app::cli::{ExitStatus, Result, Values, bail, escaped, json, remote};
+use crate::git::Direction;
 use crate::memory::forward::query::{similar, similar_agent};
 use crate::trace::TraceName;
 use crate::trace::model::name::FORWARD_CRUMBS;
@@ -32,7 +33,7 @@ pub(crate) struct PullArgs {
 
 #[derive(clap::Args, Debug)]
 struct ShareArgs {
-    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
+    /// Remote [default: as in `git trace fetch` and `git trace push`]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Print the result as JSON
@@ -49,7 +50,7 @@ impl ShareArgs {
     /// takes a connection.
     fn is_there(&self, context: &ForwardContext<'_>) -> Result<bool> {
         let (repo, agent) = (context.repo()?, context.agent()?);
-        let remote = remote::remote_of(context, self.remote.as_deref())?;
+        let remote = remote::remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let refname = Self::refname(context)?;
         if fetched_private(repo, &remote, &refname)?.is_some() {
             return Ok(true);

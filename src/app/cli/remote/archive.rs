@@ -4,7 +4,7 @@ use super::remote_of;
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, escaped, json, minute};
 use crate::base::escape::shell_word;
 use crate::base::when::When;
-use crate::git::{Oid, Repo};
+use crate::git::{Direction, Oid, Repo};
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::archived::Archived;
 use crate::trace::store::{head, session, settings};
@@ -26,7 +26,7 @@ use crate::transcript::title::title;
 /// Without a name, it archives recorded sessions: neither current traces nor traces that you changed, renamed, or branched off.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArgs {
-    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs such as 'codex/*' [default: recorded sessions that are old enough]
@@ -45,7 +45,7 @@ pub(crate) struct ArchiveArgs {
 
 impl ArchiveArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
-        let remote = remote_of(context, self.remote.as_deref())?;
+        let remote = remote_of(context, self.remote.as_deref(), Direction::Push)?;
         let repo = context.repo()?;
         let (found, mut kept) = self.find(context)?;
         let wanted = found.into_iter().map(|(name, tip)| describe(repo, &remote, name, tip));

@@ -14,7 +14,7 @@ use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::base::escape::shell_word;
 use crate::check::purge::refuse_independent;
-use crate::git::{CONTEXT_REMOTE, PushFate, short_oid};
+use crate::git::{CONTEXT_REMOTE, Direction, PushFate, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
 use crate::trace::model::name::REMOTES;
 use crate::trace::store::tombstone;
@@ -34,7 +34,7 @@ const MAX_UNCHANGED: usize = 20;
 /// pushed only by their full names, such as refs/crumbs/ada.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
-    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs such as 'codex/*' [default: the current trace]
@@ -98,9 +98,9 @@ pub(crate) struct RemoteArgs {
     nul: NulArgs,
 }
 
-pub(super) fn remote_of(context: &Context, named: Option<&str>) -> Result<String> {
+pub(super) fn remote_of(context: &Context, named: Option<&str>, direction: Direction) -> Result<String> {
     let repo = context.repo()?;
-    let remote = named.map_or_else(|| repo.default_remote(), |remote| Ok(remote.to_owned()))?;
+    let remote = named.map_or_else(|| repo.default_remote(direction), |remote| Ok(remote.to_owned()))?;
     if remote.starts_with('-') {
         bail!("invalid name of a remote: `{}`", escaped(&remote));
     }
@@ -127,7 +127,7 @@ impl PushArgs {
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
-        let remote = remote_of(context, self.remote.as_deref())?;
+        let remote = remote_of(context, self.remote.as_deref(), Direction::Push)?;
         let repo = context.repo()?;
         let (others, patterns): (Vec<String>, Vec<String>) =
             self.traces.iter().cloned().partition(|name| is_private(name));
@@ -252,7 +252,7 @@ impl FetchArgs {
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
-        let remote = remote_of(context, self.remote.as_deref())?;
+        let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
         let flags = [(self.prune, "--prune"), (self.refetch, "--refetch"), (self.quiet.quiet, "--quiet")];
         let options: Vec<&str> = flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag).collect();
@@ -304,7 +304,7 @@ fn bad_json(bad: &[(String, String)]) -> Vec<Value> {
 impl RemoteArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<()> {
         if self.follow || self.unfollow {
-            let remote = remote_of(context, self.remote.as_deref())?;
+            let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
             follow(context.repo()?, &remote, self.follow)?;
             let what = if self.follow { "brings" } else { "no longer brings" };
             return writeln!(context.ui, "`git fetch {}` {what} its traces along", shell_word(remote));

@@ -10,7 +10,7 @@ use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conf
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::base::escape::shell_word;
 use crate::check::purge::{Missing, Received, Rewritten, apply_received, forget_settled, rewrite_fetched};
-use crate::git::{Oid, Repo, short_oid};
+use crate::git::{Direction, Oid, Repo, short_oid};
 use crate::memory::crumb::archive;
 use crate::memory::forward;
 use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
@@ -59,7 +59,7 @@ impl PullArgs {
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
-        let remote = remote_of(context, self.remote.as_deref())?;
+        let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
         self.check_names(repo)?;
         for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
@@ -70,6 +70,7 @@ impl PullArgs {
         let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled.
         let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
+        let pruned = self.report_pruned(context, &remote, &known)?;
         let mut rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
         let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
@@ -141,6 +142,7 @@ impl PullArgs {
             let changes: Vec<Value> = changes.iter().map(priority_json).collect();
             let changed: Vec<Value> = changed.iter().map(|(name, changed)| changed.to_json(name)).collect();
             let answer = json!({ "remote": remote, "traces": answers, "skipped": bad_json(&bad),
+                "pruned": pruned,
                 "priorities": priorities, "changed_priorities": changes, "changed": changed,
                 "rewritten": rewritten.names, "purged": received.iter().map(received_json).collect::<Vec<Value>>() });
             context.ui.json(&answer)?;
@@ -164,6 +166,24 @@ impl PullArgs {
             }
         }
         Ok(())
+    }
+
+    /// Reports the traces that the remote had at its last fetch and no longer has, with their last commits.
+    fn report_pruned(&self, context: &Context, remote: &str, known: &[(String, Oid)]) -> Result<Vec<Value>> {
+        let prefix = format!("{REMOTES}{remote}/");
+        let mut pruned = Vec::new();
+        for (refname, oid) in known {
+            let Some(name) = refname.strip_prefix(&prefix) else { continue };
+            if context.repo()?.find_ref(refname)?.is_some() {
+                continue;
+            }
+            if !self.json {
+                let name = escaped(name);
+                writeln!(context.ui, "{name}: no longer on `{}` (was {})", escaped(remote), short_oid(*oid))?;
+            }
+            pruned.push(json!({ "name": name, "commit": oid.to_string() }));
+        }
+        Ok(pruned)
     }
 
     /// Adds forward crumbs that were fetched by their names to `traces`. Returns the archives that were.

@@ -19,7 +19,7 @@ use crate::base::bounded;
 use crate::check::purge::{
     self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target as Content, apply_received, rewrite_fetched,
 };
-use crate::git::{PushedRef, short_oid};
+use crate::git::{Direction, PushedRef, short_oid};
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
@@ -69,7 +69,7 @@ pub(crate) struct PurgeArgs {
 impl PurgeArgs {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
         let Some(remote) = &self.push else { return self.run_with(context, &[]) };
-        self.run_with(context, &all_targets(context.repo()?, &remote_of(context, Some(remote))?)?)
+        self.run_with(context, &all_targets(context.repo()?, &remote_of(context, Some(remote), Direction::Push)?)?)
     }
 
     fn run_with(&self, context: &Context, targets: &[Target]) -> Result<ExitStatus> {
