@@ -1207,3 +1207,52 @@ fn a_pull_names_the_traces_that_the_remote_no_longer_has() {
     assert_eq!(said, format!("idea: no longer on `origin` (was {})\nmain: up to date\n", tip.trim()));
     team.ok("bob", &["branch", "idea", tip.trim()]);
 }
+
+#[test]
+fn a_trace_that_is_pulled_again_after_an_undo_has_the_same_levels() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "the task"]);
+    team.ok("ada", &["commit", "-m", "wrong dump"]);
+    team.ok("ada", &["skip", "#1"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let sent = team.messages("bob");
+    assert!(!sent.contains("wrong dump"));
+    team.ok("bob", &["undo"]);
+    team.ok("bob", &["pull"]);
+    assert_eq!(team.messages("bob"), sent);
+    team.ok("bob", &["push"]);
+    assert_eq!(team.ok("ada", &["pull"]), "main: up to date\n");
+}
+
+#[test]
+fn a_pull_can_be_undone_after_its_dispute_was_settled_and_the_settling_undone() {
+    let team = team();
+    team.ok("bob", &["skip", "#1"]);
+    team.ok("bob", &["commit", "-m", "from bob"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pin", "#1"]);
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["pin", "#1"]);
+    assert!(team.ok("ada", &["undo"]).contains("Undid `pin`"));
+    assert!(team.ok("ada", &["undo"]).contains("Undid `pull`"));
+    assert!(!team.messages("ada").contains("from bob"));
+}
+
+#[test]
+fn an_undo_of_a_pull_that_brought_an_equal_level_leaves_the_dispute() {
+    let team = team();
+    team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
+    team.ok("cid", &["pull"]);
+    team.ok("cid", &["skip", "#1"]);
+    team.ok("cid", &["push"]);
+    for who in ["ada", "bob"] {
+        team.ok(who, &["pin", "#1"]);
+    }
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["commit", "-m", "from bob"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["undo"]);
+    assert!(team.ok("ada", &["priority"]).contains("was changed concurrently"));
+}

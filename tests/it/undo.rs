@@ -124,7 +124,6 @@ fn undo_goes_back_one_command_at_a_time() {
     Undid `commit`
     The current trace is `main`
     [main] does not exist now
-    [ID] is normal now
     --- stderr
     `git trace redo` reverses this
     [exit 0]
@@ -587,4 +586,25 @@ fn a_head_does_not_return_to_a_trace_that_is_gone() {
     repo.text(&["undo"]);
     repo.within(&other, |repo| repo.text(&["undo"]));
     assert_eq!(repo.within(&other, TestRepo::trace_head), "refs/traces/idea\n");
+}
+
+#[test]
+fn an_undo_gives_an_item_the_level_of_the_type_that_it_has_afterwards() {
+    let repo = TestRepo::new();
+    repo.commit(&["-t", "instruction", "-m", "Never push to prod."]);
+    repo.text(&["edit", "#0", "-t", "dialogue", "--set", "role=user"]);
+    repo.text(&["skip", "#0"]);
+    repo.text(&["undo", "-n", "2"]);
+    assert!(repo.text(&["priority", "--list", "pinned"]).contains("Never push to prod."));
+}
+
+#[test]
+fn what_is_back_already_does_not_stop_an_undo() {
+    let mut repo = three();
+    repo.git(&["worktree", "add", "--quiet", "../other"]);
+    repo.text(&["branch", "idea"]);
+    let other = repo.home().join("other");
+    repo.within(&other, |repo| repo.text(&["branch", "-D", "idea"]));
+    // The branch is gone, so the commit before it is next.
+    assert!(repo.text(&["undo"]).starts_with("Undid `pin`"));
 }

@@ -11,6 +11,7 @@
 mod elsewhere;
 mod priority;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
@@ -19,11 +20,11 @@ use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate,
 use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
-use crate::trace::store::head;
 use crate::trace::store::priority::{RECORD, Request, set_under};
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone;
+use crate::trace::store::{archived, head};
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// The namespaces whose refs go back. The others hold histories of lines, or belong to files that an undo does not restore.
@@ -100,10 +101,11 @@ impl History {
         let tip = trace.and_then(|name| Tip::find(repo, name).ok().flatten());
         let slots = tip.and_then(|tip| tree::list(repo, tip.commit.tree).ok()).unwrap_or_default();
         let items = slots.into_iter().map(|slot| slot.id).collect();
-        let mut found = Vec::new();
+        let (mut found, mut values) = (Vec::new(), HashMap::new());
         for operation in &self.operations {
             let is_ours = operation.worktree == worktree && operation.command.split(' ').next() != Some("hook");
-            let is_in_effect = !self.reversed.contains_key(&operation.id) && !is_superseded(repo, operation)?;
+            let is_in_effect =
+                !self.reversed.contains_key(&operation.id) && !is_superseded(repo, operation, &mut values)?;
             if is_ours && is_in_effect && self.undos.contains(&operation.id) == undos {
                 let touches = trace.map_or(Ok(true), |name| touches(repo, operation, name, &items))?;
                 found.extend(touches.then_some(operation));
@@ -176,15 +178,24 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
     Ok(false)
 }
 
-/// Whether an operation left nothing to reverse: only remote-tracking refs, which later commands moved again, or disputes that a pull
-/// brought.
-fn is_superseded(repo: &Repo, operation: &Operation) -> Result<bool, TraceError> {
+/// Whether an operation left nothing to reverse: its refs are back, or are remote-tracking ones that later commands moved again, and it
+/// brought nothing but disputes. `values` has the refs that were read before.
+fn is_superseded<'o>(
+    repo: &Repo,
+    operation: &'o Operation,
+    values: &mut HashMap<&'o str, Option<String>>,
+) -> Result<bool, TraceError> {
+    let brings_lines = ["pull", "import"].contains(&operation.command.split(' ').next().unwrap_or_default());
     for made in &operation.refs {
-        let is_left = if made.refname == RECORD && operation.command == "pull" {
+        let is_left = if made.refname == RECORD {
             let (old, new) = ends(repo, operation, made)?;
-            new.is_none_or(|new| !priority::brings_only_disputes(repo, old, new).unwrap_or(false))
+            !brings_lines || new.is_none_or(|new| !priority::brings_only_disputes(repo, old, new).unwrap_or(false))
         } else {
-            !is_tracking(&made.refname) || value(repo, &made.refname)? == made.new
+            let seen = match values.entry(&made.refname) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(value(repo, &made.refname)?),
+            };
+            if is_tracking(&made.refname) { *seen == made.new } else { *seen != made.old }
         };
         if is_left {
             return Ok(false);
@@ -239,6 +250,19 @@ struct Plan {
     heads: Vec<(String, Option<String>, Option<String>)>,
     record: Option<RefLock>,
     priorities: Vec<Request>,
+}
+
+impl Plan {
+    /// The tips that traces will have, first those that move, then that of the current trace.
+    fn tips(&self, repo: &Repo) -> Result<Vec<Oid>, TraceError> {
+        let moved = |refname: &str| self.refs.iter().any(|(lock, ..)| lock.refname() == refname);
+        let current = head::current(repo).ok().map(|name| name.refname());
+        let mut others = repo.list_refs(TRACES)?;
+        others.retain(|(refname, _)| !moved(refname));
+        others.sort_by_key(|(refname, _)| Some(refname) != current.as_ref());
+        let moved = self.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
+        Ok(moved.filter_map(|(.., to)| *to).chain(others.into_iter().map(|(_, tip)| tip)).collect())
+    }
 }
 
 /// Reverses operations, given newest first, as one operation. `verb` is the word for it in reflogs.
@@ -348,7 +372,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     elsewhere::refuse_lost(repo, &plan, operations)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
-        plan.priorities = priority::opposing(repo, signature, &records, operations[0])
+        plan.priorities = priority::opposing(repo, signature, (&records, &plan.tips(repo)?), operations[0])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
     if let ([], [], [], Some(operation)) =
@@ -385,6 +409,11 @@ fn moved_since(
     made: &RefMove,
     seen: Option<Oid>,
 ) -> Result<TraceError, TraceError> {
+    if let (None, Some(name)) = (seen, TraceName::of_ref(&made.refname))
+        && let Some(archived) = archived::find(repo, &name)?
+    {
+        return Ok(archived.into());
+    }
     let mut revert = None;
     if let (old, Some(new)) = ends(repo, operation, made)?
         && let Some(seen) = seen.filter(|_| TraceName::of_ref(&made.refname).is_some())

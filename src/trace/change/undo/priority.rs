@@ -1,14 +1,11 @@
 //! Lines that oppose those of an operation: each item gets the level that it had before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::git::{Entry, Oid, Operation, Repo, TreeStore};
 use crate::trace::model::item::ItemType;
-use crate::trace::model::level::Level;
-use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
-use crate::trace::store::head;
 use crate::trace::store::priority::{InForce, RECORD, Record, Request, Setting, item_of, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::Tombstones;
@@ -32,13 +29,14 @@ pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<Vec<Ite
     Ok(items)
 }
 
-/// Requests that oppose the lines of these moves of the record, oldest first. The caller holds the lock of the record.
+/// Requests that oppose the lines of these moves of the record, oldest first, for items of traces with these tips afterwards. The caller
+/// holds the lock of the record.
 ///
 /// Fails with [`TraceError::SetSince`] if the level of an item was set later.
 pub(super) fn opposing(
     repo: &Repo,
     signature: &Signature,
-    moves: &[(Option<Oid>, Oid)],
+    (moves, tips): (&[(Option<Oid>, Oid)], &[Oid]),
     operation: &Operation,
 ) -> Result<Vec<Request>, TraceError> {
     let mut ends: BTreeMap<ItemId, (Option<Oid>, Oid)> = BTreeMap::new();
@@ -50,18 +48,18 @@ pub(super) fn opposing(
     let (now, types) = (repo.find_ref(RECORD)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut requests = Vec::new();
+    let live = live(repo, tips, ends.keys().copied().collect());
     for (item, (old, new)) in ends {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
-        // An undo of a later change set the same level again, in a separate line.
-        if in_force(repo, now, item)?.as_ref().map(meaning) != after.as_ref().map(meaning) {
-            let (operation, command) = (operation.id.clone(), operation.command.clone());
-            return Err(TraceError::SetSince { operation, command, item });
-        }
         if is_dispute(before.as_ref(), after.as_ref()) {
             continue;
         }
-        // The levels of items that no trace has yet are shown nowhere.
-        let Some((introduced, item_type)) = origin(repo, item)? else { continue };
+        // The levels of items that no trace has are shown nowhere.
+        let Some((introduced, item_type)) = origin(repo, item, tips, live.get(&item))? else { continue };
+        if is_set_since(after.as_ref(), in_force(repo, now, item)?.as_ref()) {
+            let (operation, command) = (operation.id.clone(), operation.command.clone());
+            return Err(TraceError::SetSince { operation, command, item });
+        }
         let (level, reason) = match before {
             Some(InForce { setting: Setting { level, reason, .. }, .. }) => {
                 let clean = reason.clone().map(|reason| tombstones.reason(item, reason));
@@ -81,7 +79,7 @@ pub(super) fn opposing(
 
 /// Whether only concurrent changes came, and the level stayed. An undo does not settle these.
 fn is_dispute(before: Option<&InForce>, after: Option<&InForce>) -> bool {
-    before.map(|before| &before.setting) == after.map(|after| &after.setting)
+    before.map(|before| before.setting.level) == after.map(|after| after.setting.level)
         && after.is_some_and(|after| !after.rivals.is_empty())
 }
 
@@ -95,9 +93,12 @@ pub(super) fn brings_only_disputes(repo: &Repo, old: Option<Oid>, new: Oid) -> R
     Ok(true)
 }
 
-/// The content of a change, without its author and time.
-fn meaning(change: &InForce) -> (Level, Option<&str>, &[Setting]) {
-    (change.setting.level, change.setting.reason.as_deref(), &change.rivals)
+/// Whether a level was set again. An undo of a later change sets the same one, in a separate line, which settles a dispute.
+fn is_set_since(after: Option<&InForce>, now: Option<&InForce>) -> bool {
+    let meaning = |change: Option<&InForce>| change.map(|one| (one.setting.level, one.setting.reason.clone()));
+    let rivals = |change: Option<&InForce>| change.map(|one| one.rivals.clone()).unwrap_or_default();
+    let known = rivals(after);
+    meaning(after) != meaning(now) || rivals(now).iter().any(|rival| !known.contains(rival))
 }
 
 fn in_force(repo: &Repo, record: Option<Oid>, item: ItemId) -> Result<Option<InForce>, TraceError> {
@@ -105,25 +106,41 @@ fn in_force(repo: &Repo, record: Option<Oid>, item: ItemId) -> Result<Option<InF
     Record::of_tree(repo, tree)?.in_force(repo, item)
 }
 
-/// The commit that introduced an item, which its tag points to, and its type. Without a tag, the first trace that has it tells.
-fn origin(repo: &Repo, item: ItemId) -> Result<Option<(Oid, ItemType)>, TraceError> {
-    let find = |commit: Oid| {
-        let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
-        Ok::<_, TraceError>(slots.into_iter().find(|slot| slot.id == item).map(|slot| slot.item_type))
-    };
-    // Its type may have changed since.
-    let current = head::current(repo).ok().map(|name| repo.find_ref(&name.refname())).transpose()?.flatten();
-    let now = current.map(find).transpose()?.flatten();
-    let prefix = tags::prefix(repo)?;
-    if let Some(commit) = tags::tagged(repo, &prefix, item)?
-        && let Some(item_type) = find(commit)?
-    {
-        return Ok(Some((commit, now.unwrap_or(item_type))));
+/// Those of some items that the traces with these tips have, each with its first tip and the type there. Damaged ones are left out.
+fn live(repo: &Repo, tips: &[Oid], mut wanted: HashSet<ItemId>) -> HashMap<ItemId, (Oid, ItemType)> {
+    let mut found = HashMap::new();
+    for tip in tips {
+        if wanted.is_empty() {
+            break;
+        }
+        let slots = repo.read_commit(*tip).and_then(|commit| tree::list(repo, commit.tree)).unwrap_or_default();
+        let ours = slots.into_iter().filter(|slot| wanted.remove(&slot.id));
+        found.extend(ours.map(|slot| (slot.id, (*tip, slot.item_type))));
     }
-    for (_, oid) in repo.list_refs(TRACES)? {
-        if let Some(item_type) = find(oid)? {
-            let introduced = tags::introduction(repo, &Tip::read(repo, oid)?, item)?;
-            return Ok(Some((introduced.unwrap_or(oid), item_type)));
+    found
+}
+
+/// The commit that introduced an item, which its tag points to, and its type. `None` if it is in the history of none of these tips.
+fn origin(
+    repo: &Repo,
+    item: ItemId,
+    tips: &[Oid],
+    live: Option<&(Oid, ItemType)>,
+) -> Result<Option<(Oid, ItemType)>, TraceError> {
+    let tagged = tags::tagged(repo, &tags::prefix(repo)?, item)?;
+    if let Some((tip, item_type)) = live {
+        let introduced = match tagged {
+            Some(commit) => Some(commit),
+            None => tags::introduction(repo, &Tip::read(repo, *tip)?, item)?,
+        };
+        return Ok(Some((introduced.unwrap_or(*tip), item_type.clone())));
+    }
+    // It may be restored.
+    let Some(commit) = tagged else { return Ok(None) };
+    for tip in tips {
+        if repo.is_ancestor(commit, *tip)? {
+            let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
+            return Ok(slots.into_iter().find(|slot| slot.id == item).map(|slot| (commit, slot.item_type)));
         }
     }
     Ok(None)
