@@ -294,9 +294,11 @@ impl Context {
             Err(_) => store,
         };
         // Who reads would be told that there is no breadcrumb, and who writes would start a new file.
-        let missing = StoreFile::ALL.map(|file| store.real_path(file).ok().filter(|path| !path.exists()));
-        for path in missing.iter().flatten() {
-            self.git()?.check_checked_out(path)?;
+        let mut missing = store.nearer(&self.folder()?);
+        missing
+            .extend(StoreFile::ALL.iter().filter_map(|file| store.real_path(*file).ok().filter(|path| !path.exists())));
+        for path in missing {
+            self.git()?.check_checked_out(&path)?;
         }
         Ok(store)
     }

@@ -111,6 +111,18 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
+/// As [`real_path`], also without links among the folders on the way.
+pub(crate) fn canonical_path(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Ok(real);
+    }
+    let path = real_path(path)?;
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(canonical_path(parent)?.join(name)),
+        _ => Ok(path),
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileVersion {
     len: u64,

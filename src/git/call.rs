@@ -12,6 +12,7 @@ use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of, text_of};
 use crate::base::process::Process;
+use crate::base::replace::canonical_path;
 use crate::base::worktree_path::has_git;
 
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
@@ -112,9 +113,18 @@ impl Git {
         Ok(self.ask(&["config", "--type=bool", "core.symlinks"])?.stdout != b"false\n")
     }
 
-    /// Fails if a sparse checkout leaves out the file at `path`, or one below it: a new file would replace it in the next commit. Also
-    /// fails if git checks a link out as a file, whose text would be the link's next target.
+    /// Fails if a sparse checkout leaves out the file at `path`, one below it, or one that links lead to: a new file would replace it in the
+    /// next commit. Also fails if git checks a link out as a file, whose text would be the link's next target.
     pub(crate) fn check_checked_out(&self, path: &Path) -> Result<(), GitError> {
+        self.check_listed(path)?;
+        let full = absolute(self.folder.join(path)).unwrap_or_else(|_| path.to_owned());
+        match canonical_path(&full) {
+            Ok(real) if full.ancestors().any(Path::is_symlink) => self.check_listed(&real),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_listed(&self, path: &Path) -> Result<(), GitError> {
         let args = [OsStr::new("ls-files"), OsStr::new("-ts"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
         let answer = self.ask(&args)?;
         let is = |causes: &[&str]| causes.iter().any(|cause| answer.stderr.contains(cause));
@@ -124,7 +134,7 @@ impl Git {
         let folder = full.ancestors().find(|above| above.is_dir()).filter(|_| !self.is_elsewhere);
         if let Some(folder) = folder.filter(|folder| is_outside || place(folder) != place(&self.folder)) {
             // Another work tree has its own index.
-            Self::elsewhere(folder).check_checked_out(&absolute(&full).unwrap_or_else(|_| full.clone()))?;
+            Self::elsewhere(folder).check_listed(&absolute(&full).unwrap_or_else(|_| full.clone()))?;
         }
         // There, git cannot leave it out.
         let causes = ["not a git repository (or any", "must be run in a work tree", "cannot use bare repository"];

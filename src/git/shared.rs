@@ -3,6 +3,7 @@
 //! As with `.gitattributes`, they are read from the working tree, or from the index if a sparse checkout leaves them out, or from `HEAD`
 //! in a bare repository.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path};
@@ -28,7 +29,12 @@ impl Repo {
         }
         let bytes = match self.worktree() {
             Some(worktree) => match read_file(&worktree, path).map_err(|error| bad(error.to_string()))? {
-                None if self.git_dir().join("info/sparse-checkout").exists() => self.read_staged(path)?,
+                None if self.git_dir().join("info/sparse-checkout").exists() => {
+                    // A link may lead to a file that is left out.
+                    let real = resolve(&worktree, path).map_err(|error| bad(error.to_string()))?;
+                    let root = worktree.canonicalize().unwrap_or(worktree);
+                    self.read_staged(real.strip_prefix(root).unwrap_or(Path::new(path)))?
+                }
                 bytes => bytes,
             },
             None => self.read_in_head(path)?,
@@ -40,8 +46,10 @@ impl Repo {
     }
 
     /// A file in the index.
-    fn read_staged(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
-        let answer = Answer::of(self.git("cat-file").args(["blob", &format!(":{path}")]))?;
+    fn read_staged(&self, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        let mut name = OsString::from(":");
+        name.push(path);
+        let answer = Answer::of(self.git("cat-file").arg("blob").arg(name))?;
         Ok(answer.is_success().then_some(answer.stdout))
     }
 

@@ -66,7 +66,8 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
     with_worktree(opened, env)
 }
 
-/// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings, and ignores the current folder.
+/// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings, and ignores the current folder, also
+/// in a linked worktree that was moved or copied.
 fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> {
     let config = opened.config().map_err(GitError::opening)?;
     let is_own = |entry: git2::ConfigEntry<'_>| {
@@ -76,9 +77,15 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
         let here = Path::new(".").canonicalize().ok();
         opened.workdir().is_none_or(|folder| folder.canonicalize().ok() == here)
     };
+    let is_elsewhere = || {
+        let here = Path::new(".").canonicalize().unwrap_or_default();
+        let folders = [opened.workdir(), Some(opened.path())].map(|folder| folder?.canonicalize().ok());
+        !folders.iter().flatten().any(|folder| here.starts_with(folder))
+    };
     if !["GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE"].iter().any(|variable| env.is_set(variable))
         && ["core.worktree", "core.bare"].iter().all(|key| config.get_entry(key).map_or(true, is_own))
         && (!env.is_set("GIT_DIR") || is_here())
+        && !(opened.is_worktree() && is_elsewhere())
     {
         return Ok(opened);
     }

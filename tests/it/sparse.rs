@@ -212,3 +212,55 @@ fn settings_of_the_project_count_if_they_are_not_checked_out() {
         assert!(again.contains("budget"), "{again}");
     }
 }
+
+#[test]
+fn a_missing_folder_of_checkpoints_is_no_problem_where_it_is_left_out() {
+    let repo = sparse(&["checkpoints/active/INDEX.md", "checkpoints/active/chk-a.md"]);
+    assert!(!repo.trace(&["checkpoint", "doctor"]).contains("does not exist"));
+    assert!(repo.refused(&["checkpoint", "doctor", "--fix"]).contains("this sparse checkout leaves it out"));
+    assert!(!repo.folder().join("checkpoints").exists());
+}
+
+#[test]
+fn a_crumb_file_behind_a_link_that_is_not_checked_out_is_not_replaced() {
+    let repo = sparse(&["notes/ada.crumb", "notes/keep"]);
+    repo.git(&["sparse-checkout", "set", "--no-cone", "/src/", "/notes/keep"]);
+    for (link, target, file) in [("ada.crumb", "notes/ada.crumb", "ada.crumb"), ("linked", "notes", "linked/ada.crumb")]
+    {
+        std::os::unix::fs::symlink(target, repo.folder().join(link)).unwrap();
+        assert!(repo.refused(&["crumb", "new", file]).contains("this sparse checkout leaves it out"));
+    }
+    assert!(!repo.folder().join("notes/ada.crumb").exists());
+}
+
+#[test]
+fn a_nearer_store_that_is_not_checked_out_is_not_passed_over() {
+    let mut repo = sparse(&[".synapse/breadcrumbs.jsonl", "src/.synapse/breadcrumbs.jsonl", "src/part/b.rs"]);
+    repo.git(&["sparse-checkout", "set", "--no-cone", "/.synapse/", "/src/part/"]);
+    let part = repo.folder().join("src/part");
+    repo.within(&part, |repo| {
+        for args in [&["breadcrumb", "get", "a.b"][..], &["breadcrumb", "set", "a.b", "x"]] {
+            let said = repo.trace(args);
+            assert!(said.contains("`../.synapse/breadcrumbs.jsonl` is tracked"), "{said}");
+        }
+    });
+}
+
+#[test]
+fn shared_settings_behind_a_link_count_if_they_are_not_checked_out() {
+    let repo = TestRepo::new();
+    let write = |file: &str, text: &str| {
+        let path = repo.folder().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("settings/shared", "[traceType \"plan\"]\n\tpriority = pinned\n");
+    write("src/a.rs", "");
+    std::os::unix::fs::symlink("settings/shared", repo.folder().join(".traceconfig")).unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "a"]);
+    let types = repo.trace(&["types"]);
+    assert!(types.contains("plan"), "{types}");
+    repo.git(&["sparse-checkout", "set", "src"]);
+    assert_eq!(repo.trace(&["types"]), types);
+}

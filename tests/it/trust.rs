@@ -847,3 +847,21 @@ fn an_object_in_a_cruft_pack_is_written_again() {
     }
     repo.fsck();
 }
+
+#[test]
+fn a_worktree_that_was_moved_by_hand_is_where_git_finds_it() {
+    let mut repo = TestRepo::classic(&[]);
+    add_worktree(&repo);
+    let moved = repo.home().join("moved");
+    fs::rename(repo.home().join("other"), &moved).unwrap();
+    repo.git(&["init", "-q", "../other"]);
+    fs::create_dir(moved.join("below")).unwrap();
+    for folder in [moved.clone(), moved.join("below")] {
+        repo.within(&folder, |repo| repo.text(&["breadcrumb", "set", "a.b", "x"]));
+    }
+    assert!(moved.join(".synapse/breadcrumbs.jsonl").exists());
+    assert!(!repo.home().join("other/.synapse").exists());
+    // From the git folder of the worktree, as before.
+    let git_dir = repo.git_dir().join("worktrees/other");
+    repo.within(&git_dir, |repo| repo.text(&["log"]));
+}

@@ -84,11 +84,9 @@ impl HookFolder {
     /// Fails if a sparse checkout leaves out a hook in the folder, or the file behind a hook of husky. Other hooks that are links are
     /// replaced by files.
     pub(super) fn check_checked_out(&self, git: &Git) -> Result<(), InstallError> {
-        git.check_checked_out(&real_path(self.husky.as_ref().unwrap_or(&self.path))?)?;
-        for (husky, (name, _)) in self.husky.iter().flat_map(|husky| HOOKS.map(|hook| (husky, hook))) {
-            git.check_checked_out(&in_husky(husky, name)?)?;
-        }
-        Ok(())
+        git.check_checked_out(self.husky.as_ref().unwrap_or(&self.path))?;
+        let mut in_husky = self.husky.iter().flat_map(|husky| HOOKS.map(|(name, _)| husky.join(name)));
+        Ok(in_husky.try_for_each(|hook| git.check_checked_out(&hook))?)
     }
 
     /// What to do if the folder serves other repositories, too, or is none; `None` if it is this repository's own.
@@ -318,19 +316,8 @@ fn is_same(path: &Path, other: &Path) -> bool {
 
 /// The project's own hook of husky, which may be a link.
 fn in_husky(folder: &Path, name: &str) -> Result<PathBuf, InstallError> {
-    real_path(&folder.join(name))
-}
-
-/// The real path of a path that need not exist, whose links were checked.
-fn real_path(path: &Path) -> Result<PathBuf, InstallError> {
-    if let Ok(real) = path.canonicalize() {
-        return Ok(real);
-    }
-    let path = replace::real_path(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => Ok(real_path(parent)?.join(name)),
-        _ => Ok(path),
-    }
+    let path = folder.join(name);
+    replace::real_path(&path).map_err(|source| InstallError::Write { path, source })
 }
 
 /// Where the tool pre-commit moves the hook that it finds.

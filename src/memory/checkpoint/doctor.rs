@@ -11,7 +11,7 @@ use super::folder::{Checkpoint, File, Folder, checkpoints};
 use super::follow::{FollowContext, is_stale};
 use super::index::Index;
 use super::index::edit::{IndexEntry, add, empty, remove};
-use super::lifecycle::{LEARNINGS, collect_learnings, edit_index, list_of, lock, read_if_exists, write};
+use super::lifecycle::{LEARNINGS, collect_learnings, edit_index, list_of, lock_new, read_if_exists, write};
 use super::validate::{completion_field, has_learnings, validate_set};
 use crate::base::escape::{Plain, shell_word};
 use crate::base::merge::{FileKind, conflict};
@@ -52,7 +52,8 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
             report(&file.path, "row-without-file", format!("the row `{name}` has no file"), FIX);
         }
     }
-    if let Some(list) = missing_list(folder, &known) {
+    // A sparse checkout may leave it out.
+    if let Some(list) = missing_list(folder, &known).filter(|list| git.check_checked_out(list).is_ok()) {
         let active = folder.shown(list.parent().unwrap_or(&list));
         if list.parent().is_some_and(std::path::Path::is_dir) {
             report(
@@ -124,12 +125,11 @@ fn missing_list(folder: &Folder, known: &[Checkpoint<'_>]) -> Option<PathBuf> {
 /// learnings of archived ones. Returns the paths of changed files.
 pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointError> {
     let mut changed = Vec::new();
+    let _lock = lock_new(folder)?;
     if let Some(list) = missing_list(folder, &checkpoints(&folder.files()?)) {
-        // Creates the folder, which the lock needs.
         write(folder, &list, None, empty().as_bytes())?;
         changed.push(folder.shown(&list));
     }
-    let _lock = lock(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {

@@ -99,6 +99,13 @@ impl Store {
         Self { folder: found.unwrap_or_else(|| top.join(FOLDER)), root: top, sorted: None }
     }
 
+    /// The folders of stores nearer to `start`, which do not exist.
+    pub(crate) fn nearer(&self, start: &Path) -> Vec<PathBuf> {
+        let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
+        let folders = start.ancestors().map(|folder| folder.join(FOLDER));
+        folders.take_while(|folder| folder.starts_with(&self.root) && *folder != self.folder).collect()
+    }
+
     /// Notes in a folder which large files are sorted.
     #[must_use]
     pub(crate) fn with_notes(self, folder: PathBuf) -> Self {

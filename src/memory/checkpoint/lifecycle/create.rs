@@ -1,14 +1,12 @@
 //! Creating a checkpoint.
 
-use std::fs;
 use std::path::PathBuf;
 
-use super::write::{lock, write};
+use super::write::{lock_new, write};
 use super::{deactivate_others, edit_index, truncate_to_second};
-use crate::base::worktree_path::resolve;
 use crate::memory::checkpoint::document::REFERENCE_COLUMNS;
 use crate::memory::checkpoint::document::markdown::render_table;
-use crate::memory::checkpoint::error::{CheckpointError, write_error};
+use crate::memory::checkpoint::error::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, Folder, checkpoints, find};
 use crate::memory::checkpoint::index::edit::{IndexEntry, add};
 use crate::trace::Time;
@@ -39,12 +37,7 @@ pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<
         return Err(CheckpointError::BadName { name: new.name.clone() });
     }
     let id = format!("chk-{name}");
-    let mut held = lock(folder)?;
-    if held.is_none() {
-        let top = folder.top();
-        resolve(&folder.root, &top).and_then(fs::create_dir_all).map_err(write_error(&top))?;
-        held = lock(folder)?;
-    }
+    let held = lock_new(folder)?;
     let files = folder.files()?;
     let known = checkpoints(&files);
     if let Some(other) = known.iter().find(|one| one.id() == id || one.file.stem() == id) {

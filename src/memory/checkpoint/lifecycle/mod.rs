@@ -18,7 +18,7 @@ use super::validate::has_conflict;
 use crate::base::merge::FileKind;
 use crate::base::replace;
 use crate::trace::Time;
-pub(super) use write::{lock, write};
+pub(super) use write::{lock, lock_new, write};
 
 pub(crate) use archive::archive;
 pub(super) use archive::{collect_learnings, list_of};

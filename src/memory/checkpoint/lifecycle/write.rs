@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::base::replace::{self, Access, FileError, Lock, Stem, remove_leftovers};
+use crate::base::worktree_path::resolve;
 use crate::git::Git;
 use crate::memory::checkpoint::error::{CheckpointError, write_error};
 use crate::memory::checkpoint::folder::{Folder, is_repository};
@@ -28,6 +29,17 @@ pub(crate) fn lock(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
     }
 }
 
+/// As [`lock`]. Creates the folder if it does not exist.
+pub(crate) fn lock_new(folder: &Folder) -> Result<Option<Lock>, CheckpointError> {
+    let held = lock(folder)?;
+    if held.is_some() {
+        return Ok(held);
+    }
+    let top = folder.top();
+    resolve(&folder.root, &top).and_then(fs::create_dir_all).map_err(write_error(&top))?;
+    lock(folder)
+}
+
 /// Removes temporary files recursively, except in other repositories and worktrees, whose writers hold other locks. Failures
 /// are ignored.
 fn tidy(folder: &Path) {
@@ -46,7 +58,7 @@ pub(super) fn real_path(folder: &Folder, path: &Path) -> Result<PathBuf, Checkpo
     let real = folder.real_path(path).map_err(write_error(path))?;
     // The lock covers all files that are not behind a link.
     if path.is_symlink() && !real.exists() {
-        Git::in_folder(&folder.root).check_checked_out(&real)?;
+        Git::in_folder(&folder.root).check_checked_out(path)?;
     }
     Ok(real)
 }
