@@ -114,6 +114,9 @@ impl Diagnostic for GitError {
             Self::RefDamaged { .. } => "`git trace fsck --repair` moves it to the newest complete state in its reflog",
             Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
             Self::LinkAsFile { .. } => "change the file that it leads to, or commit a file in its place",
+            Self::RefConflict { refname } if refname.starts_with("refs/trace-remotes/") => {
+                "`git trace fetch --prune REMOTE` removes what the remote no longer has"
+            }
             Self::RefConflict { .. } => "choose another name",
             Self::RefLocked { lock, .. } => {
                 return Some(format!("try again when it has ended; its lock is `{lock}` in the git folder"));

@@ -1,6 +1,7 @@
 //! Push and fetch, done by git itself with its transports, credentials, and hooks. The user sees its messages.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -298,6 +299,13 @@ impl Repo {
             folders.push(name.into());
         }
         folders
+    }
+
+    /// The names of the remotes that settings give an address.
+    pub(crate) fn remotes(&self) -> Result<HashSet<String>, GitError> {
+        let settings = self.config()?.subsections("remote")?;
+        let name = |key: &str| Some(key.strip_prefix("remote.")?.strip_suffix(".url")?.to_owned());
+        Ok(settings.iter().filter_map(|(key, _)| name(key)).collect())
     }
 
     /// Whether a remote has this name. Git knows them from more places than settings.

@@ -136,6 +136,8 @@ pub enum TraceError {
     Archived { name: TraceName, remote: String },
     #[error("`{}` does not have the archived trace `{name}` with its newest commit", remote.escape_debug())]
     NotHeld { name: TraceName, remote: String },
+    #[error("trace `{name}` is archived on `{}`, which is no remote any more", remote.escape_debug())]
+    LostRemote { name: TraceName, remote: String },
     #[error("cannot archive to `{}`: it needs objects of this repository", remote.escape_debug())]
     ArchiveHere { remote: String },
     #[error("item {item} of trace `{trace}` was changed while this command ran; nothing was done")]
@@ -276,6 +278,12 @@ impl TraceError {
             Self::Archived { name, .. } => format!("`git trace switch {}` brings it back", shell_word(name)),
             Self::PurgedThere { remote, .. } => {
                 format!("`git trace purge --push {}` replaces it there", shell_word(remote))
+            }
+            Self::LostRemote { name, remote } => {
+                let (name, remote) = (shell_word(name), shell_word(remote));
+                format!(
+                    "`git remote add {remote} URL` adds it again; `git trace pull REMOTE {name}` brings the trace from another one"
+                )
             }
             Self::NotHeld { name, remote, .. } => {
                 let (remote, refname) = (shell_word(remote), shell_word(name.refname()));

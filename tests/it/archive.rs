@@ -411,3 +411,15 @@ fn an_undo_passes_over_an_archiving() {
     repo.text(&["switch", "claude-code/first"]);
     assert_eq!(repo.bodies("claude-code/first").len(), 2);
 }
+
+#[test]
+fn an_archived_trace_is_found_after_its_remote_was_renamed() {
+    let repo = repo_with(&["first"]);
+    repo.text(&["archive", "vault", "claude-code/first"]);
+    repo.git(&["remote", "rename", "vault", "cellar"]);
+    let said = repo.refused(&["switch", "claude-code/first"]);
+    assert!(said.contains("is archived on `vault`, which is no remote any more"), "{said}");
+    assert!(said.contains("`git trace pull REMOTE claude-code/first`"), "{said}");
+    repo.text(&["pull", "cellar", "claude-code/first"]);
+    assert!(traces(&repo).contains(&"traces/claude-code/first".to_owned()));
+}

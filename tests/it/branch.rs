@@ -24,7 +24,10 @@ fn a_branch_starts_at_a_tip_commit_item_or_time() {
     Created trace `idea` at [SHORT]
     [exit 0]
     ");
+    repo.git(&["remote", "add", "origin", "../origin.git"]);
     repo.git(&["update-ref", "refs/trace-remotes/origin/theirs", "refs/traces/main~1"]);
+    // A removed remote leaves its refs.
+    repo.git(&["update-ref", "refs/trace-remotes/removed/theirs", "refs/traces/main~1"]);
     let second = repo.git(&["rev-parse", "refs/traces/main~1"]);
     let at = repo.lines(&["log", "--json"])[1]["at"].as_str().unwrap().to_owned();
     for (name, start) in

@@ -2280,3 +2280,63 @@ fn a_purged_title_does_not_come_back_with_unpushed_commits() {
     repo.text(&["pull"]);
     check_title(&repo);
 }
+
+#[test]
+fn words_of_a_purged_item_that_another_item_has_are_not_refused() {
+    let (repo, _) = shared();
+    let guide = "# Guide for the acme backend services and their deployment on staging";
+    let say = |trace: &str, text: &str| {
+        repo.trace_with(
+            &["--trace", trace, "commit", "-t", "instruction", "-"],
+            format!("{guide}\n\n{text}").as_bytes(),
+        )
+    };
+    say("one", "The key is abc.");
+    repo.text(&["--trace", "one", "delete", "#0", "--reason", "not needed after the refactoring of the parser"]);
+    repo.text(&["push", "origin", "one"]);
+    repo.text(&["--trace", "one", "purge", "#0", "--yes", "--push", "origin"]);
+    say("two", "The key is in the vault.");
+    repo.text(&["--trace", "two", "delete", "#0", "--reason", "not needed after the refactoring of the parser"]);
+    repo.text(&["push", "origin", "two"]);
+    assert!(repo.git(&["log", "--format=%s", "refs/traces/two"]).contains("# Guide for the acme"));
+}
+
+#[test]
+fn a_purge_of_a_trace_that_the_remote_no_longer_has_is_applied() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["switch", "main"]);
+        repo.text(&["switch", "-c", "branch"]);
+        repo.say("mine");
+    });
+    repo.git(&["push", "-q", "origin", ":refs/traces/main"]);
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        let said = repo.text(&["pull"]);
+        assert!(said.contains("branch: purged by A U Thor"), "{said}");
+        assert_eq!(repo.bodies("branch"), ["one", "[purged: leaked]", "mine"]);
+        assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        repo.text(&["push", "origin", "branch"]);
+    });
+}
+
+#[test]
+fn a_push_of_a_purged_text_names_the_item_that_has_it() {
+    let (mut repo, clone) = shared();
+    let text = format!("The key is {SECRET}.");
+    repo.say(&text);
+    repo.text(&["push"]);
+    let item = repo.within(&clone, |repo| repo.commit(&["--trace", "own", "-m", &text]));
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        let said = repo.trace(&["push", "origin", "own"]);
+        assert!(
+            said.contains("; if `git trace pull` leaves it, `git trace --trace own purge [ID]` takes it out"),
+            "{said}"
+        );
+        repo.text(&["--trace", "own", "purge", &item, "--yes"]);
+        repo.text(&["push", "origin", "own"]);
+    });
+}

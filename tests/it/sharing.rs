@@ -1428,3 +1428,23 @@ fn priorities_of_an_export_are_imported_into_a_shallow_clone() {
     assert!(output.status.success(), "{output:?}");
     assert!(!team.messages("bob").contains("two"));
 }
+
+#[test]
+fn the_hint_of_a_rejected_push_names_the_remote_unless_it_is_the_default() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "one"]);
+    team.git("ada", &["init", "--quiet", "--bare", "../fork.git"]);
+    for who in ["ada", "bob"] {
+        team.git(who, &["remote", "add", "fork", "../fork.git"]);
+    }
+    team.ok("ada", &["push", "fork"]);
+    team.ok("bob", &["pull", "fork"]);
+    team.ok("bob", &["commit", "-m", "two"]);
+    team.ok("bob", &["push", "fork"]);
+    team.ok("ada", &["commit", "-m", "three"]);
+    assert!(team.run("ada", &["push", "fork"]).1.contains("`git trace pull fork` merges them"));
+    team.git("ada", &["config", "remote.pushDefault", "fork"]);
+    assert!(team.run("ada", &["push"]).1.contains("`git trace pull fork` merges them"));
+    team.git("ada", &["config", "trace.contextRemote", "fork"]);
+    assert!(team.run("ada", &["push"]).1.contains("`git trace pull` merges them"));
+}

@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::{Inspection, Line};
 use crate::git::{BACKUP_REFS, Mode, Oid, RefListing};
+use crate::trace::model::name::FORWARD_CRUMBS;
 use crate::trace::store::priority::tags;
 use crate::trace::store::tombstone::{HISTORY, Tombstones, find_damage};
 use crate::trace::{Tip, TraceError};
@@ -81,7 +82,9 @@ impl Inspection<'_> {
     pub(crate) fn purged(&mut self) {
         for (place, Purged { commit, purge, count }) in std::mem::take(&mut self.purged) {
             let message = format!("it contains what was {purge}; purged objects and lines: {count}");
-            let remedy = "`git trace pull` applies the purges of others; `git trace purge` removes content again";
+            let pull = if place.starts_with(FORWARD_CRUMBS) { "forward pull" } else { "pull" };
+            let remedy =
+                format!("`git trace {pull}` applies the purges of others; `git trace purge` removes content again");
             self.problems.push(Problem::error("purged", place, message).commit(commit).remedy(remedy));
         }
     }

@@ -12,6 +12,7 @@ mod fetched;
 mod join;
 mod lines;
 mod pairs;
+mod target;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,26 +20,22 @@ pub(crate) use fetched::{Rewritten, refuse_independent, rewrite_fetched};
 use lines::apply_to_lines;
 use pairs::{Forms, Pairs};
 
-use super::content::{Target, forget_derived};
 use super::kept::KEPT;
-use super::needle::Needle;
 use super::rewrite::{Rewriter, read_item};
 use super::tags::apply_to_tags;
 use super::verify::Verifier;
 use crate::git::{BACKUP_REFS, Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
-use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
-use crate::trace::model::source::Source;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority::HISTORY;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts, is_marked};
+use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts};
 use crate::trace::store::walk::{changes_of, new_files_of};
 use crate::trace::sync::lines::accepted_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
-use crate::trace::{Fields, Item, ItemId, Tip, TraceError};
+use crate::trace::{Item, ItemId, Tip, TraceError};
 
 const LOG: &str = "pull: without what was purged";
 
@@ -162,6 +159,16 @@ fn is_shared(repo: &Repo, remote: &str, refname: &str, tip: Oid) -> Result<bool,
     Ok(false)
 }
 
+/// Whether a remote has a purged commit in a trace, or in these forward crumbs: who purged it may be about to replace it.
+fn is_replacement_due(repo: &Repo, tombstones: &Tombstones, crumbs: Option<Oid>) -> Result<bool, TraceError> {
+    for tip in repo.list_refs(REMOTES)?.into_iter().map(|(_, tip)| tip).chain(crumbs) {
+        if repo.read_commit(tip).is_ok() && tombstones.has_commit_of(repo, tip)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The purged objects in the histories of this repository, with their replacements.
 struct Survey<'r> {
     repo: &'r Repo,
@@ -183,6 +190,8 @@ struct Survey<'r> {
     /// The texts that purges removed from items of this repository.
     texts: HashSet<Vec<u8>>,
     missing: Missing,
+    /// Whether the replacement of something is not here, and may come.
+    is_waiting: bool,
     /// Whether this is a history of a remote: [`Pairs`] judges what purges left there.
     is_fetched: bool,
 }
@@ -212,6 +221,7 @@ impl<'r> Survey<'r> {
             pairs: Pairs::default(),
             texts: HashSet::new(),
             missing: Missing::Wait,
+            is_waiting: false,
             is_fetched: false,
         }
     }
@@ -238,7 +248,13 @@ impl<'r> Survey<'r> {
                     Some(theirs) if tombstones.has_commit_of(repo, theirs)? => None,
                     published => published,
                 };
-                let found = survey.history(tip, published)?;
+                let mut found = survey.history(tip, published)?;
+                if survey.is_waiting && !is_replacement_due(repo, tombstones, fetched_private(repo, remote, &refname)?)?
+                {
+                    survey.missing = Missing::Replace;
+                    found = survey.history(tip, published)?;
+                }
+                (survey.missing, survey.is_waiting) = (Missing::Wait, false);
                 // A remote does not reach into a history that shares no commit with its own.
                 if let Some(found) = found
                     && (found.is_named || is_shared(repo, remote, &refname, tip)?)
@@ -281,7 +297,7 @@ impl<'r> Survey<'r> {
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
-                Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
+                fate @ (Fate::Replaced(_) | Fate::ReplacedElsewhere) if !may_replace => return Ok(self.wait(fate)),
                 _ => self.form_of(&commit, published.map(|published| (published, tip)), &mut forms, &commits)?,
             };
             // Its parents are not here, so it cannot be written again.
@@ -315,7 +331,7 @@ impl<'r> Survey<'r> {
                         }
                         blobs.insert(entry.blob, new);
                     }
-                    Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
+                    fate @ (Fate::Replaced(_) | Fate::ReplacedElsewhere) if !may_replace => return Ok(self.wait(fate)),
                     Fate::Kept if self.pairs.kept.contains(&entry.blob) => continue,
                     Fate::Kept if self.pairs.refused.contains(&entry.blob) => {
                         self.revisions.push((entry.id, entry.blob));
@@ -356,6 +372,11 @@ impl<'r> Survey<'r> {
         Ok(Some(Found { tip, own, items, purge, is_named }))
     }
 
+    fn wait(&mut self, fate: Fate) -> Option<Found> {
+        self.is_waiting |= fate == Fate::ReplacedElsewhere;
+        None
+    }
+
     /// Whether a file of an earlier commit stays.
     fn is_kept(&self, blob: Oid) -> bool {
         let is_here = |oid| self.repo.read_blob(oid).is_ok();
@@ -383,64 +404,5 @@ impl<'r> Survey<'r> {
             Some(form) if self.verifier.is_commit(ours.commit.oid, form, commits)? => Some(form),
             _ => None,
         })
-    }
-
-    fn target(&mut self) -> Result<Target, TraceError> {
-        let reason = self.purge.as_ref().map(|purge| purge.reason.as_str());
-        let new = |reason| Target::new(self.items.clone(), Needle::default(), reason);
-        // The reason of a remote may be anything.
-        let mut target = reason.and_then(new).or_else(|| new("secret")).expect("this reason has no quote");
-        let mut known = std::mem::take(&mut self.blobs);
-        for (id, blob) in self.revisions.drain(..) {
-            let before = read_item(id, &self.repo.read_blob(blob)?);
-            let mut item = before.clone();
-            let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
-            let left = self.left.get(&id).filter(|left| is_clean(left));
-            // The name of the file says the type.
-            let is_same_type = |left: &&Item| left.fields.item_type == item.fields.item_type;
-            match left.filter(|left| !self.is_fetched && is_same_type(left)) {
-                Some(left) => item = Item { revision: item.revision, ..left.clone() },
-                None => {
-                    target.blank(&mut item);
-                    clean_headers(&mut item.fields, left.map(|left| &left.fields));
-                    forget_derived(&mut item, &before);
-                }
-            }
-            if !is_clean(&item) {
-                // It was a marker alone, and purges with other reasons left another one.
-                item.body.clear();
-                let reasons: BTreeSet<&str> = self.tombstones.reasons_of_id(id).collect();
-                let blanked = |target: Target| {
-                    let mut item = item.clone();
-                    target.blank(&mut item);
-                    forget_derived(&mut item, &before);
-                    item
-                };
-                let blank = reasons.into_iter().filter_map(new).map(blanked).find(is_clean);
-                item = blank.unwrap_or(item);
-            }
-            known.insert(blob, item_file::render(&item));
-        }
-        target.known = Some(known);
-        Ok(target)
-    }
-}
-
-/// Removes from a marker the headers of a revision that no purge has seen, unless a purge left them in another one.
-fn clean_headers(fields: &mut Fields, left: Option<&Fields>) {
-    let pairs =
-        |fields: &Fields| [fields.kind.clone(), fields.turn.clone(), fields.name.clone(), fields.call_id.clone()];
-    let [kind, turn, name, call_id] = left.map(pairs).unwrap_or_default();
-    for (header, left) in [(&mut fields.kind, kind), (&mut fields.turn, turn)] {
-        if *header != left {
-            *header = header.take().and(left).filter(|left| is_marked(left));
-        }
-    }
-    // A request needs these.
-    for (header, left) in [(&mut fields.name, name), (&mut fields.call_id, call_id)] {
-        *header = header.take().map(|header| left.filter(|left| is_marked(left)).unwrap_or(header));
-    }
-    if fields.source.as_ref() != left.and_then(|left| left.source.as_ref()) {
-        fields.source = fields.source.as_ref().map(Source::without_record);
     }
 }

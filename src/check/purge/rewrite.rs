@@ -84,10 +84,6 @@ pub(super) struct Rewriter<'r> {
     kept: HashSet<Oid>,
     /// The files of items that nothing is purged in.
     unchanged: HashSet<(ItemId, Oid)>,
-    /// The priorities of items that stay, if items are purged.
-    kept_records: HashSet<Oid>,
-    /// Subjects and reasons that stay.
-    kept_words: HashSet<String>,
     /// The trees and files that were met, whether or not they changed.
     seen: HashSet<Oid>,
     /// The lines of priority records and archives that changed, and reasons and subjects.
@@ -134,8 +130,6 @@ impl<'r> Rewriter<'r> {
             archive_files: HashMap::new(),
             kept: HashSet::new(),
             unchanged: HashSet::new(),
-            kept_records: HashSet::new(),
-            kept_words: HashSet::new(),
             seen: HashSet::new(),
             changed_lines: BTreeSet::new(),
             costs: HashMap::new(),
@@ -225,7 +219,6 @@ impl<'r> Rewriter<'r> {
             // The file of another item, which is purged, may be the same.
             if !self.target.items.is_empty() {
                 self.kept.insert(blob);
-                self.kept_records.extend(matches!(role, Role::Record(_)).then_some(blob));
             }
             if let Role::Item(Some(id)) = role {
                 self.unchanged.insert((id, blob));

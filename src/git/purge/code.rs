@@ -204,7 +204,8 @@ impl Repo {
         let (mut roots, missing): (Vec<PathBuf>, Vec<PathBuf>) = roots.into_iter().partition(is_there);
         // The main one is the first. For one that is elsewhere, git lists its git folder.
         let main = listed.strip_prefix(b"worktree ").and_then(|rest| rest.split(|byte| *byte == 0).next()).map(path_of);
-        absent.extend(missing.into_iter().filter(|root| Some(root) != main.as_ref()));
+        let is_main = self.git_dir() == self.common_dir();
+        absent.extend(missing.into_iter().filter(|root| !is_main || Some(root) != main.as_ref()));
         let is_same = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
         // `core.worktree` and `GIT_WORK_TREE` may name a folder that git does not list.
         let elsewhere = self.worktree().filter(|own| !roots.iter().any(|root| is_same(root, own)));

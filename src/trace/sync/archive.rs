@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::push::{Request, push};
 use super::unnamed::forget;
 use super::{Arrival, Arrivals, MANY, arrivals, fetch, fetched_tombstones, pull, refuse_fetched, tracking_ref};
-use crate::git::{BACKUP_REFS, GitError, LogLine, Oid, Operation, PushedRef, Repo};
+use crate::git::{BACKUP_REFS, LogLine, Oid, Operation, PushedRef, Repo};
 use crate::trace::change::merge::{FastForward, Settlement};
 use crate::trace::model::name::REMOTES;
 use crate::trace::store::archived::{self, Archived};
@@ -78,7 +78,7 @@ pub(crate) fn archive(
     rebind(repo, signature, held.iter().filter(|one| !moved.contains(&one.name)))?;
     let (moved, archived) = held.into_iter().partition::<Vec<_>, _>(|one| moved.contains(&one.name));
     kept.extend(moved.into_iter().map(|one| (one.name, "it was changed meanwhile".to_owned())));
-    Ok(Archival { archived, kept, record: delivery.record })
+    Ok(Archival { archived, kept, record: delivery.failed })
 }
 
 /// Fails if the remote does not have traces any more that were deleted here: it may be this repository, and hide the probe.
@@ -124,7 +124,7 @@ fn delete(repo: &Repo, held: &[Archived]) -> Result<(Vec<TraceName>, Vec<(String
     let operations = repo.operations()?;
     let listed: HashMap<String, Oid> =
         repo.list_refs(REMOTES)?.into_iter().chain(repo.list_refs(BACKUP_REFS)?).collect();
-    let remotes: HashSet<String> = remotes(repo)?;
+    let remotes: HashSet<String> = repo.remotes()?;
     let backups = backups(repo, &operations, held);
     let refs_of = |one: &Archived| {
         let mut refs = vec![(one.name.refname(), one.tip)];
@@ -176,14 +176,6 @@ fn rebind<'a>(
     archived.try_for_each(|one| one.sessions.iter().try_for_each(|session| bind(repo, session, session, log)))
 }
 
-fn remotes(repo: &Repo) -> Result<HashSet<String>, GitError> {
-    let settings = repo.config()?.subsections("remote")?;
-    Ok(settings
-        .iter()
-        .filter_map(|(key, _)| Some(key.strip_prefix("remote.")?.strip_suffix(".url")?.to_owned()))
-        .collect())
-}
-
 /// The earlier values of traces in the operation log that are not those of other refs.
 fn backups(repo: &Repo, operations: &[Operation], held: &[Archived]) -> HashMap<TraceName, HashSet<Oid>> {
     let names: HashMap<String, &TraceName> = held.iter().map(|one| (one.name.refname(), &one.name)).collect();
@@ -231,6 +223,9 @@ pub(crate) fn bring_back_if_archived(
 
 fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(), TraceError> {
     let remote = &wanted.remote;
+    if !repo.has_remote(remote)? {
+        return Err(TraceError::LostRemote { name: wanted.name.clone(), remote: remote.clone() });
+    }
     let is_wanted = |one: &Archived| one.name == wanted.name || one.name.is_sub_agent_of(&wanted.name);
     let all = archived::all(repo)?.into_iter().filter(|one| one.remote == *remote && is_wanted(one));
     let mut all: Vec<Archived> = all.collect();

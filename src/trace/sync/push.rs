@@ -6,8 +6,10 @@ use super::address::{forget_other_address, leave_out_fetched};
 use super::lines::{PushedLines, push_lines, wait};
 use super::purged::{fetched_tombstones, forget_purged_lines};
 use super::{MANY, find_all, items_of, matches, tracking_ref};
+use crate::base::escape::shell_word;
 use crate::git::{Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::model::name::TRACES;
+use crate::trace::model::tree;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
@@ -36,8 +38,8 @@ pub(crate) struct Delivery {
     /// The result of each ref in git's order. The record is among them only if it was rejected.
     pub refs: Vec<PushedRef>,
     pub priorities: usize,
-    /// The reason why no priorities were pushed, if there were any to push.
-    pub record: Option<TraceError>,
+    /// What failed after the traces were pushed: their priorities, or keeping the remote's state.
+    pub failed: Option<TraceError>,
 }
 
 impl Delivery {
@@ -73,7 +75,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     } else {
         of_globs(repo, globs, traces.len())?
     };
-    let mut delivery = Delivery { refs: refused, priorities: 0, record: None };
+    let mut delivery = Delivery { refs: refused, priorities: 0, failed: None };
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
@@ -125,7 +127,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         };
         Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
     });
-    delivery.record = match pushed {
+    delivery.failed = match pushed {
         Ok(pushed) => {
             delivery.priorities = pushed.files;
             delivery.refs.extend(pushed.rejected);
@@ -133,7 +135,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
         Err(error) => Some(not_shared(error)),
     };
-    if delivery.record.is_none() {
+    if delivery.failed.is_none() {
         let is_complete = delivery.is_complete();
         let mut tips: Vec<Oid> = outgoing.iter().map(|trace| trace.tip).collect();
         for refname in accepted_others {
@@ -141,18 +143,12 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
         match push_tombstones(repo, signature, remote, &tips, is_complete) {
             Ok(pushed) => delivery.refs.extend(pushed.rejected),
-            Err(error) => delivery.record = Some(not_shared(error)),
+            Err(error) => delivery.failed = Some(not_shared(error)),
         }
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
-    outgoing.retain(|trace| trace.seen != Some(trace.tip));
-    let seen = outgoing.iter().map(|trace| (tracking_ref(remote, trace.name.as_str()), trace.tip));
-    if outgoing.len() < MANY {
-        seen.into_iter().try_for_each(|(refname, tip)| see(repo, signature, &refname, tip))?;
-    } else {
-        let _lock = repo.lock(&tracking_ref(remote, ""))?;
-        repo.set_tags(&seen.collect::<Vec<_>>())?;
-    }
+    let kept = keep_seen(repo, signature, remote, &outgoing);
+    delivery.failed = delivery.failed.or(kept.err());
     forget_purged_lines(repo, remote)?;
     leave_out_fetched(repo, remote, &mut delivery.refs)?;
     Ok(delivery)
@@ -227,11 +223,19 @@ fn refuse_purged(
     let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
     let mut is_refused = |refname: String, tip: Oid, seen: Option<Oid>| {
-        let purge = tombstones.in_history(repo, tip, seen)?.first().map(|(_, purge)| purge.to_string());
-        let is_refused = purge.is_some();
-        let summary = |purge| format!("[rejected] (it contains what was {purge})");
-        refused.extend(purge.map(summary).map(|summary| PushedRef::new(refname, PushFate::Refused, summary)));
-        Ok::<_, TraceError>(is_refused)
+        let found = tombstones.in_history(repo, tip, seen)?;
+        if let Some((oid, purge)) = found.first() {
+            let slots = tree::list(repo, repo.read_commit(tip)?.tree)?;
+            let of_file = slots.into_iter().find(|slot| slot.blob == *oid).map(|slot| slot.id);
+            let item = of_file.or_else(|| Tip::read(repo, *oid).ok()?.item());
+            let name = TraceName::of_ref(&refname).map(shell_word);
+            let remedy = name.zip(item).map(|(name, item)| {
+                format!("; if `git trace pull` leaves it, `git trace --trace {name} purge {item}` takes it out")
+            });
+            let summary = format!("[rejected] (it contains what was {purge}{})", remedy.unwrap_or_default());
+            refused.push(PushedRef::new(refname, PushFate::Refused, summary));
+        }
+        Ok::<_, TraceError>(!found.is_empty())
     };
     for trace in std::mem::take(traces) {
         if !is_refused(trace.name.refname(), trace.tip, trace.seen)? {
@@ -277,6 +281,22 @@ impl OutgoingTrace<'_> {
         let lease = force.then(|| format!("--force-with-lease={refname}:{seen}"));
         Outgoing { refspec: format!("{}:{refname}", self.tip), lease }
     }
+}
+
+/// Updates the remote-tracking refs of traces that moved.
+fn keep_seen(
+    repo: &Repo,
+    signature: &Signature,
+    remote: &str,
+    outgoing: &[OutgoingTrace<'_>],
+) -> Result<(), TraceError> {
+    let moved = outgoing.iter().filter(|trace| trace.seen != Some(trace.tip));
+    let moved: Vec<_> = moved.map(|trace| (tracking_ref(remote, trace.name.as_str()), trace.tip)).collect();
+    if moved.len() < MANY {
+        return moved.iter().try_for_each(|(refname, tip)| see(repo, signature, refname, *tip));
+    }
+    let _lock = repo.lock(&tracking_ref(remote, ""))?;
+    Ok(repo.set_tags(&moved)?)
 }
 
 /// Updates a remote-tracking ref.

@@ -159,7 +159,7 @@ impl PushArgs {
             let hint = "`git config trace.contextRemote NAME` sets another default for traces";
             context.ui.note(format!("the default remote is `{}`; {hint}", escaped(&remote)));
         }
-        delivery.record.map_or(Ok(status), |error| Err(error.into()))
+        delivery.failed.map_or(Ok(status), |error| Err(error.into()))
     }
 }
 
@@ -226,6 +226,8 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
             None => String::new(),
         };
         let agent = AgentName::of_ref(&behind.refname);
+        let is_default = context.repo()?.default_remote(Direction::Fetch)? == remote;
+        let from = if is_default { String::new() } else { format!(" {}", shell_word(remote)) };
         let pull = agent.map(|agent| format!("git trace forward pull --agent {}", shell_word(agent)));
         let hint = if let Some(address) = &behind.address {
             let (address, pull) = (shell_word(address), pull.as_deref().unwrap_or("git trace pull"));
@@ -233,11 +235,15 @@ fn print_delivery(context: &Context, remote: &str, delivery: &Delivery, force: b
                 "{address} has commits that are not at the address that is fetched from: `git remote add NAME {address}` and `{pull} NAME` merge them"
             )
         } else if let Some(pull) = pull {
-            &format!("another clone pushed forward crumbs: `{pull}` merges them")
+            &format!("another clone pushed forward crumbs: `{pull}{from}` merges them")
         } else if force {
-            "the remote has commits that were not fetched: look at them first with `git trace fetch` and `git trace diff`"
+            &format!(
+                "the remote has commits that were not fetched: look at them first with `git trace fetch{from}` and `git trace diff`"
+            )
         } else {
-            "the remote has commits that this trace lacks: `git trace pull` merges them, `git trace push --force` drops them"
+            &format!(
+                "the remote has commits that this trace lacks: `git trace pull{from}` merges them, `git trace push --force` drops them"
+            )
         };
         context.ui.note(format!("hint: {after_purge}{hint}"));
     }

@@ -16,6 +16,7 @@ use crate::memory::forward;
 use crate::trace::change::merge::{Arrange, FastForward, Outcome, Strategy};
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree;
+use crate::trace::store::archived;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items, pull,
@@ -62,11 +63,7 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
         self.check_names(repo)?;
-        for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
-            if bring_back_if_archived(repo, &context.signature()?, &name)?.is_some() && !self.json {
-                writeln!(context.ui, "{name}: was archived, and is here again")?;
-            }
-        }
+        self.bring_back(context, &remote)?;
         let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled.
         let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
@@ -155,6 +152,21 @@ impl PullArgs {
         }
         complete &= removes_purged(context)?;
         failures.0.map_or(Ok(ExitStatus::of(complete)), Err)
+    }
+
+    /// Brings archived traces back, unless the user named another remote.
+    fn bring_back(&self, context: &Context, remote: &str) -> Result<()> {
+        let repo = context.repo()?;
+        for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
+            let is_elsewhere = archived::find(repo, &name)?.is_some_and(|one| one.remote != remote);
+            if (self.remote.is_none() || !is_elsewhere)
+                && bring_back_if_archived(repo, &context.signature()?, &name)?.is_some()
+                && !self.json
+            {
+                writeln!(context.ui, "{name}: was archived, and is here again")?;
+            }
+        }
+        Ok(())
     }
 
     /// Refuses names before anything is fetched or rewritten.

@@ -233,9 +233,13 @@ fn run_list(context: &Context, wanted: &Wanted, json: bool) -> Result<()> {
 fn note_fetched(context: &Context) -> Result<()> {
     let repo = context.repo()?;
     let here: HashSet<String> = repo.list_refs(TRACES)?.into_iter().map(|(refname, _)| refname).collect();
+    let remotes = repo.remotes()?;
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
     for (refname, _) in repo.list_refs(REMOTES)? {
-        let Some((remote, name)) = refname[REMOTES.len()..].split_once('/') else { continue };
+        // Remotes may be named `team` and `team/fork`, and refs of removed ones stay.
+        let name_on = |remote: &String| refname[REMOTES.len()..].strip_prefix(remote.as_str())?.strip_prefix('/');
+        let found = remotes.iter().filter_map(|remote| Some((remote, name_on(remote)?)));
+        let Some((remote, name)) = found.max_by_key(|(remote, _)| remote.len()) else { continue };
         if name.parse::<TraceName>().is_ok_and(|name| !here.contains(&name.refname())) {
             *missing.entry(remote.to_owned()).or_default() += 1;
         }

@@ -130,9 +130,7 @@ impl Rewriter<'_> {
         }
         // A file that was purged shows the same in a commit that was rebased.
         let alone = items().next().filter(|_| previews.is_none());
-        if changed.starts_with(subject) {
-            self.keep_words(subject);
-        } else {
+        if !changed.starts_with(subject) {
             self.forget_words(subject);
             self.changed_lines.extend(alone.map(|item| line_of(item, subject)));
         }
@@ -149,11 +147,9 @@ impl Rewriter<'_> {
                 Some(("Trace-Reason", reason)) => {
                     let is_purged = is_of_purged && !is_marker(reason.as_bytes());
                     let new = if is_purged { self.target.marker.clone() } else { self.redacted_line(reason) };
-                    if new == reason {
-                        self.keep_words(reason);
-                    } else {
+                    if new != reason {
                         self.forget_words(reason);
-                        self.changed_lines.extend(alone.map(|item| line_of(item, reason)));
+                        self.changed_lines.extend(items().map(|item| line_of(item, reason)));
                     }
                     format!("Trace-Reason: {new}")
                 }

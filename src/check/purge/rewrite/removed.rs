@@ -7,42 +7,28 @@ use memchr::memmem;
 
 use super::{Rewriter, read_item};
 use crate::git::Oid;
-use crate::trace::store::priority::Setting;
 use crate::trace::store::tombstone::{Removed, SHORTEST_COPY, Tombstones, forms_of_text, is_same_content};
 use crate::trace::{Item, ItemId};
 
 impl Rewriter<'_> {
-    /// An export has the reasons and subjects, and an import of it must not bring them back.
+    /// An export has the reasons and subjects, and an import of it must not bring the text back. Other items may have the same words
+    /// without it.
     pub(super) fn forget_words(&mut self, text: &str) {
-        if is_specific(text) || self.target.needle.is_in(text.as_bytes()) {
+        if self.target.needle.is_in(text.as_bytes()) {
             self.changed_lines.insert(text.to_owned());
         }
     }
 
-    pub(super) fn keep_words(&mut self, text: &str) {
-        if is_specific(text) {
-            self.kept_words.insert(text.to_owned());
-        }
-    }
-
-    /// Among texts of purged items and words about them, those that other items have too. They stay there, so they are not refused.
-    fn repeated(&self, bodies: &HashSet<Vec<u8>>, words: &BTreeSet<String>) -> (HashSet<Vec<u8>>, HashSet<String>) {
-        let (mut same, mut said) = (HashSet::new(), self.kept_words.clone());
-        let read = |blob: &Oid| self.repo.read_blob(*blob).unwrap_or_default();
+    /// Those texts of purged items that other items have too. They stay there, so they are not refused.
+    fn repeated(&self, bodies: &HashSet<Vec<u8>>) -> HashSet<Vec<u8>> {
+        let mut same = HashSet::new();
         if !bodies.is_empty() && !self.target.items.is_empty() {
             for (id, blob) in self.unchanged.iter().filter(|(id, _)| !self.target.items.contains(id)) {
-                let item = read_item(*id, &read(blob));
+                let item = read_item(*id, &self.repo.read_blob(*blob).unwrap_or_default());
                 same.extend(forms_of_text(&item.body).filter(|form| bodies.contains(&**form)).map(Cow::into_owned));
             }
         }
-        if !words.is_empty() {
-            let of_lines = |text: Vec<u8>| -> Vec<String> {
-                let settings = String::from_utf8_lossy(&text).lines().filter_map(Setting::parse).collect::<Vec<_>>();
-                settings.into_iter().filter_map(|setting| setting.reason).collect()
-            };
-            said.extend(self.kept_records.iter().flat_map(|blob| of_lines(read(blob))));
-        }
-        (same, said)
+        same
     }
 
     /// What must not come back, if these objects are purged. Trees are not listed: they contain no text.
@@ -69,10 +55,9 @@ impl Rewriter<'_> {
         let (texts, others): (Vec<_>, Vec<_>) =
             changed.iter().map(|(_, sides)| *sides).partition(|(before, after)| is_known_by_text(before, after));
         let bodies: HashSet<Vec<u8>> = texts.into_iter().flat_map(|(before, _)| self.forms_of(before)).collect();
-        let (same, said) = self.repeated(&bodies, &lines);
-        let mut bodies: Vec<Vec<u8>> = bodies.difference(&same).cloned().collect();
+        let mut bodies: Vec<Vec<u8>> = bodies.difference(&self.repeated(&bodies)).cloned().collect();
         bodies.sort_unstable();
-        let lines = lines.into_iter().filter(|line| !said.contains(line)).collect();
+        let lines = lines.into_iter().collect();
         let others = others.into_iter().filter(|(before, after)| !is_same_content(before, after));
         let contents: Vec<Item> = others.map(|(before, _)| before.clone()).collect();
         let copies = contents.iter().filter(|before| !self.target.items.contains(&before.id)).cloned().collect();
@@ -116,9 +101,4 @@ impl Rewriter<'_> {
         };
         forms_of_text(&item.body).filter(move |form| is_specific(form)).map(Cow::into_owned)
     }
-}
-
-/// Whether no other item is likely to have these words. The beginning of a derived subject, as in `dialogue user: yes`, says nothing.
-fn is_specific(words: &str) -> bool {
-    words.split_once(": ").map_or(words, |(_, rest)| rest).len() >= SHORTEST_COPY
 }
