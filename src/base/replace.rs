@@ -113,14 +113,18 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
 
 /// As [`real_path`], also without links among the folders on the way.
 pub(crate) fn canonical_path(path: &Path) -> io::Result<PathBuf> {
-    if let Ok(real) = path.canonicalize() {
-        return Ok(real);
+    let (mut path, mut missing) = (path.to_owned(), Vec::new());
+    // A link may lead below itself.
+    for _ in 0..path.components().count() + MAX_LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return Ok(missing.iter().rev().fold(real, |folder, name| folder.join(name)));
+        }
+        path = real_path(&path)?;
+        let Some(name) = path.file_name().map(ToOwned::to_owned) else { break };
+        missing.push(name);
+        path.pop();
     }
-    let path = real_path(path)?;
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => Ok(canonical_path(parent)?.join(name)),
-        _ => Ok(path),
-    }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

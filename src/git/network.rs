@@ -332,6 +332,7 @@ impl Repo {
         if direction == Direction::Push
             && let Some(chosen) =
                 of_branch("pushRemote")?.map_or_else(|| config.text("remote.pushDefault"), |set| Ok(Some(set)))?
+            && chosen != "."
         {
             return Ok(chosen);
         }

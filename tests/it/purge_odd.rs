@@ -1220,6 +1220,10 @@ fn a_worktree_that_is_elsewhere_is_named_as_not_searched() {
     let tree = repo.home().join("tree");
     fs::rename(&tree, repo.home().join("elsewhere")).unwrap();
     assert!(unsearched()[0].ends_with("/tree"));
+    let elsewhere = repo.home().join("elsewhere");
+    let from_there =
+        run(repo.command("git-trace").current_dir(&elsewhere).args(["purge", "--text", "-"]), TEXT.as_bytes());
+    assert!(!String::from_utf8_lossy(&from_there.stdout).contains("cannot be searched"));
     // Another repository has taken its place.
     repo.git(&["init", "-q", "../tree"]);
     assert!(unsearched()[0].ends_with("/tree"));

@@ -2340,3 +2340,51 @@ fn a_push_of_a_purged_text_names_the_item_that_has_it() {
         repo.text(&["push", "origin", "own"]);
     });
 }
+
+#[test]
+fn a_pull_waits_for_a_replacement_that_is_due() {
+    for is_renamed in [false, true] {
+        let (mut repo, clone) = shared();
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            if is_renamed {
+                repo.text(&["branch", "-m", "main", "other"]);
+            }
+        });
+        repo.say("later");
+        repo.text(&["push"]);
+        // The tombstones arrive first.
+        purge(&repo, &["--yes"]);
+        repo.git(&["push", "-q", "origin", "refs/trace-purged:refs/trace-records/purged"]);
+        let name = if is_renamed { "other" } else { "main" };
+        repo.within(&clone, |repo| {
+            for pull in [&["pull"][..], &["pull", "origin", "main"]] {
+                repo.run(pull, b"");
+                assert_eq!(repo.bodies(name)[1], format!("It is {SECRET}"));
+            }
+        });
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            assert_eq!(repo.bodies(name)[1], "It is [purged: leaked]");
+        });
+    }
+}
+
+#[test]
+fn a_pull_of_traces_leaves_forward_crumbs_that_were_not_fetched() {
+    let (mut repo, clone) = shared();
+    let crumbs = |repo: &TestRepo| repo.text(&["forward", "get", "--agent", "ada"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["forward", "leave", "--agent", "ada", "--summary", &format!("Rotate {SECRET} soon")]);
+        repo.text(&["forward", "push", "--agent", "ada"]);
+    });
+    repo.text(&["forward", "pull", "--agent", "ada"]);
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert!(crumbs(repo).contains(SECRET));
+        repo.text(&["forward", "pull", "--agent", "ada"]);
+        assert!(crumbs(repo).contains("Rotate [purged: leaked] soon"));
+    });
+}

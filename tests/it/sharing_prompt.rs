@@ -1256,3 +1256,14 @@ fn an_undo_of_a_pull_that_brought_an_equal_level_leaves_the_dispute() {
     team.ok("ada", &["undo"]);
     assert!(team.ok("ada", &["priority"]).contains("was changed concurrently"));
 }
+
+#[test]
+fn only_traces_that_a_pull_asks_for_can_be_gone() {
+    let team = team();
+    team.ok("ada", &["branch", "idea"]);
+    team.ok("ada", &["push", "origin", "idea"]);
+    team.ok("bob", &["fetch"]);
+    // Another spelling of the address: what was fetched from the first one is forgotten.
+    team.git("bob", &["remote", "set-url", "origin", "../bob/../shared.git"]);
+    assert_eq!(team.ok("bob", &["pull", "origin", "main"]), "main: up to date\n");
+}

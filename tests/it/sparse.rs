@@ -264,3 +264,10 @@ fn shared_settings_behind_a_link_count_if_they_are_not_checked_out() {
     repo.git(&["sparse-checkout", "set", "src"]);
     assert_eq!(repo.trace(&["types"]), types);
 }
+
+#[test]
+fn a_link_that_leads_below_itself_is_refused() {
+    let repo = TestRepo::new();
+    std::os::unix::fs::symlink(".gitattributes/x", repo.folder().join(".gitattributes")).unwrap();
+    assert!(repo.refused(&["install"]).contains(".gitattributes"));
+}

@@ -608,3 +608,48 @@ fn what_is_back_already_does_not_stop_an_undo() {
     // The branch is gone, so the commit before it is next.
     assert!(repo.text(&["undo"]).starts_with("Undid `pin`"));
 }
+
+#[test]
+fn what_a_later_operation_moved_back_is_undone_with_it() {
+    for (commands, number, expected) in [
+        (&["branch t", "branch -d t"][..], "2", "error"),
+        (&["reset TRACE_HEAD~1"], "3", "Undid `reset`"),
+        (&["branch idea", "switch idea", "switch main", "switch idea", "switch main"], "3", "Undid `switch`"),
+    ] {
+        let repo = three();
+        let tip = repo.git(&["rev-parse", "refs/traces/main"]);
+        for command in commands {
+            repo.text(&command.split(' ').collect::<Vec<_>>());
+        }
+        let said = repo.trace(&["undo", "-n", number]);
+        if expected == "error" {
+            assert!(said.contains("no effect left to reverse"), "{said}");
+            assert_eq!(repo.git(&["rev-parse", "refs/traces/main"]), tip);
+        } else {
+            assert_eq!(said.matches("Undid").count().to_string(), number, "{said}");
+            assert!(said.starts_with(expected), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_priority_of_an_item_that_no_trace_has_is_undone() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say("two");
+    let commit = operation(&repo, "commit");
+    repo.text(&["pin", "#1"]);
+    repo.text(&["undo", &commit]);
+    assert!(repo.text(&["undo"]).contains("is normal now"));
+    assert!(repo.text(&["undo"]).starts_with("Undid `commit`"));
+}
+
+#[test]
+fn an_unreadable_trace_does_not_stop_an_undo_of_another_one() {
+    let repo = TestRepo::classic(&[]);
+    repo.say("one");
+    repo.text(&["branch", "idea"]);
+    repo.say("two");
+    fs::write(repo.git_dir().join("refs/traces/idea"), "").unwrap();
+    assert!(repo.text(&["undo"]).starts_with("Undid `commit`"));
+}

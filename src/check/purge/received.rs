@@ -53,25 +53,26 @@ pub(crate) struct Received {
     pub(crate) purge: String,
 }
 
-/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. Adds
-/// what changed to `all`, also before a failure, which does not stop the rest. Returns the first one.
+/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. `missing`
+/// says what becomes of a history whose replacement is not here, if no remote has a purged commit. Adds what changed to `all`, also before
+/// a failure, which does not stop the rest. Returns the first one.
 pub(crate) fn apply_received(
     repo: &Repo,
     signature: &Signature,
-    remote: &str,
+    (remote, missing): (&str, Missing),
     all: &mut Vec<Received>,
 ) -> Result<(), TraceError> {
     let before = repo.find_ref(tombstone::HISTORY.refname)?;
     let from = receive(repo, signature, remote)?;
     let is_new = repo.find_ref(tombstone::HISTORY.refname)? != before;
     let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(()) };
-    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, remote, is_new)?;
+    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, (remote, missing), is_new)?;
     if let Some(from) = from
         && accept_texts(repo, signature, from, &survey.texts)?
     {
         // Other items may have the same text.
         tombstones = Tombstones::find(repo)?.unwrap_or_default();
-        (survey, purged) = Survey::of_all(repo, &tombstones, remote, is_new)?;
+        (survey, purged) = Survey::of_all(repo, &tombstones, (remote, missing), is_new)?;
     }
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
@@ -159,9 +160,13 @@ fn is_shared(repo: &Repo, remote: &str, refname: &str, tip: Oid) -> Result<bool,
     Ok(false)
 }
 
-/// Whether a remote has a purged commit in a trace, or in these forward crumbs: who purged it may be about to replace it.
-fn is_replacement_due(repo: &Repo, tombstones: &Tombstones, crumbs: Option<Oid>) -> Result<bool, TraceError> {
-    for tip in repo.list_refs(REMOTES)?.into_iter().map(|(_, tip)| tip).chain(crumbs) {
+/// Whether one of these tips of remotes has a purged commit: who purged it may be about to replace it.
+fn is_replacement_due(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    tips: impl IntoIterator<Item = Oid>,
+) -> Result<bool, TraceError> {
+    for tip in tips {
         if repo.read_commit(tip).is_ok() && tombstones.has_commit_of(repo, tip)? {
             return Ok(true);
         }
@@ -230,10 +235,10 @@ impl<'r> Survey<'r> {
     fn of_all(
         repo: &'r Repo,
         tombstones: &'r Tombstones,
-        remote: &str,
+        (remote, missing): (&str, Missing),
         is_new: bool,
     ) -> Result<(Self, Vec<(String, Found)>), TraceError> {
-        let (mut survey, mut purged) = (Self::new(repo, tombstones), Vec::new());
+        let (mut survey, mut purged, mut of_traces) = (Self::new(repo, tombstones), Vec::new(), None);
         for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
             // `fsck` reports damaged tips.
             if repo.read_commit(tip).is_ok() {
@@ -249,10 +254,23 @@ impl<'r> Survey<'r> {
                     published => published,
                 };
                 let mut found = survey.history(tip, published)?;
-                if survey.is_waiting && !is_replacement_due(repo, tombstones, fetched_private(repo, remote, &refname)?)?
-                {
-                    survey.missing = Missing::Replace;
-                    found = survey.history(tip, published)?;
+                if survey.is_waiting && missing == Missing::Replace {
+                    let is_due = match (of_traces, refname.starts_with(TRACES)) {
+                        (Some(known), true) => known,
+                        (None, true) => {
+                            let tips = repo.list_refs(REMOTES)?.into_iter().map(|(_, tip)| tip);
+                            *of_traces.insert(is_replacement_due(repo, tombstones, tips)?)
+                        }
+                        // Forward crumbs are fetched by name only.
+                        (_, false) => match fetched_private(repo, remote, &refname)? {
+                            Some(theirs) => is_replacement_due(repo, tombstones, [theirs])?,
+                            None => true,
+                        },
+                    };
+                    if !is_due {
+                        survey.missing = Missing::Replace;
+                        found = survey.history(tip, published)?;
+                    }
                 }
                 (survey.missing, survey.is_waiting) = (Missing::Wait, false);
                 // A remote does not reach into a history that shares no commit with its own.

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::base::bounded;
 use crate::base::process::Process;
 use crate::git::call::Git;
 use crate::git::error::GitError;
@@ -204,8 +205,6 @@ impl Repo {
         let (mut roots, missing): (Vec<PathBuf>, Vec<PathBuf>) = roots.into_iter().partition(is_there);
         // The main one is the first. For one that is elsewhere, git lists its git folder.
         let main = listed.strip_prefix(b"worktree ").and_then(|rest| rest.split(|byte| *byte == 0).next()).map(path_of);
-        let is_main = self.git_dir() == self.common_dir();
-        absent.extend(missing.into_iter().filter(|root| !is_main || Some(root) != main.as_ref()));
         let is_same = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
         // `core.worktree` and `GIT_WORK_TREE` may name a folder that git does not list.
         let elsewhere = self.worktree().filter(|own| !roots.iter().any(|root| is_same(root, own)));
@@ -213,6 +212,15 @@ impl Repo {
             roots.retain(|root| !is_same(&root.join(".git"), self.git_dir()));
             roots.push(own.clone());
         }
+        // It may be this one, which was moved.
+        let moved = bounded::read_file(&self.git_dir().join("gitdir")).ok().filter(|_| elsewhere.is_some());
+        let moved = moved.map(|text| self.git_dir().join(path_of(text.trim_ascii_end())));
+        let own = if self.git_dir() == self.common_dir() {
+            main
+        } else {
+            moved.and_then(|dot_git| Some(dot_git.parent()?.to_owned()))
+        };
+        absent.extend(missing.into_iter().filter(|root| Some(root) != own.as_ref()));
         for root in roots {
             const LIST: [&str; 5] = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
             let listed = if elsewhere.as_ref() == Some(&root) {

@@ -31,7 +31,7 @@ pub(crate) use unnamed::{
     fetch_unnamed_refs, fetched_private_refs, fetched_unnamed_refs, forget as forget_fetched, forget_unnamed_refs,
 };
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::git::{Oid, Repo};
 use crate::trace::model::name::{REMOTE_RECORDS, REMOTES, TRACES};
@@ -42,6 +42,14 @@ use crate::trace::{ItemId, Tip, TraceError, TraceName};
 /// The ref of a trace as last fetched; `name` may be a glob.
 pub(crate) fn tracking_ref(remote: &str, name: &str) -> String {
     format!("{REMOTES}{remote}/{name}")
+}
+
+/// The remote of a remote-tracking ref, and the name of the trace there. Remotes may be named `team` and `team/fork`, and refs of removed
+/// ones stay.
+pub(crate) fn split_tracking<'r, 'n>(remotes: &'r HashSet<String>, refname: &'n str) -> Option<(&'r str, &'n str)> {
+    let rest = refname.strip_prefix(REMOTES)?;
+    let name_on = |remote: &'r String| Some((remote.as_str(), rest.strip_prefix(remote.as_str())?.strip_prefix('/')?));
+    remotes.iter().filter_map(name_on).max_by_key(|(remote, _)| remote.len())
 }
 
 /// The ref of a trace or of the forward crumbs of an agent as last fetched.

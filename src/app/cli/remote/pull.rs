@@ -19,8 +19,8 @@ use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
-    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items, pull,
-    pull_priorities, refuse_fetched, tracking_ref_of,
+    Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items,
+    matches, pull, pull_priorities, refuse_fetched, split_tracking, tracking_ref_of,
 };
 use crate::trace::{AgentName, ItemId, Tip, TraceName};
 
@@ -73,11 +73,15 @@ impl PullArgs {
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
+        // Only who knows all traces of the remote knows that none is about to be replaced.
+        let is_known =
+            bad.is_empty() && self.traces.is_empty() && !archived::all(repo)?.iter().any(|one| one.remote == remote);
+        let missing = if is_known { Missing::Replace } else { Missing::Wait };
         let before = Before::read(repo)?;
         let mut answers: Vec<Value> = Vec::new();
         // One trace that cannot be rewritten or merged stops no other.
         let mut failures = Failures::default();
-        let received = self.apply_purges(context, &remote, (&mut traces, &mut rewritten), &mut failures)?;
+        let received = self.apply_purges(context, (&remote, missing), (&mut traces, &mut rewritten), &mut failures)?;
         let archives = self.add_private(repo, &remote, &mut traces)?;
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
@@ -154,15 +158,12 @@ impl PullArgs {
         failures.0.map_or(Ok(ExitStatus::of(complete)), Err)
     }
 
-    /// Brings archived traces back, unless the user named another remote.
+    /// Brings traces back that are archived on this remote.
     fn bring_back(&self, context: &Context, remote: &str) -> Result<()> {
         let repo = context.repo()?;
         for name in self.traces.iter().filter_map(|name| name.parse().ok()) {
             let is_elsewhere = archived::find(repo, &name)?.is_some_and(|one| one.remote != remote);
-            if (self.remote.is_none() || !is_elsewhere)
-                && bring_back_if_archived(repo, &context.signature()?, &name)?.is_some()
-                && !self.json
-            {
+            if !is_elsewhere && bring_back_if_archived(repo, &context.signature()?, &name)?.is_some() && !self.json {
                 writeln!(context.ui, "{name}: was archived, and is here again")?;
             }
         }
@@ -182,11 +183,14 @@ impl PullArgs {
 
     /// Reports the traces that the remote had at its last fetch and no longer has, with their last commits.
     fn report_pruned(&self, context: &Context, remote: &str, known: &[(String, Oid)]) -> Result<Vec<Value>> {
-        let prefix = format!("{REMOTES}{remote}/");
-        let mut pruned = Vec::new();
+        let (remotes, mut pruned) = (context.repo()?.remotes()?, Vec::new());
+        let is_asked = |name: &str| {
+            let mut globs = self.traces.iter().map(|glob| glob.strip_prefix(TRACES).unwrap_or(glob));
+            self.traces.is_empty() || globs.any(|glob| matches(glob, name))
+        };
         for (refname, oid) in known {
-            let Some(name) = refname.strip_prefix(&prefix) else { continue };
-            if context.repo()?.find_ref(refname)?.is_some() {
+            let Some((_, name)) = split_tracking(&remotes, refname).filter(|(of, _)| *of == remote) else { continue };
+            if !is_asked(name) || context.repo()?.find_ref(refname)?.is_some() {
                 continue;
             }
             if !self.json {
@@ -215,12 +219,12 @@ impl PullArgs {
     fn apply_purges(
         &self,
         context: &Context,
-        remote: &str,
+        (remote, missing): (&str, Missing),
         (traces, rewritten): (&mut [Arrival], &mut Rewritten),
         failures: &mut Failures,
     ) -> Result<Vec<Received>> {
         let (repo, signature, mut received) = (context.repo()?, context.signature()?, Vec::new());
-        failures.keep(apply_received(repo, &signature, remote, &mut received).map_err(Error::from));
+        failures.keep(apply_received(repo, &signature, (remote, missing), &mut received).map_err(Error::from));
         if !received.is_empty() {
             // The remote still has what was only now taken out of the local traces.
             let again = rewrite_fetched(repo, &signature, remote, Missing::Wait);

@@ -20,7 +20,7 @@ use crate::trace::store::archived;
 use crate::trace::store::head;
 use crate::trace::store::resolve::{State, fetched, state};
 use crate::trace::store::trace_index::{ListedTrace, TraceIndex};
-use crate::trace::sync::bring_back_if_archived;
+use crate::trace::sync::{bring_back_if_archived, split_tracking};
 use crate::trace::{Tip, TraceError, TraceName, View};
 use crate::transcript::title::title;
 
@@ -236,10 +236,7 @@ fn note_fetched(context: &Context) -> Result<()> {
     let remotes = repo.remotes()?;
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
     for (refname, _) in repo.list_refs(REMOTES)? {
-        // Remotes may be named `team` and `team/fork`, and refs of removed ones stay.
-        let name_on = |remote: &String| refname[REMOTES.len()..].strip_prefix(remote.as_str())?.strip_prefix('/');
-        let found = remotes.iter().filter_map(|remote| Some((remote, name_on(remote)?)));
-        let Some((remote, name)) = found.max_by_key(|(remote, _)| remote.len()) else { continue };
+        let Some((remote, name)) = split_tracking(&remotes, &refname) else { continue };
         if name.parse::<TraceName>().is_ok_and(|name| !here.contains(&name.refname())) {
             *missing.entry(remote.to_owned()).or_default() += 1;
         }

@@ -8,13 +8,15 @@
 //! killed, the operation that it reversed in part stays in effect, so that another undo completes it. The heads of worktrees other
 //! than that of the operation do not count: they may stay.
 
+mod effects;
 mod elsewhere;
 mod priority;
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
+
+use effects::Effects;
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
@@ -101,12 +103,11 @@ impl History {
         let tip = trace.and_then(|name| Tip::find(repo, name).ok().flatten());
         let slots = tip.and_then(|tip| tree::list(repo, tip.commit.tree).ok()).unwrap_or_default();
         let items = slots.into_iter().map(|slot| slot.id).collect();
-        let (mut found, mut values) = (Vec::new(), HashMap::new());
+        let (mut found, mut effects) = (Vec::new(), Effects::default());
         for operation in &self.operations {
             let is_ours = operation.worktree == worktree && operation.command.split(' ').next() != Some("hook");
-            let is_in_effect =
-                !self.reversed.contains_key(&operation.id) && !is_superseded(repo, operation, &mut values)?;
-            if is_ours && is_in_effect && self.undos.contains(&operation.id) == undos {
+            let is_asked = self.undos.contains(&operation.id) == undos && !self.reversed.contains_key(&operation.id);
+            if is_ours && is_asked && effects.has(repo, operation)? {
                 let touches = trace.map_or(Ok(true), |name| touches(repo, operation, name, &items))?;
                 found.extend(touches.then_some(operation));
             }
@@ -178,32 +179,6 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
     Ok(false)
 }
 
-/// Whether an operation left nothing to reverse: its refs are back, or are remote-tracking ones that later commands moved again, and it
-/// brought nothing but disputes. `values` has the refs that were read before.
-fn is_superseded<'o>(
-    repo: &Repo,
-    operation: &'o Operation,
-    values: &mut HashMap<&'o str, Option<String>>,
-) -> Result<bool, TraceError> {
-    let brings_lines = ["pull", "import"].contains(&operation.command.split(' ').next().unwrap_or_default());
-    for made in &operation.refs {
-        let is_left = if made.refname == RECORD {
-            let (old, new) = ends(repo, operation, made)?;
-            !brings_lines || new.is_none_or(|new| !priority::brings_only_disputes(repo, old, new).unwrap_or(false))
-        } else {
-            let seen = match values.entry(&made.refname) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(unknown) => unknown.insert(value(repo, &made.refname)?),
-            };
-            if is_tracking(&made.refname) { *seen == made.new } else { *seen != made.old }
-        };
-        if is_left {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 /// Whether a ref has the tombstones of this repository or of a remote.
 fn is_of_purges(refname: &str) -> bool {
     let of_remote = refname.strip_prefix(REMOTE_RECORDS).and_then(|rest| rest.rsplit_once('/'));
@@ -253,15 +228,16 @@ struct Plan {
 }
 
 impl Plan {
-    /// The tips that traces will have, first those that move, then that of the current trace.
-    fn tips(&self, repo: &Repo) -> Result<Vec<Oid>, TraceError> {
+    /// The tips that moved traces have, and those that all will have, first those that move, then that of the current trace.
+    fn tips(&self, repo: &Repo) -> Result<[Vec<Oid>; 2], TraceError> {
         let moved = |refname: &str| self.refs.iter().any(|(lock, ..)| lock.refname() == refname);
         let current = head::current(repo).ok().map(|name| name.refname());
         let mut others = repo.list_refs(TRACES)?;
         others.retain(|(refname, _)| !moved(refname));
         others.sort_by_key(|(refname, _)| Some(refname) != current.as_ref());
-        let moved = self.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
-        Ok(moved.filter_map(|(.., to)| *to).chain(others.into_iter().map(|(_, tip)| tip)).collect())
+        let moved = || self.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
+        let after = moved().filter_map(|(.., to)| *to).chain(others.into_iter().map(|(_, tip)| tip));
+        Ok([moved().filter_map(|(_, from, _)| *from).collect(), after.collect()])
     }
 }
 
@@ -372,7 +348,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     elsewhere::refuse_lost(repo, &plan, operations)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
-        plan.priorities = priority::opposing(repo, signature, (&records, &plan.tips(repo)?), operations[0])
+        plan.priorities = priority::opposing(repo, signature, &records, plan.tips(repo)?, operations[0])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
     if let ([], [], [], Some(operation)) =
@@ -415,8 +391,8 @@ fn moved_since(
         return Ok(archived.into());
     }
     let mut revert = None;
-    if let (old, Some(new)) = ends(repo, operation, made)?
-        && let Some(seen) = seen.filter(|_| TraceName::of_ref(&made.refname).is_some())
+    if let Some(seen) = seen.filter(|_| TraceName::of_ref(&made.refname).is_some())
+        && let (old, Some(new)) = ends(repo, operation, made)?
         && repo.read_commit(new)?.parents.first() == old.as_ref()
         && old.is_some()
         && repo.is_ancestor(new, seen)?

@@ -29,14 +29,15 @@ pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<Vec<Ite
     Ok(items)
 }
 
-/// Requests that oppose the lines of these moves of the record, oldest first, for items of traces with these tips afterwards. The caller
-/// holds the lock of the record.
+/// Requests that oppose the lines of these moves of the record, oldest first. `tips` are those of moved traces before, and those of all
+/// afterwards. The caller holds the lock of the record.
 ///
 /// Fails with [`TraceError::SetSince`] if the level of an item was set later.
 pub(super) fn opposing(
     repo: &Repo,
     signature: &Signature,
-    (moves, tips): (&[(Option<Oid>, Oid)], &[Oid]),
+    moves: &[(Option<Oid>, Oid)],
+    tips: [Vec<Oid>; 2],
     operation: &Operation,
 ) -> Result<Vec<Request>, TraceError> {
     let mut ends: BTreeMap<ItemId, (Option<Oid>, Oid)> = BTreeMap::new();
@@ -48,14 +49,17 @@ pub(super) fn opposing(
     let (now, types) = (repo.find_ref(RECORD)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut requests = Vec::new();
-    let live = live(repo, tips, ends.keys().copied().collect());
+    let [had, live] = tips.map(|tips| live(repo, &tips, ends.keys().copied().collect()));
     for (item, (old, new)) in ends {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
         if is_dispute(before.as_ref(), after.as_ref()) {
             continue;
         }
-        // The levels of items that no trace has are shown nowhere.
-        let Some((introduced, item_type)) = origin(repo, item, tips, live.get(&item))? else { continue };
+        // The level of an item that goes with its trace is shown nowhere, and comes back with it.
+        if had.contains_key(&item) && !live.contains_key(&item) {
+            continue;
+        }
+        let Some((introduced, item_type)) = origin(repo, item, live.get(&item))? else { continue };
         if is_set_since(after.as_ref(), in_force(repo, now, item)?.as_ref()) {
             let (operation, command) = (operation.id.clone(), operation.command.clone());
             return Err(TraceError::SetSince { operation, command, item });
@@ -120,28 +124,20 @@ fn live(repo: &Repo, tips: &[Oid], mut wanted: HashSet<ItemId>) -> HashMap<ItemI
     found
 }
 
-/// The commit that introduced an item, which its tag points to, and its type. `None` if it is in the history of none of these tips.
-fn origin(
-    repo: &Repo,
-    item: ItemId,
-    tips: &[Oid],
-    live: Option<&(Oid, ItemType)>,
-) -> Result<Option<(Oid, ItemType)>, TraceError> {
+/// The commit that introduced an item, which its tag points to, and its type in a trace, or else in that commit.
+fn origin(repo: &Repo, item: ItemId, live: Option<&(Oid, ItemType)>) -> Result<Option<(Oid, ItemType)>, TraceError> {
     let tagged = tags::tagged(repo, &tags::prefix(repo)?, item)?;
-    if let Some((tip, item_type)) = live {
-        let introduced = match tagged {
-            Some(commit) => Some(commit),
-            None => tags::introduction(repo, &Tip::read(repo, *tip)?, item)?,
-        };
-        return Ok(Some((introduced.unwrap_or(*tip), item_type.clone())));
-    }
-    // It may be restored.
-    let Some(commit) = tagged else { return Ok(None) };
-    for tip in tips {
-        if repo.is_ancestor(commit, *tip)? {
-            let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
-            return Ok(slots.into_iter().find(|slot| slot.id == item).map(|slot| (commit, slot.item_type)));
+    match (tagged, live) {
+        (Some(commit), Some((_, item_type))) => Ok(Some((commit, item_type.clone()))),
+        (None, Some((tip, item_type))) => {
+            let introduced = tags::introduction(repo, &Tip::read(repo, *tip)?, item)?;
+            Ok(Some((introduced.unwrap_or(*tip), item_type.clone())))
         }
+        (Some(commit), None) => {
+            let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
+            Ok(slots.into_iter().find(|slot| slot.id == item).map(|slot| (commit, slot.item_type)))
+        }
+        // The levels of items that no trace has yet are shown nowhere.
+        (None, None) => Ok(None),
     }
-    Ok(None)
 }
