@@ -2376,6 +2376,10 @@ fn a_pull_of_traces_leaves_forward_crumbs_that_were_not_fetched() {
     let (mut repo, clone) = shared();
     let crumbs = |repo: &TestRepo| repo.text(&["forward", "get", "--agent", "ada"]);
     repo.within(&clone, |repo| {
+        repo.text(&["forward", "leave", "--agent", "ada", "--summary", "first"]);
+        for command in ["push", "pull"] {
+            repo.text(&["forward", command, "--agent", "ada"]);
+        }
         repo.text(&["forward", "leave", "--agent", "ada", "--summary", &format!("Rotate {SECRET} soon")]);
         repo.text(&["forward", "push", "--agent", "ada"]);
     });

@@ -653,3 +653,27 @@ fn an_unreadable_trace_does_not_stop_an_undo_of_another_one() {
     fs::write(repo.git_dir().join("refs/traces/idea"), "").unwrap();
     assert!(repo.text(&["undo"]).starts_with("Undid `commit`"));
 }
+
+#[test]
+fn what_a_new_command_did_again_does_not_stop_a_redo() {
+    let repo = three();
+    repo.text(&["pin", "#1"]);
+    repo.text(&["undo"]);
+    repo.text(&["branch", "idea"]);
+    repo.text(&["undo"]);
+    repo.text(&["branch", "idea"]);
+    assert!(repo.text(&["redo"]).starts_with("Redid `pin`"));
+}
+
+#[test]
+fn a_pin_is_undone_together_with_what_restored_its_item() {
+    let repo = TestRepo::new();
+    repo.say("one");
+    repo.say("two");
+    repo.text(&["delete", "#1"]);
+    repo.text(&["restore", "#1"]);
+    repo.text(&["pin", "#1"]);
+    assert!(repo.text(&["undo", "-n", "2"]).contains("is normal now"));
+    repo.text(&["restore", "#1"]);
+    assert_eq!(repo.text(&["priority", "--list", "pinned"]), "");
+}

@@ -54,25 +54,25 @@ pub(crate) struct Received {
 }
 
 /// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. `missing`
-/// says what becomes of a history whose replacement is not here, if no remote has a purged commit. Adds what changed to `all`, also before
-/// a failure, which does not stop the rest. Returns the first one.
+/// says what becomes of a history whose replacement is not here, if no remote has a purged commit; `named` are the patterns of this fetch,
+/// unless it fetched everything. Adds what changed to `all`, also before a failure, which does not stop the rest. Returns the first one.
 pub(crate) fn apply_received(
     repo: &Repo,
     signature: &Signature,
-    (remote, missing): (&str, Missing),
+    (remote, missing, named): (&str, Missing, Option<&[String]>),
     all: &mut Vec<Received>,
 ) -> Result<(), TraceError> {
     let before = repo.find_ref(tombstone::HISTORY.refname)?;
     let from = receive(repo, signature, remote)?;
     let is_new = repo.find_ref(tombstone::HISTORY.refname)? != before;
     let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(()) };
-    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, (remote, missing), is_new)?;
+    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, (remote, missing, named), is_new)?;
     if let Some(from) = from
         && accept_texts(repo, signature, from, &survey.texts)?
     {
         // Other items may have the same text.
         tombstones = Tombstones::find(repo)?.unwrap_or_default();
-        (survey, purged) = Survey::of_all(repo, &tombstones, (remote, missing), is_new)?;
+        (survey, purged) = Survey::of_all(repo, &tombstones, (remote, missing, named), is_new)?;
     }
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
@@ -160,13 +160,9 @@ fn is_shared(repo: &Repo, remote: &str, refname: &str, tip: Oid) -> Result<bool,
     Ok(false)
 }
 
-/// Whether one of these tips of remotes has a purged commit: who purged it may be about to replace it.
-fn is_replacement_due(
-    repo: &Repo,
-    tombstones: &Tombstones,
-    tips: impl IntoIterator<Item = Oid>,
-) -> Result<bool, TraceError> {
-    for tip in tips {
+/// Whether a fetched trace has a purged commit: who purged it may be about to replace it.
+fn is_replacement_due(repo: &Repo, tombstones: &Tombstones) -> Result<bool, TraceError> {
+    for (_, tip) in repo.list_refs(REMOTES)? {
         if repo.read_commit(tip).is_ok() && tombstones.has_commit_of(repo, tip)? {
             return Ok(true);
         }
@@ -235,15 +231,17 @@ impl<'r> Survey<'r> {
     fn of_all(
         repo: &'r Repo,
         tombstones: &'r Tombstones,
-        (remote, missing): (&str, Missing),
+        (remote, missing, named): (&str, Missing, Option<&[String]>),
         is_new: bool,
     ) -> Result<(Self, Vec<(String, Found)>), TraceError> {
-        let (mut survey, mut purged, mut of_traces) = (Self::new(repo, tombstones), Vec::new(), None);
+        let (mut survey, mut purged, mut is_due) = (Self::new(repo, tombstones), Vec::new(), None);
         for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
             // `fsck` reports damaged tips.
             if repo.read_commit(tip).is_ok() {
                 let published = match refname.strip_prefix(TRACES) {
                     Some(name) => repo.find_ref(&tracking_ref(remote, name))?,
+                    // Forward crumbs are fetched by name only, so what was fetched before may be old.
+                    None if named.is_some_and(|named| !named.contains(&refname)) => None,
                     None => fetched_private(repo, remote, &refname)?,
                 };
                 // Commits that both have would be searched in neither. Reading all files takes seconds, so only new tombstones
@@ -254,18 +252,11 @@ impl<'r> Survey<'r> {
                     published => published,
                 };
                 let mut found = survey.history(tip, published)?;
-                if survey.is_waiting && missing == Missing::Replace {
-                    let is_due = match (of_traces, refname.starts_with(TRACES)) {
-                        (Some(known), true) => known,
-                        (None, true) => {
-                            let tips = repo.list_refs(REMOTES)?.into_iter().map(|(_, tip)| tip);
-                            *of_traces.insert(is_replacement_due(repo, tombstones, tips)?)
-                        }
-                        // Forward crumbs are fetched by name only.
-                        (_, false) => match fetched_private(repo, remote, &refname)? {
-                            Some(theirs) => is_replacement_due(repo, tombstones, [theirs])?,
-                            None => true,
-                        },
+                // The replacement of forward crumbs may be there.
+                if survey.is_waiting && missing == Missing::Replace && refname.starts_with(TRACES) {
+                    let is_due = match is_due {
+                        Some(known) => known,
+                        None => *is_due.insert(is_replacement_due(repo, tombstones)?),
                     };
                     if !is_due {
                         survey.missing = Missing::Replace;

@@ -224,7 +224,9 @@ impl PullArgs {
         failures: &mut Failures,
     ) -> Result<Vec<Received>> {
         let (repo, signature, mut received) = (context.repo()?, context.signature()?, Vec::new());
-        failures.keep(apply_received(repo, &signature, (remote, missing), &mut received).map_err(Error::from));
+        failures.keep(
+            apply_received(repo, &signature, (remote, missing, Some(&self.traces)), &mut received).map_err(Error::from),
+        );
         if !received.is_empty() {
             // The remote still has what was only now taken out of the local traces.
             let again = rewrite_fetched(repo, &signature, remote, Missing::Wait);

@@ -293,7 +293,7 @@ impl PurgeArgs {
     fn receive(&self, context: &Context, remote: &str, all: &mut Applied) -> Result<()> {
         let (repo, mut new) = (context.repo()?, Applied::default());
         let before = Before::read(repo)?;
-        let done = apply_received(repo, &context.signature()?, (remote, Missing::Wait), &mut new.received);
+        let done = apply_received(repo, &context.signature()?, (remote, Missing::Wait, None), &mut new.received);
         let listed = in_traces(repo, &before).map(|priorities| new.priorities = priorities);
         if !self.json {
             new.print(context)?;

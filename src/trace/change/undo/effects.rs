@@ -1,12 +1,10 @@
 //! Whether operations left something to reverse.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::priority::brings_only_disputes;
-use super::{ends, is_tracking, value};
-use crate::git::{Operation, RefMove, Repo};
-use crate::trace::TraceError;
-use crate::trace::model::name::TRACES;
+use super::{MOVABLE, ends, is_tracking, value};
+use crate::git::{Oid, Operation, RefMove, Repo};
 use crate::trace::store::priority::RECORD;
 
 /// What decides it, while operations are looked at from the newest one to older ones.
@@ -14,41 +12,49 @@ use crate::trace::store::priority::RECORD;
 pub(super) struct Effects<'o> {
     /// The refs of later operations, which are reversed first.
     later: HashSet<&'o str>,
-    /// The refs of traces, once they were listed.
-    traces: Option<HashSet<String>>,
+    /// The current traces of worktrees, as far as they were read.
+    heads: HashMap<&'o str, Option<String>>,
+    /// The refs that an undo moves, once they were listed.
+    refs: Option<HashMap<String, Oid>>,
 }
 
 impl<'o> Effects<'o> {
-    /// Whether something is left to reverse. Nothing is if others moved its remote-tracking refs again, if the traces that it created are
-    /// gone, or if a pull or an import brought only disputes.
-    pub(super) fn has(&mut self, repo: &Repo, operation: &'o Operation) -> Result<bool, TraceError> {
+    /// Whether something is left to reverse. Nothing is if others moved its remote-tracking refs again, if its other refs are back, or if a
+    /// pull or an import brought only disputes.
+    pub(super) fn has(&mut self, repo: &Repo, operation: &'o Operation) -> bool {
         let brings_lines = ["pull", "import"].contains(&operation.command.split(' ').next().unwrap_or_default());
-        for made in &operation.refs {
-            let is_left = if made.refname == RECORD {
-                !brings_lines || !is_dispute(repo, operation, made)
-            } else if is_tracking(&made.refname) {
-                value(repo, &made.refname)? == made.new
-            } else {
-                made.old.is_some() || !self.is_gone(repo, &made.refname)
-            };
-            if is_left {
-                self.later.extend(operation.refs.iter().map(|made| made.refname.as_str()));
-                return Ok(true);
+        let is_left = operation.refs.iter().any(|made| {
+            if made.refname == RECORD {
+                return !brings_lines || !is_dispute(repo, operation, made);
             }
+            let refname = made.refname.as_str();
+            if is_tracking(refname) {
+                self.is_at(repo, refname, made.new.as_deref()) != Some(false)
+            } else {
+                self.later.contains(refname) || self.is_at(repo, refname, made.old.as_deref()) != Some(true)
+            }
+        });
+        if is_left {
+            self.later.extend(operation.refs.iter().map(|made| made.refname.as_str()));
         }
-        Ok(false)
+        is_left
     }
 
-    /// Whether a trace is gone, and none of the later operations brings it back.
-    fn is_gone(&mut self, repo: &Repo, refname: &str) -> bool {
-        if !refname.starts_with(TRACES) || self.later.contains(refname) {
-            return false;
+    /// Whether a ref has a value; `None` if an undo does not move it, or if it cannot be read. Git lists the refs of a reftable in a
+    /// process.
+    fn is_at(&mut self, repo: &Repo, refname: &'o str, wanted: Option<&str>) -> Option<bool> {
+        if !refname.starts_with("refs/") {
+            let read = || value(repo, refname).ok().flatten();
+            return Some(self.heads.entry(refname).or_insert_with(read).as_deref() == wanted);
         }
-        if self.traces.is_none() {
-            let listed = repo.list_refs(TRACES).ok();
-            self.traces = listed.map(|listed| listed.into_iter().map(|(refname, _)| refname).collect());
+        if !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
+            return None;
         }
-        self.traces.as_ref().is_some_and(|traces| !traces.contains(refname))
+        if self.refs.is_none() {
+            let listed: Result<Vec<_>, _> = MOVABLE.iter().map(|prefix| repo.list_refs(prefix)).collect();
+            self.refs = Some(listed.ok()?.into_iter().flatten().collect());
+        }
+        Some(self.refs.as_ref()?.get(refname).map(Oid::to_string).as_deref() == wanted)
     }
 }
 

@@ -107,7 +107,7 @@ impl History {
         for operation in &self.operations {
             let is_ours = operation.worktree == worktree && operation.command.split(' ').next() != Some("hook");
             let is_asked = self.undos.contains(&operation.id) == undos && !self.reversed.contains_key(&operation.id);
-            if is_ours && is_asked && effects.has(repo, operation)? {
+            if is_ours && is_asked && effects.has(repo, operation) {
                 let touches = trace.map_or(Ok(true), |name| touches(repo, operation, name, &items))?;
                 found.extend(touches.then_some(operation));
             }
@@ -348,7 +348,7 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     elsewhere::refuse_lost(repo, &plan, operations)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
-        plan.priorities = priority::opposing(repo, signature, &records, plan.tips(repo)?, operations[0])
+        plan.priorities = priority::opposing(repo, signature, &records, &plan.tips(repo)?, operations[0])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
     if let ([], [], [], Some(operation)) =

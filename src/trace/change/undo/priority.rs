@@ -37,7 +37,7 @@ pub(super) fn opposing(
     repo: &Repo,
     signature: &Signature,
     moves: &[(Option<Oid>, Oid)],
-    tips: [Vec<Oid>; 2],
+    tips: &[Vec<Oid>; 2],
     operation: &Operation,
 ) -> Result<Vec<Request>, TraceError> {
     let mut ends: BTreeMap<ItemId, (Option<Oid>, Oid)> = BTreeMap::new();
@@ -49,14 +49,14 @@ pub(super) fn opposing(
     let (now, types) = (repo.find_ref(RECORD)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut requests = Vec::new();
-    let [had, live] = tips.map(|tips| live(repo, &tips, ends.keys().copied().collect()));
+    let [had, live] = tips.each_ref().map(|tips| live(repo, tips, ends.keys().copied().collect()));
     for (item, (old, new)) in ends {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
         if is_dispute(before.as_ref(), after.as_ref()) {
             continue;
         }
         // The level of an item that goes with its trace is shown nowhere, and comes back with it.
-        if had.contains_key(&item) && !live.contains_key(&item) {
+        if had.contains_key(&item) && !live.contains_key(&item) && !is_in_history(repo, item, &tips[1])? {
             continue;
         }
         let Some((introduced, item_type)) = origin(repo, item, live.get(&item))? else { continue };
@@ -122,6 +122,17 @@ fn live(repo: &Repo, tips: &[Oid], mut wanted: HashSet<ItemId>) -> HashMap<ItemI
         found.extend(ours.map(|slot| (slot.id, (*tip, slot.item_type))));
     }
     found
+}
+
+/// Whether an item can be restored in a trace with one of these tips.
+fn is_in_history(repo: &Repo, item: ItemId, tips: &[Oid]) -> Result<bool, TraceError> {
+    let Some(introduced) = tags::tagged(repo, &tags::prefix(repo)?, item)? else { return Ok(false) };
+    for tip in tips {
+        if repo.is_ancestor(introduced, *tip)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The commit that introduced an item, which its tag points to, and its type in a trace, or else in that commit.
