@@ -110,7 +110,7 @@ pub(super) fn remote_of(context: &Context, named: Option<&str>, direction: Direc
         let hint = if is_trace {
             format!("that is a trace; name the remote before it: `origin {}`", shell_word(&remote))
         } else if remote.contains(['/', ':']) {
-            "give the address a name with `git remote add NAME ADDRESS`; `git config trace.contextRemote NAME` chooses a remote for traces".to_owned()
+            "give the address a name: `git remote add NAME ADDRESS`".to_owned()
         } else {
             format!("`git remote add {} URL` adds it", shell_word(&remote))
         };
