@@ -31,8 +31,8 @@ pub(crate) struct Archival {
     pub archived: Vec<Archived>,
     /// Traces that stay, and the reasons.
     pub kept: Vec<(TraceName, String)>,
-    /// The reason why no priorities were pushed, if there were any to push. They stay here.
-    pub record: Option<TraceError>,
+    /// What failed after the traces were pushed. Priorities that were not pushed stay here.
+    pub failed: Option<TraceError>,
 }
 
 /// Pushes traces to their remote, and removes those here that the remote has with the same tip.
@@ -78,7 +78,7 @@ pub(crate) fn archive(
     rebind(repo, signature, held.iter().filter(|one| !moved.contains(&one.name)))?;
     let (moved, archived) = held.into_iter().partition::<Vec<_>, _>(|one| moved.contains(&one.name));
     kept.extend(moved.into_iter().map(|one| (one.name, "it was changed meanwhile".to_owned())));
-    Ok(Archival { archived, kept, record: delivery.failed })
+    Ok(Archival { archived, kept, failed: delivery.failed })
 }
 
 /// Fails if the remote does not have traces any more that were deleted here: it may be this repository, and hide the probe.

@@ -67,7 +67,7 @@ impl ArchiveArgs {
             return Ok(ExitStatus::Success);
         }
         let archival = if wanted.is_empty() {
-            Archival { archived: Vec::new(), kept: Vec::new(), record: None }
+            Archival { archived: Vec::new(), kept: Vec::new(), failed: None }
         } else {
             archive(repo, &context.signature()?, &remote, wanted)?
         };
@@ -83,7 +83,7 @@ impl ArchiveArgs {
         if let Some(one) = archival.archived.first() {
             context.ui.note(format!("`git trace switch {}` brings it back", shell_word(&one.name)));
         }
-        archival.record.map_or(Ok(ExitStatus::of(kept.is_empty())), |error| Err(Error::from(error)))
+        archival.failed.map_or(Ok(ExitStatus::of(kept.is_empty())), |error| Err(Error::from(error)))
     }
 
     /// The traces to archive with their tips, and those that were named and stay, with the reasons.

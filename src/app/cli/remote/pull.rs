@@ -184,13 +184,15 @@ impl PullArgs {
     /// Reports the traces that the remote had at its last fetch and no longer has, with their last commits.
     fn report_pruned(&self, context: &Context, remote: &str, known: &[(String, Oid)]) -> Result<Vec<Value>> {
         let (remotes, mut pruned) = (context.repo()?.remotes()?, Vec::new());
+        let left: HashSet<String> =
+            context.repo()?.list_refs(REMOTES)?.into_iter().map(|(refname, _)| refname).collect();
         let is_asked = |name: &str| {
             let mut globs = self.traces.iter().map(|glob| glob.strip_prefix(TRACES).unwrap_or(glob));
             self.traces.is_empty() || globs.any(|glob| matches(glob, name))
         };
         for (refname, oid) in known {
             let Some((_, name)) = split_tracking(&remotes, refname).filter(|(of, _)| *of == remote) else { continue };
-            if !is_asked(name) || context.repo()?.find_ref(refname)?.is_some() {
+            if !is_asked(name) || left.contains(refname) {
                 continue;
             }
             if !self.json {
