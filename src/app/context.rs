@@ -285,8 +285,11 @@ impl Context {
         let store = match self.repo() {
             Ok(repo) => {
                 let store = store.with_notes(repo.common_dir().join("trace").join("cache"));
-                // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout.
-                if !repo.git_dir().join("info").join("sparse-checkout").exists() {
+                // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout. A link may lead to one.
+                let mut files = StoreFile::ALL.iter().map(|file| store.path(*file));
+                if !repo.git_dir().join("info").join("sparse-checkout").exists()
+                    && !files.any(|path| path.ancestors().take(2).any(Path::is_symlink))
+                {
                     return Ok(store);
                 }
                 store

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write as _};
 use std::path::{Path, PathBuf, absolute};
+use std::sync::LazyLock;
 
 use super::error::GitError;
 use super::open::Repo;
@@ -17,6 +18,10 @@ use crate::base::worktree_path::has_git;
 
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
+
+/// The git directory that git finds from the current folder.
+static FOUND: LazyLock<Option<PathBuf>> =
+    LazyLock::new(|| Answer::of(git("rev-parse").args(["rev-parse", "--absolute-git-dir"])).ok()?.into_path().ok());
 
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +59,13 @@ impl Git {
             if let Some(Ok(path)) = std::env::var_os(name).map(absolute) {
                 command.env(name, path);
             }
+        }
+        // From another folder, git would find another repository.
+        if std::env::var_os("GIT_WORK_TREE").is_some_and(|set| !set.is_empty())
+            && std::env::var_os("GIT_DIR").is_none_or(|set| set.is_empty())
+            && let Some(git_dir) = &*FOUND
+        {
+            command.env("GIT_DIR", git_dir);
         }
         if self.is_elsewhere {
             command.elsewhere().args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]);

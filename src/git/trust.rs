@@ -19,7 +19,7 @@ use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of};
 use crate::base::bounded;
-use crate::base::worktree_path::is_git_directory;
+use crate::base::worktree_path::{has_git, is_git_directory};
 
 /// Opens the repository that `folder` is in, whatever the environment says about its location. Git finds it: libgit2 also searches other file
 /// systems, and ignores `GIT_CEILING_DIRECTORIES`.
@@ -79,8 +79,12 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
     };
     let is_elsewhere = || {
         let here = Path::new(".").canonicalize().unwrap_or_default();
-        let folders = [opened.workdir(), Some(opened.path())].map(|folder| folder?.canonicalize().ok());
-        !folders.iter().flatten().any(|folder| here.starts_with(folder))
+        // A worktree may be moved to a folder below its old place.
+        let root = here.ancestors().find(|folder| has_git(folder));
+        let is_at = |known: Option<&Path>, found: Option<&Path>| {
+            known.is_some_and(|known| known.canonicalize().ok().as_deref() == found)
+        };
+        !is_at(opened.workdir(), root) && !here.starts_with(opened.path())
     };
     if !["GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE"].iter().any(|variable| env.is_set(variable))
         && ["core.worktree", "core.bare"].iter().all(|key| config.get_entry(key).map_or(true, is_own))

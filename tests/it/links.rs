@@ -832,6 +832,29 @@ fn a_session_that_is_named_by_a_link_has_all_of_its_files() {
 }
 
 #[test]
+fn a_session_that_is_named_in_its_folder_has_all_of_its_files() {
+    let mut repo = TestRepo::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts");
+    let sessions = fixtures.join("opencode/storage/session/proj_test");
+    let session = "ses_s_stage0_large.json";
+    repo.text(&["import", "--trace", "whole", "opencode", sessions.join(session).to_str().unwrap()]);
+    let git_dir = repo.git_dir();
+    repo.within(&sessions, |repo| {
+        let mut command = repo.command("git-trace");
+        command.args(["import", "--trace", "near", "opencode", session]).env("GIT_DIR", git_dir);
+        assert!(crate::repo::run(&mut command, b"").status.success());
+    });
+    assert_eq!(repo.bodies("near"), repo.bodies("whole"));
+    let day = repo.folder().join("s1");
+    fs::create_dir_all(day.join("subagents")).unwrap();
+    let line = r#"{"role":"user","message":{"content":[{"type":"text","text":"hello"}]}}"#;
+    for file in ["s1.jsonl", "subagents/a.jsonl"] {
+        fs::write(day.join(file), format!("{line}\n")).unwrap();
+    }
+    repo.within(&day, |repo| assert!(repo.text(&["import", "cursor", "s1.jsonl"]).contains("s1.a")));
+}
+
+#[test]
 fn a_history_of_aider_is_not_read_through_a_link_out_of_the_work_tree() {
     let repo = with_link(".aider.chat.history.md", "../private.md");
     fs::write(repo.folder().join("../private.md"), "# aider chat started at 2025-03-18 12:49:08\n#### private\n")
@@ -1160,6 +1183,15 @@ fn an_absolute_path_may_reach_the_work_tree_through_a_link() {
     fs::remove_file(repo.folder().join(".synapse")).unwrap();
     symlink(repo.home().join("way/.git"), repo.folder().join(".synapse")).unwrap();
     assert!(cause(&repo, &["breadcrumb", "set", "a.b", "x"]).ends_with("which enters a git directory\n"));
+}
+
+#[test]
+fn hooks_of_husky_that_git_does_not_run_are_reported() {
+    let repo = TestRepo::new();
+    fs::create_dir_all(repo.folder().join(".husky/_")).unwrap();
+    repo.git(&["config", "core.hooksPath", ".husky/_"]);
+    repo.text(&["install"]);
+    assert!(repo.trace(&["doctor"]).contains("is run by no hook of git"));
 }
 
 #[test]

@@ -112,6 +112,19 @@ fn hooks_of_the_project_that_are_not_checked_out_are_not_replaced() {
 
 #[cfg(unix)]
 #[test]
+fn a_store_behind_a_link_to_another_work_tree_may_be_left_out_there() {
+    let repo = sparse(&["syn/breadcrumbs.jsonl"]);
+    let above = TestRepo::classic(&[]);
+    fs::rename(repo.folder(), above.folder().join("sub")).unwrap();
+    std::os::unix::fs::symlink("sub/syn", above.folder().join(".synapse")).unwrap();
+    for args in [&["breadcrumb", "get", "a.b"][..], &["breadcrumb", "set", "a.b", "x"]] {
+        let said = above.refused(args);
+        assert!(said.contains("is tracked, but this sparse checkout leaves it out"), "{said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn hooks_behind_a_link_that_are_not_checked_out_are_not_replaced() {
     use std::os::unix::fs::symlink;
     // The file that is left out, the link to it or its folder, and where the link leads; the folder for hooks.

@@ -864,4 +864,26 @@ fn a_worktree_that_was_moved_by_hand_is_where_git_finds_it() {
     // From the git folder of the worktree, as before.
     let git_dir = repo.git_dir().join("worktrees/other");
     repo.within(&git_dir, |repo| repo.text(&["log"]));
+    // Below its earlier place.
+    let below = repo.home().join("other/moved");
+    fs::rename(&moved, &below).unwrap();
+    repo.within(&below, |repo| repo.text(&["checkpoint", "new", "two"]));
+    assert!(below.join("checkpoints").exists());
+    assert!(!repo.home().join("other/checkpoints").exists());
+}
+
+#[test]
+fn a_work_tree_of_the_environment_is_that_of_the_repository_of_the_current_folder() {
+    let repo = TestRepo::classic(&[]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    for name in ["other", "plain"] {
+        let folder = repo.home().join(name);
+        fs::create_dir(&folder).unwrap();
+        if name == "other" {
+            repo.git(&["init", "-q", folder.to_str().unwrap()]);
+        }
+        let mut command = repo.command("git-trace");
+        let output = run(command.args(["check", "--staged"]).env("GIT_WORK_TREE", &folder), b"");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

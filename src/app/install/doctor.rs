@@ -250,8 +250,11 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
         Err(InstallError::Git(error)) => return Err(error),
         Err(error) => {
             let source = error.source().map(text).unwrap_or_default();
-            let remedy = "remove the link, or change `core.hooksPath`";
-            return Ok(Diagnosis::error(CODE, format!("{error}: {source}"), remedy));
+            return Ok(Diagnosis::error(
+                CODE,
+                format!("{error}: {source}"),
+                "remove the link, or change `core.hooksPath`",
+            ));
         }
         Ok(folder) => folder,
     };
@@ -266,11 +269,12 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     for (name, _) in HOOKS {
         let path = folder.path.join(name);
         if let Some(husky) = folder.husky.as_ref().map(|husky| husky.join(name)) {
-            if is_ours(&husky) {
-                continue;
-            }
-            let message = format!("husky's hook `{}` does not call git-trace", husky.display());
-            return Ok(Diagnosis::warning(CODE, message, "run `git trace install`, which adds a line to it"));
+            let (what, remedy) = match (is_ours(&husky), path.exists()) {
+                (false, _) => ("does not call git-trace", "run `git trace install`, which adds a line to it"),
+                (true, false) => ("is run by no hook of git", "run `npx husky`, which writes the hooks of git"),
+                (true, true) => continue,
+            };
+            return Ok(Diagnosis::warning(CODE, format!("husky's hook `{}` {what}", husky.display()), remedy));
         }
         match owner(&path) {
             HookOwner::Ours => {

@@ -72,24 +72,24 @@ pub(crate) struct AgentFormat {
 }
 
 impl AgentFormat {
-    /// As `parts`. The user may name the session by a link: then those of the file that it leads to, if these are more.
+    /// As `parts`. The user may name the session by a link or a relative path: then those by its real path, if these are more.
     pub(crate) fn parts_of(&self, transcript: &Path) -> io::Result<Vec<FilePart>> {
-        let (found, others) = with_linked(self.parts, transcript)?;
+        let (found, others) = with_real(self.parts, transcript)?;
         Ok(if others.len() > found.len() { others } else { found })
     }
 
-    /// As `sub_agents`. If the session is named by a link, also those of the file that it leads to.
+    /// As `sub_agents`, also of the session's real path.
     pub(crate) fn sub_agents_of(&self, transcript: &Path) -> io::Result<Vec<SubAgent>> {
-        let (mut found, mut others) = with_linked(self.sub_agents, transcript)?;
+        let (mut found, mut others) = with_real(self.sub_agents, transcript)?;
         others.retain(|other| found.iter().all(|one| one.id != other.id));
         found.append(&mut others);
         Ok(found)
     }
 }
 
-/// The files of a transcript, and those of the file that it leads to if it is a link.
-fn with_linked<T>(files: fn(&Path) -> io::Result<Vec<T>>, transcript: &Path) -> io::Result<(Vec<T>, Vec<T>)> {
-    let real = transcript.canonicalize().ok().filter(|_| transcript.is_symlink());
+/// The files of a transcript, and those that its real path has: agents know them by the names of folders.
+fn with_real<T>(files: fn(&Path) -> io::Result<Vec<T>>, transcript: &Path) -> io::Result<(Vec<T>, Vec<T>)> {
+    let real = transcript.canonicalize().ok().filter(|real| real != transcript);
     Ok((files(transcript)?, real.map_or(Ok(Vec::new()), |real| files(&real))?))
 }
 
