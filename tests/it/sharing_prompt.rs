@@ -1186,8 +1186,8 @@ fn an_undo_of_a_pull_does_not_settle_a_dispute() {
     team.ok("ada", &["pin", "#1", "--reason", "keep"]);
     let dispute = "changed concurrently";
     assert!(team.ok("ada", &["pull"]).contains(dispute));
-    // The pull left nothing to undo, and the pin was followed by another change.
-    assert!(team.run("ada", &["undo"]).1.contains("was set again since"));
+    assert!(team.ok("ada", &["undo"]).contains("Undid `pull`"));
+    assert!(team.ok("ada", &["pull"]).contains(dispute));
     team.ok("ada", &["push"]);
     assert!(team.ok("bob", &["pull"]).contains(dispute));
     // A user who sets the level again settles it, and can undo that.
@@ -1240,7 +1240,7 @@ fn a_pull_can_be_undone_after_its_dispute_was_settled_and_the_settling_undone() 
 }
 
 #[test]
-fn an_undo_of_a_pull_that_brought_an_equal_level_leaves_the_dispute() {
+fn a_dispute_is_reported_by_each_pull_that_brings_it() {
     let team = team();
     team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
     team.ok("cid", &["pull"]);
@@ -1254,7 +1254,78 @@ fn an_undo_of_a_pull_that_brought_an_equal_level_leaves_the_dispute() {
     team.ok("bob", &["push"]);
     team.ok("ada", &["pull"]);
     team.ok("ada", &["undo"]);
-    assert!(team.ok("ada", &["priority"]).contains("was changed concurrently"));
+    assert!(team.ok("ada", &["pull"]).contains("was changed concurrently"));
+}
+
+#[test]
+fn a_skip_of_an_undone_pull_does_not_apply_when_its_item_comes_back() {
+    let team = team();
+    team.ok("bob", &["skip", "#0"]);
+    team.ok("bob", &["edit", "#1", "-m", "Question 1"]);
+    team.ok("bob", &["push"]);
+    let sent = team.messages("ada");
+    team.ok("ada", &["reset", "TRACE_HEAD~1"]);
+    team.ok("ada", &["branch", "base", "TRACE_HEAD~2"]);
+    assert!(team.ok("ada", &["pull"]).contains("skipped #0"));
+    let pulled = team.messages("ada");
+    team.ok("ada", &["undo", "-n", "3"]);
+    assert_eq!(team.messages("ada"), sent);
+    team.ok("ada", &["redo", "-n", "1"]);
+    team.ok("ada", &["fsck"]);
+    team.ok("ada", &["undo"]);
+    assert!(team.ok("ada", &["pull"]).contains("skipped #0"));
+    assert_eq!(team.messages("ada"), pulled);
+    team.ok("ada", &["fsck"]);
+}
+
+#[test]
+fn a_skip_of_an_undone_pull_from_another_remote_goes_nowhere() {
+    let team = team();
+    team.git("bob", &["init", "-q", "--bare", "../fork.git"]);
+    for who in ["ada", "bob"] {
+        team.git(who, &["remote", "add", "fork", "../fork.git"]);
+    }
+    team.ok("bob", &["skip", "#0"]);
+    team.ok("bob", &["push", "fork"]);
+    team.git("ada", &["update-ref", "-d", "refs/traces/main"]);
+    let rejected = team.ok("ada", &["pull", "fork"]);
+    team.ok("ada", &["undo"]);
+    let said = team.ok("ada", &["pull", "origin"]);
+    assert!(team.messages("ada").contains("Never push to prod."), "{rejected}{said}");
+    team.ok("ada", &["push", "origin"]);
+    assert_eq!(team.git("ada", &["ls-remote", "origin", "refs/trace-records/priority"]), "");
+}
+
+#[test]
+fn an_undo_of_a_pull_that_brought_a_dispute_about_the_default_settles_nothing() {
+    let team = team();
+    team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
+    team.ok("cid", &["pull"]);
+    team.ok("ada", &["unpin", "#1"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["skip", "#1"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["push"]);
+    for undo in [&["undo"][..], &["undo", "-n", "1"]] {
+        team.ok("cid", &["pull"]);
+        team.ok("cid", undo);
+    }
+    team.ok("cid", &["pull"]);
+    team.ok("cid", &["push"]);
+    for who in ["ada", "cid"] {
+        team.ok(who, &["pull"]);
+        assert!(team.ok(who, &["priority"]).contains("was changed concurrently"), "{who}");
+    }
+}
+
+#[test]
+fn a_pull_of_a_pattern_names_the_traces_that_the_remote_no_longer_has() {
+    let team = team();
+    team.ok("ada", &["branch", "idea"]);
+    team.ok("ada", &["push", "origin", "idea"]);
+    team.ok("bob", &["fetch"]);
+    team.git("ada", &["push", "-q", "origin", ":refs/traces/idea"]);
+    assert!(team.run("bob", &["pull", "origin", "id*"]).1.contains("idea: no longer on `origin`"));
 }
 
 #[test]

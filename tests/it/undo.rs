@@ -124,6 +124,7 @@ fn undo_goes_back_one_command_at_a_time() {
     Undid `commit`
     The current trace is `main`
     [main] does not exist now
+    [ID] is normal now
     --- stderr
     `git trace redo` reverses this
     [exit 0]

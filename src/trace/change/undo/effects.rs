@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::priority::brings_only_disputes;
-use super::{MOVABLE, ends, is_tracking, value};
+use super::{MOVABLE, brings_lines, ends, is_tracking, value};
 use crate::git::{Oid, Operation, RefMove, Repo};
 use crate::trace::store::priority::RECORD;
 
@@ -19,19 +19,22 @@ pub(super) struct Effects<'o> {
 }
 
 impl<'o> Effects<'o> {
-    /// Whether something is left to reverse. Nothing is if others moved its remote-tracking refs again, if its other refs are back, or if a
-    /// pull or an import brought only disputes.
+    /// Whether something is left to reverse. Nothing is if others moved its remote-tracking refs again, if the refs that it made or deleted
+    /// and its heads are back, or if a pull or an import brought only disputes.
     pub(super) fn has(&mut self, repo: &Repo, operation: &'o Operation) -> bool {
-        let brings_lines = ["pull", "import"].contains(&operation.command.split(' ').next().unwrap_or_default());
         let is_left = operation.refs.iter().any(|made| {
             if made.refname == RECORD {
-                return !brings_lines || !is_dispute(repo, operation, made);
+                return !brings_lines(operation)
+                    || value(repo, RECORD).is_ok_and(|now| now == made.new)
+                    || !is_dispute(repo, operation, made);
             }
             let refname = made.refname.as_str();
             if is_tracking(refname) {
                 self.is_at(repo, refname, made.new.as_deref()) != Some(false)
             } else {
-                self.later.contains(refname) || self.is_at(repo, refname, made.old.as_deref()) != Some(true)
+                // An undo of earlier moves of the same ref would make one that is back count again.
+                let is_move = refname.starts_with("refs/") && made.old.is_some() && made.new.is_some();
+                is_move || self.later.contains(refname) || self.is_at(repo, refname, made.old.as_deref()) != Some(true)
             }
         });
         if is_left {

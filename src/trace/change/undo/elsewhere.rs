@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::git::{Operation, Repo};
 use crate::trace::model::name::TRACE_HEAD;
-use crate::trace::store::head;
+use crate::trace::store::{archived, head};
 use crate::trace::{TraceError, TraceName};
 
 /// A trace that is the current one of another worktree stays, unless that worktree's head is moved, too.
@@ -34,7 +34,9 @@ pub(super) fn refuse_lost(repo: &Repo, plan: &Plan, operations: &[&Operation]) -
     for (head, _, to) in plan.heads.iter().filter(|(head, ..)| head.ends_with(TRACE_HEAD)) {
         let Some(refname) = to else { continue };
         let returns = plan.refs.iter().any(|(lock, _, to)| lock.refname() == refname && to.is_some());
-        if returns || repo.find_ref(refname)?.is_some() {
+        let name = TraceName::of_ref(refname);
+        let is_archived = name.map_or(Ok(None), |name| archived::find(repo, &name))?.is_some();
+        if returns || is_archived || repo.find_ref(refname)?.is_some() {
             continue;
         }
         let chose_it =

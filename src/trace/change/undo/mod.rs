@@ -1,7 +1,8 @@
 //! Undoing operations of the operation log, and redoing them.
 //!
 //! Each ref goes back from the value that the operation gave it to the value that it had before. If it has another value now,
-//! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines.
+//! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines, and lose only lines that came
+//! from elsewhere.
 //!
 //! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. A reversed operation is out of
 //! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo. If an undo fails or is
@@ -17,12 +18,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Value, json};
 
 use effects::Effects;
+use priority::Priorities;
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
-use crate::trace::store::priority::{RECORD, Request, set_under};
+use crate::trace::store::priority::{RECORD, restore_under, set_under};
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone;
@@ -155,6 +157,11 @@ impl History {
     }
 }
 
+/// Whether a command brought lines about priorities from elsewhere.
+fn brings_lines(operation: &Operation) -> bool {
+    ["pull", "import"].contains(&operation.command.split(' ').next().unwrap_or_default())
+}
+
 /// Whether a command wrote a trace as a session of an agent.
 pub(crate) fn is_export(operation: &Operation) -> bool {
     matches!(operation.command.as_str(), "export" | "resume")
@@ -224,20 +231,19 @@ struct Plan {
     refs: Vec<(RefLock, Option<Oid>, Option<Oid>)>,
     heads: Vec<(String, Option<String>, Option<String>)>,
     record: Option<RefLock>,
-    priorities: Vec<Request>,
+    priorities: Priorities,
 }
 
 impl Plan {
-    /// The tips that moved traces have, and those that all will have, first those that move, then that of the current trace.
-    fn tips(&self, repo: &Repo) -> Result<[Vec<Oid>; 2], TraceError> {
+    /// The tips that all traces will have, first those that move, then that of the current trace.
+    fn tips(&self, repo: &Repo) -> Result<Vec<Oid>, TraceError> {
         let moved = |refname: &str| self.refs.iter().any(|(lock, ..)| lock.refname() == refname);
         let current = head::current(repo).ok().map(|name| name.refname());
         let mut others = repo.list_refs(TRACES)?;
         others.retain(|(refname, _)| !moved(refname));
         others.sort_by_key(|(refname, _)| Some(refname) != current.as_ref());
-        let moved = || self.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
-        let after = moved().filter_map(|(.., to)| *to).chain(others.into_iter().map(|(_, tip)| tip));
-        Ok([moved().filter_map(|(_, from, _)| *from).collect(), after.collect()])
+        let moved = self.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
+        Ok(moved.filter_map(|(.., to)| *to).chain(others.into_iter().map(|(_, tip)| tip)).collect())
     }
 }
 
@@ -291,10 +297,16 @@ pub(crate) fn reverse(
             done.push(Reversed::Ref { refname: lock.refname().to_owned(), to: None });
         }
     }
-    if let Some(lock) = record.filter(|_| !priorities.is_empty()) {
-        set_under(&lock, repo, signature, &priorities)?;
+    if let Some(lock) = record {
+        let Priorities { opposing, restored, levels } = priorities;
+        if !restored.is_empty() {
+            restore_under(&lock, repo, signature, &restored)?;
+        }
+        if !opposing.is_empty() {
+            set_under(&lock, repo, signature, &opposing)?;
+        }
+        done.extend(levels.into_iter().map(|(item, level)| Reversed::Priority { item, level }));
     }
-    done.extend(priorities.into_iter().map(|set| Reversed::Priority { item: set.item, level: set.level }));
     head::refuse_failures(&stays.unwrap_or_else(TraceName::default_name), failures)?;
     Ok(done)
 }
@@ -309,7 +321,8 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     {
         let refname = made.refname.as_str();
         if refname == RECORD {
-            records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new)))?);
+            let brings = brings_lines(operation);
+            records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new, brings)))?);
         } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
             let (id, command, refname) = (operation.id.clone(), operation.command.clone(), refname.to_owned());
             return Err(TraceError::Irreversible { operation: id, command, refname });
@@ -348,11 +361,11 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     elsewhere::refuse_lost(repo, &plan, operations)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
-        plan.priorities = priority::opposing(repo, signature, &records, &plan.tips(repo)?, operations[0])
+        plan.priorities = priority::reversing(repo, signature, &records, &plan.tips(repo)?, operations[0])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
-    if let ([], [], [], Some(operation)) =
-        (plan.refs.as_slice(), plan.heads.as_slice(), plan.priorities.as_slice(), operations.first())
+    if let ([], [], true, Some(operation)) =
+        (plan.refs.as_slice(), plan.heads.as_slice(), plan.priorities.is_empty(), operations.first())
     {
         return Err(TraceError::NothingLeft { operation: operation.id.clone(), command: operation.command.clone() });
     }

@@ -1,66 +1,93 @@
-//! Lines that oppose those of an operation: each item gets the level that it had before.
+//! Reversing changes of priorities: each item gets the level that it had before.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{HashMap, HashSet};
 
-use crate::git::{Entry, Oid, Operation, Repo, TreeStore};
+use crate::git::{Oid, Operation, Repo};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
-use crate::trace::store::priority::{InForce, RECORD, Record, Request, Setting, item_of, tags};
+use crate::trace::store::priority::{InForce, Level, RESTORING, Record, Request, Restored, Setting, path_of, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{ItemId, Tip, TraceError};
 
-/// The items whose lines differ between two states of the record. Reads only folders that differ.
-pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<Vec<ItemId>, TraceError> {
-    let folders = |oid: Oid| repo.read_tree(repo.read_commit(oid)?.tree);
-    let before = old.map_or(Ok(Vec::new()), folders)?;
-    let same =
-        |entries: &[Entry], entry: &Entry| entries.iter().any(|old| old.name == entry.name && old.oid == entry.oid);
-    let mut items = Vec::new();
-    for folder in folders(new)?.into_iter().filter(|folder| !same(&before, folder)) {
-        let old = before.iter().find(|old| old.name == folder.name);
-        let files = old.map_or(Ok(Vec::new()), |old| repo.read_tree(old.oid))?;
-        for file in repo.read_tree(folder.oid)?.into_iter().filter(|file| !same(&files, file)) {
-            let path = [folder.name.as_slice(), b"/", &file.name].concat();
-            items.extend(std::str::from_utf8(&path).ok().and_then(item_of));
-        }
-    }
-    Ok(items)
+/// The items whose lines differ between two states of the record.
+pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<HashSet<ItemId>, TraceError> {
+    state(repo, Some(new))?.items_changed_since(repo, &state(repo, old)?)
 }
 
-/// Requests that oppose the lines of these moves of the record, oldest first. `tips` are those of moved traces before, and those of all
-/// afterwards. The caller holds the lock of the record.
+fn state(repo: &Repo, record: Option<Oid>) -> Result<Record, TraceError> {
+    let tree = record.map(|record| repo.read_commit(record)).transpose()?.map(|commit| commit.tree);
+    Record::of_tree(repo, tree)
+}
+
+/// A move of the record, and whether it brought lines from elsewhere.
+pub(super) type Brought = (Option<Oid>, Oid, bool);
+
+/// The changes of priorities by an undo.
+#[derive(Default)]
+pub(super) struct Priorities {
+    /// New lines of ours, which oppose those of an operation.
+    pub opposing: Vec<Request>,
+    /// Files without the lines that an operation brought, or, for a redo, with them again.
+    pub restored: Vec<Restored>,
+    /// The items whose level changes, without those that no trace has afterwards and that got no line of ours.
+    pub levels: Vec<(ItemId, Level)>,
+}
+
+impl Priorities {
+    pub(super) fn is_empty(&self) -> bool {
+        self.opposing.is_empty() && self.restored.is_empty()
+    }
+}
+
+/// The states of an item's lines before and after the moves of an undo.
+struct Span {
+    old: Option<Oid>,
+    new: Oid,
+    /// Whether all lines between them came from elsewhere.
+    is_brought: bool,
+}
+
+/// What reverses these moves of the record, oldest first. `tips` are those that all traces will have. The caller holds the lock of the
+/// record.
+///
+/// Lines from elsewhere are taken out again, so that the next pull brings and lists them. Lines of this repository may be in other clones, so
+/// new lines oppose them. These also oppose lines from elsewhere if others of the item followed.
 ///
 /// Fails with [`TraceError::SetSince`] if the level of an item was set later.
-pub(super) fn opposing(
+pub(super) fn reversing(
     repo: &Repo,
     signature: &Signature,
-    moves: &[(Option<Oid>, Oid)],
-    tips: &[Vec<Oid>; 2],
+    moves: &[Brought],
+    tips: &[Oid],
     operation: &Operation,
-) -> Result<Vec<Request>, TraceError> {
-    let mut ends: BTreeMap<ItemId, (Option<Oid>, Oid)> = BTreeMap::new();
-    for (old, new) in moves {
-        for item in changed(repo, *old, *new)? {
-            ends.entry(item).or_insert((*old, *new)).1 = *new;
-        }
-    }
-    let (now, types) = (repo.find_ref(RECORD)?, Types::read(repo)?);
+) -> Result<Priorities, TraceError> {
+    let spans = spans(repo, moves)?;
+    let (now, types) = (Record::open(repo)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
-    let mut requests = Vec::new();
-    let [had, live] = tips.each_ref().map(|tips| live(repo, tips, ends.keys().copied().collect()));
-    for (item, (old, new)) in ends {
+    let mut found = Priorities::default();
+    let live = live(repo, tips, spans.keys().copied().collect());
+    for (item, Span { old, new, is_brought }) in spans {
         let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
-        if is_dispute(before.as_ref(), after.as_ref()) {
+        let (introduced, item_type) = origin(repo, item, live.get(&item))?.unzip();
+        let default = item_type.map(|item_type| types.rules(&item_type).priority);
+        let [earlier, later] = [&before, &after].map(|change| change.as_ref().map(|one| one.setting.level).or(default));
+        let files = [state(repo, old)?.file(repo, item)?, state(repo, Some(new))?.file(repo, item)?];
+        if is_brought && now.file(repo, item)? == files[1] {
+            let file = files[0].map(|file| without_purged(repo, &tombstones, item, file)).transpose()?;
+            found.restored.push(Restored { item, file, introduced });
+            let is_shown = earlier != later && live.contains_key(&item);
+            found.levels.extend(earlier.filter(|_| is_shown).map(|level| (item, level)));
             continue;
         }
-        // The level of an item that goes with its trace is shown nowhere, and comes back with it.
-        if had.contains_key(&item) && !live.contains_key(&item) && !is_in_history(repo, item, &tips[1])? {
+        if is_dispute(before.as_ref(), after.as_ref(), default) {
             continue;
         }
-        let Some((introduced, item_type)) = origin(repo, item, live.get(&item))? else { continue };
-        if is_set_since(after.as_ref(), in_force(repo, now, item)?.as_ref()) {
+        // The levels of items that no trace has yet are shown nowhere.
+        let (Some(introduced), Some(default)) = (introduced, default) else { continue };
+        if is_set_since(after.as_ref(), now.in_force(repo, item)?.as_ref()) {
             let (operation, command) = (operation.id.clone(), operation.command.clone());
             return Err(TraceError::SetSince { operation, command, item });
         }
@@ -73,28 +100,60 @@ pub(super) fn opposing(
                 }
                 (level, clean)
             }
-            None => (types.rules(&item_type).priority, None),
+            None => (default, None),
         };
         let seq = after.and_then(|after| after.setting.seq);
-        requests.push(Request { reason, seq, ..Request::now(item, level, signature.at, introduced) });
+        found.opposing.push(Request { reason, seq, ..Request::now(item, level, signature.at, introduced) });
+        found.levels.push((item, level));
     }
-    Ok(requests)
+    Ok(found)
 }
 
-/// Whether only concurrent changes came, and the level stayed. An undo does not settle these.
-fn is_dispute(before: Option<&InForce>, after: Option<&InForce>) -> bool {
-    before.map(|before| before.setting.level) == after.map(|after| after.setting.level)
-        && after.is_some_and(|after| !after.rivals.is_empty())
+fn spans(repo: &Repo, moves: &[Brought]) -> Result<BTreeMap<ItemId, Span>, TraceError> {
+    let mut spans = BTreeMap::new();
+    for (old, new, is_brought) in moves {
+        let is_brought = *is_brought || repo.read_commit(*new)?.subject() == RESTORING;
+        for item in changed(repo, *old, *new)? {
+            match spans.entry(item) {
+                Entry::Vacant(entry) => drop(entry.insert(Span { old: *old, new: *new, is_brought })),
+                Entry::Occupied(mut entry) => {
+                    let span: &mut Span = entry.get_mut();
+                    // An operation that stays may have changed it in between.
+                    span.is_brought &= is_brought
+                        && state(repo, Some(span.new))?.file(repo, item)? == state(repo, *old)?.file(repo, item)?;
+                    span.new = *new;
+                }
+            }
+        }
+    }
+    Ok(spans)
 }
 
-/// Whether a move of the record brought disputes, and nothing else.
+/// A file of an item without the reasons that were purged since.
+fn without_purged(repo: &Repo, tombstones: &Tombstones, item: ItemId, file: Oid) -> Result<Oid, TraceError> {
+    match tombstones.clean_file(&path_of(item), repo.read_blob(file)?) {
+        (clean, Some(_)) => Ok(repo.write_blob(&clean)?),
+        (_, None) => Ok(file),
+    }
+}
+
+/// Whether a move of the record brought disputes about levels that stayed, and nothing else.
 pub(super) fn brings_only_disputes(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<bool, TraceError> {
+    let types = Types::read(repo)?;
     for item in changed(repo, old, new)? {
-        if !is_dispute(in_force(repo, old, item)?.as_ref(), in_force(repo, Some(new), item)?.as_ref()) {
+        let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
+        let default = origin(repo, item, None)?.map(|(_, item_type)| types.rules(&item_type).priority);
+        if !is_dispute(before.as_ref(), after.as_ref(), default) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// Whether only concurrent changes came, and the level stayed. An undo does not settle these.
+fn is_dispute(before: Option<&InForce>, after: Option<&InForce>, default: Option<Level>) -> bool {
+    let level = |change: Option<&InForce>| change.map(|one| one.setting.level).or(default);
+    level(before) == level(after) && after.is_some_and(|after| !after.rivals.is_empty())
 }
 
 /// Whether a level was set again. An undo of a later change sets the same one, in a separate line, which settles a dispute.
@@ -106,8 +165,7 @@ fn is_set_since(after: Option<&InForce>, now: Option<&InForce>) -> bool {
 }
 
 fn in_force(repo: &Repo, record: Option<Oid>, item: ItemId) -> Result<Option<InForce>, TraceError> {
-    let tree = record.map(|record| repo.read_commit(record)).transpose()?.map(|commit| commit.tree);
-    Record::of_tree(repo, tree)?.in_force(repo, item)
+    state(repo, record)?.in_force(repo, item)
 }
 
 /// Those of some items that the traces with these tips have, each with its first tip and the type there. Damaged ones are left out.
@@ -122,17 +180,6 @@ fn live(repo: &Repo, tips: &[Oid], mut wanted: HashSet<ItemId>) -> HashMap<ItemI
         found.extend(ours.map(|slot| (slot.id, (*tip, slot.item_type))));
     }
     found
-}
-
-/// Whether an item can be restored in a trace with one of these tips.
-fn is_in_history(repo: &Repo, item: ItemId, tips: &[Oid]) -> Result<bool, TraceError> {
-    let Some(introduced) = tags::tagged(repo, &tags::prefix(repo)?, item)? else { return Ok(false) };
-    for tip in tips {
-        if repo.is_ancestor(introduced, *tip)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The commit that introduced an item, which its tag points to, and its type in a trace, or else in that commit.

@@ -24,7 +24,7 @@ pub(crate) use crate::trace::model::level::Level;
 pub(crate) use absorb::absorb;
 pub(crate) use changes::{Before, ChangedPriority, in_traces};
 pub(crate) use record::{InForce, Levels, Record, SetLevel, Setting};
-pub(crate) use set::{Knows, Request, follow_meta, requests, set, set_under};
+pub(crate) use set::{Knows, RESTORING, Request, Restored, follow_meta, requests, restore_under, set, set_under};
 
 use super::line_history::{LineFormat, LineHistory};
 use crate::trace::ItemId;
@@ -44,7 +44,7 @@ pub(crate) static HISTORY: LineHistory<'static> = LineHistory {
 };
 
 /// The path of an item's file.
-fn path_of(item: ItemId) -> String {
+pub(crate) fn path_of(item: ItemId) -> String {
     let (folder, file) = item.fan_out();
     format!("{folder}/{file}")
 }

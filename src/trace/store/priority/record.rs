@@ -197,13 +197,17 @@ impl Record {
     }
 
     fn settings(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
+        self.file(repo, id)?.map_or(Ok(Vec::new()), |file| parse(id, &repo.read_blob(file)?))
+    }
+
+    /// The file with an item's lines.
+    pub(crate) fn file(&self, repo: &Repo, id: ItemId) -> Result<Option<Oid>, TraceError> {
         let (folder, file) = id.fan_out();
         let find = |entries: &[Entry], name: &str| {
             entries.iter().find(|entry| entry.name == name.as_bytes()).map(|entry| entry.oid)
         };
-        let Some(folder) = find(&self.folders, &folder) else { return Ok(Vec::new()) };
-        let Some(file) = find(&repo.read_tree(folder)?, &file) else { return Ok(Vec::new()) };
-        parse(id, &repo.read_blob(file)?)
+        let Some(folder) = find(&self.folders, &folder) else { return Ok(None) };
+        Ok(find(&repo.read_tree(folder)?, &file))
     }
 }
 

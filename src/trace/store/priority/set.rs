@@ -9,7 +9,7 @@ use crate::base::time::Time;
 use crate::git::{Oid, RefLock, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::one_line;
-use crate::trace::model::tree;
+use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::model::types::level_in_meta;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
@@ -95,6 +95,49 @@ pub(crate) fn set_under(
         Ok((request.item, now.map_or(request.level, |now| now.setting.level), request.introduced))
     };
     tags::point(repo, requests.iter().map(point).collect::<Result<Vec<_>, _>>()?)
+}
+
+/// The subject of a commit of the record that gives items earlier files.
+pub(crate) const RESTORING: &str = "restore priorities";
+
+/// The file that an undo gives back to an item, without the lines that came from elsewhere.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    pub item: ItemId,
+    /// The file; `None` for an item without a line.
+    pub file: Option<Oid>,
+    /// The commit that introduced the item, if a trace or a tag leads to it.
+    pub introduced: Option<Oid>,
+}
+
+/// Gives items the files that they had, under the lock of the record, and sets their tags.
+pub(crate) fn restore_under(
+    lock: &RefLock,
+    repo: &Repo,
+    signature: &Signature,
+    files: &[Restored],
+) -> Result<(), TraceError> {
+    line_history::change(repo, signature, lock, |record| {
+        let mut editor = TreeEditor::new(repo, record.map(|record| record.tree))?;
+        for Restored { item, file, .. } in files {
+            match file {
+                Some(file) => editor.put(repo, &path_of(*item), *file)?,
+                None => editor.remove(repo, &path_of(*item))?,
+            }
+        }
+        let message = format!("{RESTORING}\n");
+        Ok::<_, TraceError>((Some(NewState { tree: editor.write(repo)?, merged: None, message }), ()))
+    })?;
+    let (record, mut levels, mut without) = (Record::open(repo)?, Vec::new(), Vec::new());
+    for Restored { item, introduced, .. } in files {
+        match (record.in_force(repo, *item)?, introduced) {
+            (Some(now), Some(introduced)) => levels.push((*item, now.setting.level, *introduced)),
+            (Some(_), None) => {}
+            (None, _) => without.push(*item),
+        }
+    }
+    tags::remove(repo, &without)?;
+    tags::point(repo, levels)
 }
 
 fn with_requests(

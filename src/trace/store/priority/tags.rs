@@ -80,6 +80,15 @@ pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level
     Ok(repo.delete_refs(old.iter().map(String::as_str))?)
 }
 
+/// Deletes the tags of items.
+pub(crate) fn remove(repo: &Repo, items: &[ItemId]) -> Result<(), TraceError> {
+    let (prefix, mut tags) = (prefix(repo)?, Vec::new());
+    for item in items {
+        tags.extend(Level::VALUES.iter().map(|word| format!("{prefix}{word}/{item}")));
+    }
+    Ok(repo.delete_refs(tags.iter().map(String::as_str))?)
+}
+
 /// Finds the commit that introduced an item. Walks history, which no other common operation does.
 pub(crate) fn introduction(repo: &Repo, tip: &Tip, item: ItemId) -> Result<Option<Oid>, TraceError> {
     Ok(introductions(repo, tip, [item])?.remove(&item))
