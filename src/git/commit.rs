@@ -19,6 +19,8 @@ pub(crate) struct Commit {
     pub author: String,
     /// When the author wrote it, in seconds since 1970.
     pub author_time: i64,
+    /// `Name <email>` of the committer.
+    pub committer: String,
     /// When it was committed, in seconds since 1970.
     pub commit_time: i64,
     /// The complete message; invalid UTF-8 is replaced.
@@ -34,7 +36,8 @@ impl Commit {
             None => (&*text, ""),
         };
         let (mut tree, mut parents) = (None, Vec::new());
-        let (mut author, mut author_time, mut commit_time) = (String::new(), 0, 0);
+        let (mut author, mut author_time) = (String::new(), 0);
+        let (mut committer, mut commit_time) = (String::new(), 0);
         for (number, line) in header.split('\n').enumerate() {
             let Some((key, value)) = line.split_once(' ') else { continue };
             match key {
@@ -43,11 +46,20 @@ impl Commit {
                 // Git does not read them elsewhere.
                 "tree" | "parent" => return None,
                 "author" => (author, author_time) = split_ident(value),
-                "committer" => commit_time = split_ident(value).1,
+                "committer" => (committer, commit_time) = split_ident(value),
                 _ => {}
             }
         }
-        Some(Self { oid, tree: tree?, parents, author, author_time, commit_time, message: message.to_owned() })
+        Some(Self {
+            oid,
+            tree: tree?,
+            parents,
+            author,
+            author_time,
+            committer,
+            commit_time,
+            message: message.to_owned(),
+        })
     }
 
     /// The first line of the message.

@@ -316,8 +316,8 @@ impl Repo {
         Ok(Answer::of(self.git("remote").args(["get-url", "--push", "--", name]))?.is_success())
     }
 
-    /// The default remote: `trace.contextRemote`, else where git pushes the checked-out branch, or fetches it from, else `origin`. What
-    /// is set only for pushes need not be the name of a remote: some refuse them by such a name.
+    /// The default remote: `trace.contextRemote`, else where git pushes the checked-out branch, or fetches it from, else the only remote,
+    /// else `origin`. A setting for pushes alone need not name a remote: some people refuse pushes by such a name.
     pub(crate) fn default_remote(&self, direction: Direction) -> Result<String, GitError> {
         let config = self.config()?;
         if let Some(chosen) = config.text(CONTEXT_REMOTE)? {
@@ -339,7 +339,11 @@ impl Repo {
         // A branch may track a local one, whose remote is `.`, or an address.
         match of_branch("remote")? {
             Some(remote) if self.has_remote(&remote)? => Ok(remote),
-            _ => Ok("origin".to_owned()),
+            _ => {
+                let mut remotes = self.remotes()?.into_iter();
+                let only = remotes.next().filter(|_| remotes.next().is_none());
+                Ok(only.unwrap_or_else(|| "origin".to_owned()))
+            }
         }
     }
 }

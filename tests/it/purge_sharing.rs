@@ -2302,7 +2302,7 @@ fn words_of_a_purged_item_that_another_item_has_are_not_refused() {
 }
 
 #[test]
-fn a_purge_of_a_trace_that_the_remote_no_longer_has_is_applied() {
+fn a_purge_of_a_trace_that_the_remote_no_longer_has_waits_for_its_replacement() {
     let (mut repo, clone) = shared();
     repo.within(&clone, |repo| {
         repo.text(&["pull"]);
@@ -2313,11 +2313,80 @@ fn a_purge_of_a_trace_that_the_remote_no_longer_has_is_applied() {
     repo.git(&["push", "-q", "origin", ":refs/traces/main"]);
     purge(&repo, &["--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
-        let said = repo.text(&["pull"]);
-        assert!(said.contains("branch: purged by A U Thor"), "{said}");
-        assert_eq!(repo.bodies("branch"), ["one", "[purged: leaked]", "mine"]);
+        repo.text(&["pull"]);
+        assert!(repo.trace(&["fsck"]).contains("it contains what was purged by A U Thor"));
+    });
+    repo.text(&["push", "origin", "main"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        assert_eq!(repo.bodies("branch"), ["one", "It is [purged: leaked]", "mine"]);
         assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
         repo.text(&["push", "origin", "branch"]);
+    });
+}
+
+#[test]
+fn a_purged_reason_is_taken_out_of_all_traces_with_its_commit() {
+    let (mut repo, clone) = shared();
+    repo.text(&["branch", "base"]);
+    repo.text(&["delete", "#0", "--reason", &format!("it names {SECRET} here")]);
+    repo.text(&["push", "origin", "main", "base"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.text(&["switch", "base"]);
+        repo.say("on base");
+        repo.text(&["switch", "main"]);
+        repo.say("on main");
+        repo.text(&["rebase", "base"]);
+        repo.text(&["branch", "second"]);
+    });
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        for name in ["main", "second"] {
+            assert!(!repo.git(&["log", "--format=%B", &format!("refs/traces/{name}")]).contains(SECRET), "{name}");
+        }
+        repo.text(&["push", "origin", "second"]);
+    });
+}
+
+#[test]
+fn two_imports_of_an_export_in_one_second_are_no_forms_of_each_other() {
+    let (mut repo, clone) = shared();
+    repo.say("other KEY-0123456789");
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    let exported = repo.text(&["export"]);
+    let import = |repo: &TestRepo, trace: &str, name: &str| {
+        let mut command = repo.command("git-trace");
+        command.args(["import", "jsonl", "-", "--trace", trace]).env("GIT_COMMITTER_DATE", "@1790000000 +0000");
+        command.env("GIT_COMMITTER_NAME", name).env("GIT_AUTHOR_NAME", name);
+        assert!(run(&mut command, exported.as_bytes()).status.success());
+    };
+    import(&repo, "first", "A");
+    repo.within(&clone, |repo| import(repo, "second", "B"));
+    purge(&repo, &["--yes", "--push", "origin"]);
+    repo.within(&clone, |repo| {
+        purge_text(repo, "KEY-0123456789", "secret", &["--push", "origin"]);
+        repo.text(&["push", "origin", "second"]);
+    });
+    repo.text(&["pull"]);
+    assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+    repo.text(&["push", "origin", "first"]);
+}
+
+#[test]
+fn a_purge_where_others_push_to_says_that_they_do_not_learn_of_it() {
+    let (mut repo, _) = shared();
+    repo.text(&["pin", "#0"]);
+    repo.text(&["push"]);
+    let origin = repo.git(&["remote", "get-url", "origin"]);
+    let hub = repo.folder().join(origin.trim());
+    repo.within(&hub, |repo| {
+        let mut command = repo.command("git-trace");
+        let output = run(command.args(["--trace", "main", "purge", "--text", "-", "--yes"]), SECRET.as_bytes());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("clones that push here do not learn of this purge"), "{said}");
     });
 }
 

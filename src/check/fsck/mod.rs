@@ -32,7 +32,7 @@ use crate::git::{BACKUP_REFS, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::memory::forward;
 use crate::tokens::Counter;
-use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, RECORDS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{Level, RECORD, tags as priority_tags};
 use crate::trace::store::settings::counter;
@@ -178,7 +178,7 @@ impl<'r> Inspection<'r> {
     fn prefixes(&self) -> Vec<&str> {
         let mut prefixes =
             vec![TRACES, FORWARD_CRUMBS, BACKUP_REFS, RECORD, ARCHIVES, TOMBSTONES.refname, &self.prefix];
-        prefixes.extend([REMOTES, refs::RECORDS, REMOTE_RECORDS]);
+        prefixes.extend([REMOTES, RECORDS, REMOTE_RECORDS]);
         prefixes.sort_unstable();
         prefixes.dedup();
         prefixes

@@ -8,12 +8,10 @@ use super::repair::newest_complete;
 use super::{Inspection, Line};
 use crate::git::{BACKUP_REFS, GitError, LogEntry, Oid, RefListing, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
-use crate::trace::model::name::{FORWARD_CRUMBS, PREVIOUS, REMOTE_RECORDS, REMOTES, TRACE_HEAD, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, PREVIOUS, RECORDS, REMOTE_RECORDS, REMOTES, TRACE_HEAD, TRACES};
 use crate::trace::store::priority::RECORD;
 use crate::trace::store::session::{SESSIONS, is_dangling};
 use crate::trace::{TraceError, TraceName};
-
-pub(crate) const RECORDS: &str = "refs/trace-records/";
 
 /// The refs that are gone, although their reflogs are not, each with the newest complete state in its reflog.
 pub(crate) fn lost_refs(repo: &Repo, exists: &dyn Fn(&str) -> bool) -> Result<Vec<(String, Oid)>, TraceError> {

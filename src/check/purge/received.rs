@@ -53,26 +53,26 @@ pub(crate) struct Received {
     pub(crate) purge: String,
 }
 
-/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. `missing`
-/// says what becomes of a history whose replacement is not here, if no remote has a purged commit; `named` are the patterns of this fetch,
-/// unless it fetched everything. Adds what changed to `all`, also before a failure, which does not stop the rest. Returns the first one.
+/// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. `named`
+/// are the patterns of this fetch, unless it fetched everything. Adds what changed to `all`, also before a failure, which does not stop
+/// the rest. Returns the first one.
 pub(crate) fn apply_received(
     repo: &Repo,
     signature: &Signature,
-    (remote, missing, named): (&str, Missing, Option<&[String]>),
+    (remote, named): (&str, Option<&[String]>),
     all: &mut Vec<Received>,
 ) -> Result<(), TraceError> {
     let before = repo.find_ref(tombstone::HISTORY.refname)?;
     let from = receive(repo, signature, remote)?;
     let is_new = repo.find_ref(tombstone::HISTORY.refname)? != before;
     let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(()) };
-    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, (remote, missing, named), is_new)?;
+    let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, (remote, named), is_new)?;
     if let Some(from) = from
         && accept_texts(repo, signature, from, &survey.texts)?
     {
         // Other items may have the same text.
         tombstones = Tombstones::find(repo)?.unwrap_or_default();
-        (survey, purged) = Survey::of_all(repo, &tombstones, (remote, missing, named), is_new)?;
+        (survey, purged) = Survey::of_all(repo, &tombstones, (remote, named), is_new)?;
     }
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
@@ -160,16 +160,6 @@ fn is_shared(repo: &Repo, remote: &str, refname: &str, tip: Oid) -> Result<bool,
     Ok(false)
 }
 
-/// Whether a fetched trace has a purged commit: who purged it may be about to replace it.
-fn is_replacement_due(repo: &Repo, tombstones: &Tombstones) -> Result<bool, TraceError> {
-    for (_, tip) in repo.list_refs(REMOTES)? {
-        if repo.read_commit(tip).is_ok() && tombstones.has_commit_of(repo, tip)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// The purged objects in the histories of this repository, with their replacements.
 struct Survey<'r> {
     repo: &'r Repo,
@@ -191,8 +181,6 @@ struct Survey<'r> {
     /// The texts that purges removed from items of this repository.
     texts: HashSet<Vec<u8>>,
     missing: Missing,
-    /// Whether the replacement of something is not here, and may come.
-    is_waiting: bool,
     /// Whether this is a history of a remote: [`Pairs`] judges what purges left there.
     is_fetched: bool,
 }
@@ -222,7 +210,6 @@ impl<'r> Survey<'r> {
             pairs: Pairs::default(),
             texts: HashSet::new(),
             missing: Missing::Wait,
-            is_waiting: false,
             is_fetched: false,
         }
     }
@@ -231,10 +218,10 @@ impl<'r> Survey<'r> {
     fn of_all(
         repo: &'r Repo,
         tombstones: &'r Tombstones,
-        (remote, missing, named): (&str, Missing, Option<&[String]>),
+        (remote, named): (&str, Option<&[String]>),
         is_new: bool,
     ) -> Result<(Self, Vec<(String, Found)>), TraceError> {
-        let (mut survey, mut purged, mut is_due) = (Self::new(repo, tombstones), Vec::new(), None);
+        let (mut survey, mut purged) = (Self::new(repo, tombstones), Vec::new());
         for (refname, tip) in [repo.list_refs(TRACES)?, repo.list_refs(FORWARD_CRUMBS)?].concat() {
             // `fsck` reports damaged tips.
             if repo.read_commit(tip).is_ok() {
@@ -251,19 +238,7 @@ impl<'r> Survey<'r> {
                     Some(theirs) if tombstones.has_commit_of(repo, theirs)? => None,
                     published => published,
                 };
-                let mut found = survey.history(tip, published)?;
-                // The replacement of forward crumbs may be there.
-                if survey.is_waiting && missing == Missing::Replace && refname.starts_with(TRACES) {
-                    let is_due = match is_due {
-                        Some(known) => known,
-                        None => *is_due.insert(is_replacement_due(repo, tombstones)?),
-                    };
-                    if !is_due {
-                        survey.missing = Missing::Replace;
-                        found = survey.history(tip, published)?;
-                    }
-                }
-                (survey.missing, survey.is_waiting) = (Missing::Wait, false);
+                let found = survey.history(tip, published)?;
                 // A remote does not reach into a history that shares no commit with its own.
                 if let Some(found) = found
                     && (found.is_named || is_shared(repo, remote, &refname, tip)?)
@@ -295,18 +270,17 @@ impl<'r> Survey<'r> {
                 self.pairs.add_revision(repo, entry)?;
                 is_clean = is_clean && !self.pairs.is_changed(entry.blob) && tombstones.of_file(repo, entry)?.is_none();
             }
-            if let Some((message, found, is_of_item)) = tombstones.clean_message(&commit)
-                && !self.messages.contains_key(&oid)
-            {
+            if let Some((message, found, is_of_item)) = tombstones.clean_message(&commit) {
                 is_named |= is_of_item;
                 purge = purge.or(Some(found));
-                self.messages.insert(oid, message.into_bytes());
+                // A joined one stays.
+                self.messages.entry(oid).or_insert(message.into_bytes());
             }
             is_clean &= !self.messages.contains_key(&oid);
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
-                fate @ (Fate::Replaced(_) | Fate::ReplacedElsewhere) if !may_replace => return Ok(self.wait(fate)),
+                Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
                 _ => self.form_of(&commit, published.map(|published| (published, tip)), &mut forms, &commits)?,
             };
             // Its parents are not here, so it cannot be written again.
@@ -340,7 +314,7 @@ impl<'r> Survey<'r> {
                         }
                         blobs.insert(entry.blob, new);
                     }
-                    fate @ (Fate::Replaced(_) | Fate::ReplacedElsewhere) if !may_replace => return Ok(self.wait(fate)),
+                    Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
                     Fate::Kept if self.pairs.kept.contains(&entry.blob) => continue,
                     Fate::Kept if self.pairs.refused.contains(&entry.blob) => {
                         self.revisions.push((entry.id, entry.blob));
@@ -379,11 +353,6 @@ impl<'r> Survey<'r> {
         let Some(purge) = purge.or(self.pairs.purge.as_ref()).cloned() else { return Ok(None) };
         self.purge.get_or_insert_with(|| purge.clone());
         Ok(Some(Found { tip, own, items, purge, is_named }))
-    }
-
-    fn wait(&mut self, fate: Fate) -> Option<Found> {
-        self.is_waiting |= fate == Fate::ReplacedElsewhere;
-        None
     }
 
     /// Whether a file of an earlier commit stays.

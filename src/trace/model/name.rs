@@ -26,9 +26,13 @@ pub(crate) const TRACES: &str = "refs/traces/";
 /// The namespace of forward crumbs, one trace per agent.
 pub(crate) const FORWARD_CRUMBS: &str = "refs/crumbs/";
 
-/// The namespace of the records of remotes, such as that of priorities, as last fetched.
 /// The traces of remotes as last fetched: `refs/trace-remotes/<remote>/<trace>`.
 pub(crate) const REMOTES: &str = "refs/trace-remotes/";
+
+/// Histories of lines, such as that of priorities, that clones push to this repository.
+pub(crate) const RECORDS: &str = "refs/trace-records/";
+
+/// Those of remotes, as last fetched.
 pub(crate) const REMOTE_RECORDS: &str = "refs/trace-remote-records/";
 
 /// The short name of a trace, such as `main` or `claude-code/6b2e`; its ref is `refs/traces/<name>`.

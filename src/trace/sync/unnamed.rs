@@ -8,14 +8,12 @@ use super::lines::fetched_ref;
 use super::purged::{ARCHIVED, drop_objects, find_purged, is_ours};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
+use crate::trace::model::name::RECORDS;
 use crate::trace::store::priority;
 use crate::trace::store::tombstone::Tombstones;
 
 /// Below `refs/`.
 const BEGINNINGS: [&str; 3] = ["crumbs/", "crumb-archive/", "trace-"];
-
-/// The lines that are shared, which have other refs when they are fetched.
-const RECORDS: &str = "refs/trace-records/";
 
 /// All refs of this kind as last fetched, by name.
 pub(crate) fn fetched_unnamed_refs(repo: &Repo, remote: &str) -> Result<Vec<(String, Oid)>, TraceError> {

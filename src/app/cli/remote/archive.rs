@@ -26,7 +26,7 @@ use crate::transcript::title::title;
 /// Without a name, it archives recorded sessions: neither current traces nor traces that you changed, renamed, or branched off.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArgs {
-    /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, the only remote, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs such as 'codex/*' [default: recorded sessions that are old enough]

@@ -34,7 +34,7 @@ const MAX_UNCHANGED: usize = 20;
 /// pushed only by their full names, such as refs/crumbs/ada.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PushArgs {
-    /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, the only remote, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs such as 'codex/*' [default: the current trace]
@@ -56,7 +56,7 @@ pub(crate) struct PushArgs {
 /// changes; `git trace pull` merges them with the traces.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FetchArgs {
-    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, the only remote, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs [default: all]

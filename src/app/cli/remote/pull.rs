@@ -33,7 +33,7 @@ use crate::trace::{AgentName, ItemId, Tip, TraceName};
 /// rewritten first, and listed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PullArgs {
-    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, or origin]
+    /// Remote [default: trace.contextRemote, the remote of the checked-out branch, the only remote, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
     /// Traces, or globs [default: all]
@@ -66,22 +66,19 @@ impl PullArgs {
         self.bring_back(context, &remote)?;
         let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled.
-        let skipped = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"])?;
+        let fetched = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"]);
         let pruned = self.report_pruned(context, &remote, &known)?;
+        let skipped = fetched?;
         let mut rewritten = rewrite_fetched(repo, &context.signature()?, &remote, Missing::Wait)?;
         let refused = refuse_fetched(repo, &remote)?;
         let Arrivals { mut traces, mut bad } = arrivals(repo, &remote, &self.traces)?;
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
-        // Only who knows all traces of the remote knows that none is about to be replaced.
-        let is_known =
-            bad.is_empty() && self.traces.is_empty() && !archived::all(repo)?.iter().any(|one| one.remote == remote);
-        let missing = if is_known { Missing::Replace } else { Missing::Wait };
         let before = Before::read(repo)?;
         let mut answers: Vec<Value> = Vec::new();
         // One trace that cannot be rewritten or merged stops no other.
         let mut failures = Failures::default();
-        let received = self.apply_purges(context, (&remote, missing), (&mut traces, &mut rewritten), &mut failures)?;
+        let received = self.apply_purges(context, &remote, (&mut traces, &mut rewritten), &mut failures)?;
         let archives = self.add_private(repo, &remote, &mut traces)?;
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
@@ -221,14 +218,13 @@ impl PullArgs {
     fn apply_purges(
         &self,
         context: &Context,
-        (remote, missing): (&str, Missing),
+        remote: &str,
         (traces, rewritten): (&mut [Arrival], &mut Rewritten),
         failures: &mut Failures,
     ) -> Result<Vec<Received>> {
         let (repo, signature, mut received) = (context.repo()?, context.signature()?, Vec::new());
-        failures.keep(
-            apply_received(repo, &signature, (remote, missing, Some(&self.traces)), &mut received).map_err(Error::from),
-        );
+        failures
+            .keep(apply_received(repo, &signature, (remote, Some(&self.traces)), &mut received).map_err(Error::from));
         if !received.is_empty() {
             // The remote still has what was only now taken out of the local traces.
             let again = rewrite_fetched(repo, &signature, remote, Missing::Wait);

@@ -20,6 +20,7 @@ use crate::check::purge::{
     self, Missing, Needle, Plan, Purged, Received, SHORTEST, Target as Content, apply_received, rewrite_fetched,
 };
 use crate::git::{Direction, PushedRef, short_oid};
+use crate::trace::model::name::RECORDS;
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::resolve::Resolver;
 use crate::trace::store::tombstone::{DEFAULT_REASON, LONGEST_REASON};
@@ -293,7 +294,7 @@ impl PurgeArgs {
     fn receive(&self, context: &Context, remote: &str, all: &mut Applied) -> Result<()> {
         let (repo, mut new) = (context.repo()?, Applied::default());
         let before = Before::read(repo)?;
-        let done = apply_received(repo, &context.signature()?, (remote, Missing::Wait, None), &mut new.received);
+        let done = apply_received(repo, &context.signature()?, (remote, None), &mut new.received);
         let listed = in_traces(repo, &before).map(|priorities| new.priorities = priorities);
         if !self.json {
             new.print(context)?;
@@ -348,24 +349,19 @@ impl PurgeArgs {
             let what = if path.is_empty() { "commit" } else { path };
             writeln!(ui, "stays in the code's history: {} {}", short_oid(*oid), escaped(what))?;
         }
-        if outside.authors > 0 {
-            writeln!(ui, "stays as author or committer, commits: {}", outside.authors)?;
+        for (count, what) in [
+            (outside.authors, "as author or committer, commits"),
+            (outside.reasons, "in reasons of earlier purges, in `refs/trace-purged`"),
+            (outside.in_tombstones, "in other texts of tombstones, in `refs/trace-purged` or as fetched"),
+        ] {
+            if count > 0 {
+                writeln!(ui, "stays {what}: {count}")?;
+            }
         }
-        if outside.reasons > 0 {
-            writeln!(ui, "stays in reasons of earlier purges, in `refs/trace-purged`: {}", outside.reasons)?;
-        }
-        if outside.in_tombstones > 0 {
-            let count = outside.in_tombstones;
-            writeln!(ui, "stays in other texts of tombstones, in `refs/trace-purged` or as fetched: {count}")?;
-        }
-        for path in &outside.files {
-            writeln!(ui, "stays in a file: {}", Plain(&path.display().to_string()))?;
-        }
-        for path in &outside.named_files {
-            writeln!(ui, "stays as the name of a file: {}", Plain(&path.display().to_string()))?;
-        }
-        for path in &outside.unread {
-            writeln!(ui, "cannot be searched, and stays: {}", Plain(&path.display().to_string()))?;
+        let files = outside.files.iter().map(|path| ("stays in a file", path));
+        let files = files.chain(outside.named_files.iter().map(|path| ("stays as the name of a file", path)));
+        for (what, path) in files.chain(outside.unread.iter().map(|path| ("cannot be searched, and stays", path))) {
+            writeln!(ui, "{what}: {}", Plain(&path.display().to_string()))?;
         }
         let Some(purged) = purged else { return Ok(()) };
         for (oid, _) in &purged.left {
@@ -383,6 +379,9 @@ impl PurgeArgs {
             None => "remotes".to_owned(),
         };
         ui.note(format!("not reached: the agent's own session file, exports, other clones, {remotes}, and backups"));
+        if !context.repo()?.list_refs(RECORDS)?.is_empty() {
+            ui.note("clones that push here do not learn of this purge; repeat it in one of them, with `--push`");
+        }
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use crate::check::purge::content::{Target, is_blank};
 use crate::check::purge::kept::KEPT;
 use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
-use crate::git::{BACKUP_REFS, Oid, Repo};
+use crate::git::{BACKUP_REFS, Commit, Oid, Repo};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::trailers::Trailers;
@@ -416,9 +416,10 @@ pub(super) fn target(reason: &str) -> Target {
 
 /// The parts of a commit that no purge changes.
 fn key(tip: &Tip) -> String {
-    // An export that was imported has the times, operations, and items of the other trace.
     let Trailers { time, op, item, code, .. } = &tip.trailers;
-    format!("{time:?} {op:?} {item:?} {code:?} {} {}", tip.commit.commit_time, tip.commit.author)
+    // An export that was imported has all else of the other trace.
+    let Commit { author, committer, commit_time, .. } = &tip.commit;
+    format!("{time:?} {op:?} {item:?} {code:?} {commit_time} {author} {committer}")
 }
 
 pub(super) fn marked_reason(message: &str) -> Option<&str> {
