@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::InstallError;
 use super::attributes::SAMPLES;
 use super::config::RECURSIVE;
-use super::hooks::{CALL, HOOKS, HookFolder, HookOwner, is_left_alone, legacy, owner};
+use super::hooks::{CALL, HOOKS, HookFolder, HookOwner, MANAGERS, is_left_alone, legacy, owner};
 use crate::base::error::Diagnostic as _;
 use crate::base::finding::Weight;
 use crate::base::process::Process;
@@ -232,17 +232,6 @@ fn attributes(git: &Git) -> Result<Diagnosis, GitError> {
         Diagnosis::error(CODE, message, "run `git trace install`, or remove the attributes that override it")
     })
 }
-
-/// Configurations of hook managers.
-const MANAGERS: [&str; 7] = [
-    ".pre-commit-config.yaml",
-    "prek.toml",
-    "lefthook.yml",
-    "lefthook.yaml",
-    ".lefthook.yml",
-    ".lefthook.yaml",
-    "lefthook.toml",
-];
 
 fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
     const CODE: &str = "hooks";

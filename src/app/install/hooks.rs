@@ -27,6 +27,17 @@ const BEFORE: &str = ".before-git-trace";
 /// The ends of the names to which tools move the hook that they find. The tool pre-commit calls the first.
 const MOVED: [&str; 2] = ["legacy", "old"];
 
+/// Configurations of hook managers.
+pub(super) const MANAGERS: [&str; 7] = [
+    ".pre-commit-config.yaml",
+    "prek.toml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    "lefthook.toml",
+];
+
 /// The line for hooks of others. It does nothing where there is no git-trace.
 pub(crate) const CALL: &str = "if command -v git-trace >/dev/null; then git-trace hook pre-commit || exit; fi";
 
