@@ -28,7 +28,7 @@ pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, Gi
     check_object_format(folder)?;
     let opened = open_unchecked(Some(&ask(Some(folder))?)).map_err(GitError::opening)?;
     opened.remove_namespace().map_err(GitError::opening)?;
-    Ok(opened)
+    with_worktree_of_git(opened, &Git::elsewhere(folder).ask(&TOPLEVEL)?)
 }
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
@@ -67,7 +67,7 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
 }
 
 /// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings, and ignores the current folder, also
-/// in a linked worktree that was moved or copied.
+/// in a linked worktree that was moved or copied, and in a git directory that is not in its working tree.
 fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> {
     let config = opened.config().map_err(GitError::opening)?;
     let is_own = |entry: git2::ConfigEntry<'_>| {
@@ -84,20 +84,27 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
         let is_at = |known: Option<&Path>, found: Option<&Path>| {
             known.is_some_and(|known| known.canonicalize().ok().as_deref() == found)
         };
-        !is_at(opened.workdir(), root) && !here.starts_with(opened.path())
+        let is_in_own_folder = opened.is_worktree() && here.starts_with(opened.path());
+        opened.workdir().is_some() && !is_at(opened.workdir(), root) && !is_in_own_folder
     };
     if !["GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE"].iter().any(|variable| env.is_set(variable))
         && ["core.worktree", "core.bare"].iter().all(|key| config.get_entry(key).map_or(true, is_own))
         && (!env.is_set("GIT_DIR") || is_here())
-        && !(opened.is_worktree() && is_elsewhere())
+        && !is_elsewhere()
     {
         return Ok(opened);
     }
-    let answer = Answer::of(git("rev-parse").args(["rev-parse", "--show-toplevel"]))?;
+    with_worktree_of_git(opened, &Answer::of(git("rev-parse").args(TOPLEVEL))?)
+}
+
+/// The question for the root of the working tree.
+const TOPLEVEL: [&str; 2] = ["rev-parse", "--show-toplevel"];
+
+fn with_worktree_of_git(opened: Repository, answer: &Answer) -> Result<Repository, GitError> {
     if answer.stderr.contains("must be run in a work tree") {
         return Repository::open_bare(opened.path()).map_err(GitError::opening);
     }
-    opened.set_workdir(&answer.into_path()?, false).map_err(GitError::opening)?;
+    opened.set_workdir(&answer.clone().into_path()?, false).map_err(GitError::opening)?;
     Ok(opened)
 }
 
@@ -241,12 +248,11 @@ fn set_up(env: &Env) {
                 let _ = unsafe { git2::opts::set_search_path(level, "") };
             }
         }
-        if env.is_set("XDG_CONFIG_HOME")
-            && env.os("XDG_CONFIG_HOME").is_none()
-            && let Some(home) = env.os("HOME").filter(|_| !env.is_set("GIT_CONFIG_GLOBAL"))
-        {
-            // SAFETY: as above. Git takes an empty variable as none.
-            let _ = unsafe { git2::opts::set_search_path(ConfigLevel::XDG, Path::new(home).join(".config/git")) };
+        // Git takes an empty variable as none. For libgit2, it is the current folder.
+        if env.os("XDG_CONFIG_HOME").is_none() && !env.is_set("GIT_CONFIG_GLOBAL") {
+            let xdg = env.os("HOME").map(|home| Path::new(home).join(".config/git")).unwrap_or_default();
+            // SAFETY: as above.
+            let _ = unsafe { git2::opts::set_search_path(ConfigLevel::XDG, xdg) };
         }
         for (level, file) in files_of_user(env) {
             if fs::metadata(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {

@@ -366,8 +366,8 @@ impl Diagnostic for TraceError {
             Self::NoSuchOperation { .. }
             | Self::AmbiguousOperation { .. }
             | Self::DamagedOperation { .. }
-            | Self::OperationReversed { .. }
-            | Self::NothingLeft { .. } => "`git trace op log` lists operations with their ids",
+            | Self::OperationReversed { .. } => "`git trace op log` lists operations with their ids",
+            Self::NothingLeft { .. } => "`git trace op log` lists older operations; `git trace undo <id>` undoes one",
             Self::MovedSince { revert: None, .. } => {
                 "`git trace op log` lists what moved it since; undo that first, or use `git trace reset`"
             }

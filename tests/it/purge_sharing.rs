@@ -1499,7 +1499,7 @@ fn an_undo_and_a_push_do_not_bring_a_purged_reason_or_line_back() {
         let log = repo.text(&["op", "log"]);
         let unpin = log.lines().find(|line| line.contains("unpin")).unwrap().split_whitespace().next().unwrap();
         repo.text(&["undo", unpin]);
-        assert!(repo.text(&["priority", "#0"]).contains("[purged: leaked]"));
+        assert!(repo.text(&["priority", "#0"]).contains("pinned"));
         repo.text(&["push"]);
     });
     repo.text(&["pull"]);
@@ -2313,7 +2313,8 @@ fn a_purge_of_a_trace_that_the_remote_no_longer_has_waits_for_its_replacement() 
     repo.git(&["push", "-q", "origin", ":refs/traces/main"]);
     purge(&repo, &["--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
-        repo.text(&["pull"]);
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("branch: contains purged content whose replacement was not fetched"), "{said}");
         assert!(repo.trace(&["fsck"]).contains("it contains what was purged by A U Thor"));
     });
     repo.text(&["push", "origin", "main"]);

@@ -43,6 +43,12 @@ impl Team {
         said
     }
 
+    pub(crate) fn feed(&self, who: &str, args: &[&str], input: &str) {
+        let mut command = self.home.command("git-trace");
+        let output = run(command.args(args).current_dir(self.home.home().join(who)), input.as_bytes());
+        assert!(output.status.success(), "{output:?}");
+    }
+
     pub(crate) fn git(&self, who: &str, args: &[&str]) -> String {
         let folder = self.home.home().join(who);
         self.home.git(&[&["-C", folder.to_str().unwrap()], args].concat())

@@ -1319,6 +1319,121 @@ fn an_undo_of_a_pull_that_brought_a_dispute_about_the_default_settles_nothing() 
 }
 
 #[test]
+fn an_undo_of_a_pull_with_a_purge_changes_no_reason() {
+    for is_pulled_before in [true, false] {
+        let team = team();
+        team.ok("ada", &["pin", "#1", "--reason", "the key is hunter2secret, see ticket 7"]);
+        team.ok("ada", &["push"]);
+        team.ok("bob", &["pull"]);
+        if !is_pulled_before {
+            team.ok("bob", &["undo"]);
+        }
+        let purge = ["purge", "--text", "-", "--yes", "--push", "origin"];
+        team.feed("ada", &purge, "hunter2secret");
+        team.ok("bob", &["pull"]);
+        if is_pulled_before {
+            team.ok("bob", &["undo"]);
+            team.ok("bob", &["pull"]);
+        }
+        let reason = "the key is [purged: secret], see ticket 7";
+        assert!(team.ok("bob", &["priority"]).contains(reason));
+        assert!(!team.git("bob", &["log", "-p", "refs/trace-priority"]).contains("hunter2secret"));
+        team.ok("bob", &["skip", "#0"]);
+        team.ok("bob", &["push"]);
+        team.ok("ada", &["pull"]);
+        assert!(team.ok("ada", &["priority"]).contains(reason));
+        team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
+        team.ok("cid", &["pull"]);
+        assert!(!team.messages("cid").contains("Never push to prod."));
+    }
+}
+
+#[test]
+fn a_push_before_the_pull_of_a_purge_leaves_its_form_of_a_reason() {
+    let team = team();
+    team.ok("ada", &["pin", "#1", "--reason", "the key is hunter2secret, see ticket 7"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let purge = ["purge", "--text", "-", "--yes", "--push", "origin"];
+    team.feed("ada", &purge, "hunter2secret");
+    team.ok("bob", &["skip", "#0"]);
+    assert_eq!(team.run("bob", &["push", "origin", "main"]).0, Some(1));
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pull"]);
+    assert!(team.ok("ada", &["priority"]).contains("the key is [purged: secret], see ticket 7"));
+    team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
+    team.ok("cid", &["pull"]);
+    assert!(!team.messages("cid").contains("Never push to prod."));
+}
+
+#[test]
+fn an_undone_pull_lists_the_levels_of_deleted_items_and_stops_at_archived_traces() {
+    let team = team();
+    team.ok("ada", &["skip", "#1"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    let pull = team.ok("bob", &["undo", "-l"]).split(' ').next().unwrap().to_owned();
+    team.ok("bob", &["delete", "#1"]);
+    assert!(team.ok("bob", &["undo", &pull]).contains(" is normal now"));
+    team.ok("ada", &["branch", "idea"]);
+    team.ok("ada", &["push", "origin", "idea"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["archive", "origin", "idea"]);
+    assert!(team.run("bob", &["undo"]).1.contains("trace `idea` is archived"));
+}
+
+#[test]
+fn an_undo_of_an_import_opposes_new_lines_of_ours() {
+    let team = team();
+    let listed = team.git("ada", &["ls-tree", "-r", "--name-only", "refs/traces/main"]);
+    let item = listed.lines().nth(1).unwrap().rsplit('-').next().unwrap();
+    let line = format!("{{\"op\":\"priority\",\"id\":\"{item}\",\"priority\":\"skip\"}}");
+    team.feed("ada", &["import", "jsonl", "-"], &line);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    assert!(!team.messages("bob").contains("Question one"));
+    team.ok("ada", &["undo"]);
+    team.ok("ada", &["undo"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    for who in ["ada", "bob"] {
+        assert!(team.messages(who).contains("Question one"), "{who}");
+    }
+}
+
+#[test]
+fn a_redone_pull_gives_deleted_items_their_tags() {
+    let team = team();
+    team.ok("ada", &["pin", "#1"]);
+    team.ok("ada", &["push"]);
+    team.ok("ada", &["delete", "#1"]);
+    team.ok("ada", &["push"]);
+    for command in ["pull", "undo", "redo"] {
+        team.ok("bob", &[command]);
+    }
+    assert_eq!(team.ok("bob", &["fsck"]), "");
+}
+
+#[test]
+fn two_pulls_of_disputes_are_undone_one_after_the_other() {
+    let team = team();
+    for item in ["#1", "#2"] {
+        team.ok("bob", &["skip", item]);
+        team.ok("bob", &["push"]);
+        team.ok("ada", &["pin", item]);
+        team.ok("ada", &["pull"]);
+    }
+    for undone in ["pull", "pin", "pull", "pin"] {
+        assert!(team.ok("ada", &["undo"]).contains(&format!("Undid `{undone}`")));
+    }
+    team.ok("ada", &["pull"]);
+    for redone in [&["undo"][..], &["redo"], &["unpin", "#1"], &["undo"], &["undo"]] {
+        team.ok("ada", redone);
+    }
+}
+
+#[test]
 fn a_pull_of_a_pattern_names_the_traces_that_the_remote_no_longer_has() {
     let team = team();
     team.ok("ada", &["branch", "idea"]);

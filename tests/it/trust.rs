@@ -873,6 +873,66 @@ fn a_worktree_that_was_moved_by_hand_is_where_git_finds_it() {
 }
 
 #[test]
+fn a_git_directory_elsewhere_has_no_work_tree_around_it() {
+    let mut repo = TestRepo::classic(&[]);
+    let hub = repo.home().join("hub");
+    fs::create_dir(&hub).unwrap();
+    repo.git(&["init", "-q", "--separate-git-dir", "../hub/apart.git", "../apart"]);
+    repo.git(&["init", "-q", "--bare", "../hub/bare.git"]);
+    repo.git(&["--git-dir", "../hub/bare.git", "config", "--unset", "core.bare"]);
+    for name in ["apart.git", "bare.git"] {
+        repo.within(&hub.join(name), |repo| {
+            for args in [&["breadcrumb", "set", "a.b", "x"][..], &["checkpoint", "new", "two"], &["install"]] {
+                repo.run(args, b"");
+            }
+            repo.text(&["commit", "-m", "hello"]);
+        });
+    }
+    let mut left: Vec<_> = fs::read_dir(&hub).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["apart.git", "bare.git"]);
+}
+
+#[test]
+fn without_a_home_no_settings_of_the_current_folder_are_those_of_the_user() {
+    let repo = TestRepo::classic(&[]);
+    for folder in [".config/git", "git"] {
+        fs::create_dir_all(repo.folder().join(folder)).unwrap();
+        fs::write(repo.folder().join(folder).join("config"), "[trace]\n\tmaterializer = touch ran; cat\n").unwrap();
+    }
+    repo.say("hello");
+    for (empty, absent) in [("HOME", "XDG_CONFIG_HOME"), ("XDG_CONFIG_HOME", "HOME")] {
+        let mut command = repo.command("git-trace");
+        command.arg("materialize").env(empty, "").env_remove(absent).env_remove("GIT_CONFIG_GLOBAL");
+        assert!(run(&mut command, b"").status.success());
+        assert!(!repo.folder().join("ran").exists(), "{empty}");
+    }
+}
+
+#[test]
+fn sessions_of_all_folders_follow_the_settings_of_their_worktrees() {
+    let repo = TestRepo::classic(&[]);
+    add_worktree(&repo);
+    repo.git(&["config", "extensions.worktreeConfig", "true"]);
+    let other = repo.home().join("other");
+    repo.git(&["-C", other.to_str().unwrap(), "config", "--worktree", "trace.record", "false"]);
+    for (folder, id) in [(repo.folder(), "own"), (other.as_path(), "private")] {
+        let path = folder.canonicalize().unwrap().to_str().unwrap().to_owned();
+        let name: String = path.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let project = repo.home().join(".claude/projects").join(name);
+        fs::create_dir_all(&project).unwrap();
+        let line = serde_json::json!({ "type": "user", "uuid": "u1", "sessionId": id, "cwd": path,
+            "timestamp": "2026-01-01T00:00:01Z", "message": { "role": "user", "content": id } });
+        fs::write(project.join(format!("{id}.jsonl")), format!("{line}\n")).unwrap();
+    }
+    repo.text(&["import", "--all-folders"]);
+    assert_eq!(
+        repo.git(&["for-each-ref", "--format=%(refname)", "refs/traces/claude-code"]),
+        "refs/traces/claude-code/own\n"
+    );
+}
+
+#[test]
 fn a_work_tree_of_the_environment_is_that_of_the_repository_of_the_current_folder() {
     let repo = TestRepo::classic(&[]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);

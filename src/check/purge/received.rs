@@ -35,7 +35,7 @@ use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts
 use crate::trace::store::walk::{changes_of, new_files_of};
 use crate::trace::sync::lines::accepted_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
-use crate::trace::{Item, ItemId, Tip, TraceError};
+use crate::trace::{Item, ItemId, Tip, TraceError, TraceName};
 
 const LOG: &str = "pull: without what was purged";
 
@@ -55,17 +55,17 @@ pub(crate) struct Received {
 
 /// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. `named`
 /// are the patterns of this fetch, unless it fetched everything. Adds what changed to `all`, also before a failure, which does not stop
-/// the rest. Returns the first one.
+/// the rest. Returns the first one, or the traces with purged content whose replacement is not here.
 pub(crate) fn apply_received(
     repo: &Repo,
     signature: &Signature,
     (remote, named): (&str, Option<&[String]>),
     all: &mut Vec<Received>,
-) -> Result<(), TraceError> {
+) -> Result<Vec<TraceName>, TraceError> {
     let before = repo.find_ref(tombstone::HISTORY.refname)?;
     let from = receive(repo, signature, remote)?;
     let is_new = repo.find_ref(tombstone::HISTORY.refname)? != before;
-    let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(()) };
+    let Some(mut tombstones) = Tombstones::find(repo)? else { return Ok(Vec::new()) };
     let (mut survey, mut purged) = Survey::of_all(repo, &tombstones, (remote, named), is_new)?;
     if let Some(from) = from
         && accept_texts(repo, signature, from, &survey.texts)?
@@ -79,7 +79,7 @@ pub(crate) fn apply_received(
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);
     rewriter.commits = survey.commits;
     rewriter.messages = survey.messages;
-    let mut done = Ok(());
+    let mut done = Ok(survey.waiting);
     let mut add = |received: Result<Option<Received>, TraceError>| match received {
         Ok(received) => all.extend(received),
         Err(failure) if done.is_ok() => done = Err(failure),
@@ -98,7 +98,7 @@ pub(crate) fn apply_received(
         let theirs = accepted_lines(repo, remote, &history).transpose();
         add(theirs.map_or(Ok(None), |theirs| apply(&history, Some(theirs?))));
     }
-    done.and(apply_to_tags(repo, &tombstones, &rewriter.commits))
+    apply_to_tags(repo, &tombstones, &rewriter.commits).and(done)
 }
 
 /// Moves a ref to its history without what was purged. Returns the new tip, if there is one.
@@ -181,6 +181,10 @@ struct Survey<'r> {
     /// The texts that purges removed from items of this repository.
     texts: HashSet<Vec<u8>>,
     missing: Missing,
+    /// Whether something in a history has a replacement that is not here.
+    is_waiting: bool,
+    /// The traces with such a history.
+    waiting: Vec<TraceName>,
     /// Whether this is a history of a remote: [`Pairs`] judges what purges left there.
     is_fetched: bool,
 }
@@ -210,6 +214,8 @@ impl<'r> Survey<'r> {
             pairs: Pairs::default(),
             texts: HashSet::new(),
             missing: Missing::Wait,
+            is_waiting: false,
+            waiting: Vec::new(),
             is_fetched: false,
         }
     }
@@ -238,7 +244,9 @@ impl<'r> Survey<'r> {
                     Some(theirs) if tombstones.has_commit_of(repo, theirs)? => None,
                     published => published,
                 };
+                survey.is_waiting = false;
                 let found = survey.history(tip, published)?;
+                survey.waiting.extend(TraceName::of_ref(&refname).filter(|_| survey.is_waiting));
                 // A remote does not reach into a history that shares no commit with its own.
                 if let Some(found) = found
                     && (found.is_named || is_shared(repo, remote, &refname, tip)?)
@@ -280,7 +288,7 @@ impl<'r> Survey<'r> {
             let new = match tombstones.fate(repo, oid, &|oid| repo.read_commit(oid).is_ok()) {
                 Fate::Kept if is_clean => Some(oid),
                 Fate::Replaced(new) if self.verifier.is_commit(oid, new, &commits)? => Some(new),
-                Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
+                Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(self.wait()),
                 _ => self.form_of(&commit, published.map(|published| (published, tip)), &mut forms, &commits)?,
             };
             // Its parents are not here, so it cannot be written again.
@@ -314,7 +322,7 @@ impl<'r> Survey<'r> {
                         }
                         blobs.insert(entry.blob, new);
                     }
-                    Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(None),
+                    Fate::Replaced(_) | Fate::ReplacedElsewhere if !may_replace => return Ok(self.wait()),
                     Fate::Kept if self.pairs.kept.contains(&entry.blob) => continue,
                     Fate::Kept if self.pairs.refused.contains(&entry.blob) => {
                         self.revisions.push((entry.id, entry.blob));
@@ -353,6 +361,11 @@ impl<'r> Survey<'r> {
         let Some(purge) = purge.or(self.pairs.purge.as_ref()).cloned() else { return Ok(None) };
         self.purge.get_or_insert_with(|| purge.clone());
         Ok(Some(Found { tip, own, items, purge, is_named }))
+    }
+
+    fn wait(&mut self) -> Option<Found> {
+        self.is_waiting = true;
+        None
     }
 
     /// Whether a file of an earlier commit stays.

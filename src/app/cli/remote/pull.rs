@@ -223,8 +223,14 @@ impl PullArgs {
         failures: &mut Failures,
     ) -> Result<Vec<Received>> {
         let (repo, signature, mut received) = (context.repo()?, context.signature()?, Vec::new());
-        failures
-            .keep(apply_received(repo, &signature, (remote, Some(&self.traces)), &mut received).map_err(Error::from));
+        let applied = apply_received(repo, &signature, (remote, Some(&self.traces)), &mut received);
+        for name in failures.keep(applied.map_err(Error::from)).unwrap_or_default() {
+            context.ui.note(format!(
+                "{name}: contains purged content whose replacement was not fetched; `git trace purge --push {}` writes one, and \
+                 `git trace purge` removes content that no remote has",
+                shell_word(remote)
+            ));
+        }
         if !received.is_empty() {
             // The remote still has what was only now taken out of the local traces.
             let again = rewrite_fetched(repo, &signature, remote, Missing::Wait);

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::priority::brings_only_disputes;
-use super::{MOVABLE, brings_lines, ends, is_tracking, value};
+use super::priority::{self, Source};
+use super::{MOVABLE, ends, is_tracking, value};
 use crate::git::{Oid, Operation, RefMove, Repo};
 use crate::trace::store::priority::RECORD;
 
@@ -20,19 +20,17 @@ pub(super) struct Effects<'o> {
 
 impl<'o> Effects<'o> {
     /// Whether something is left to reverse. Nothing is if others moved its remote-tracking refs again, if the refs that it made or deleted
-    /// and its heads are back, or if a pull or an import brought only disputes.
+    /// and its heads are back, or if a pull or an import brought only disputes and other lines followed them.
     pub(super) fn has(&mut self, repo: &Repo, operation: &'o Operation) -> bool {
         let is_left = operation.refs.iter().any(|made| {
             if made.refname == RECORD {
-                return !brings_lines(operation)
-                    || value(repo, RECORD).is_ok_and(|now| now == made.new)
-                    || !is_dispute(repo, operation, made);
+                return is_left(repo, operation, made);
             }
             let refname = made.refname.as_str();
             if is_tracking(refname) {
                 self.is_at(repo, refname, made.new.as_deref()) != Some(false)
             } else {
-                // An undo of earlier moves of the same ref would make one that is back count again.
+                // If a ref is back after such a move, an undo of an earlier one would make this one count again.
                 let is_move = refname.starts_with("refs/") && made.old.is_some() && made.new.is_some();
                 is_move || self.later.contains(refname) || self.is_at(repo, refname, made.old.as_deref()) != Some(true)
             }
@@ -61,7 +59,7 @@ impl<'o> Effects<'o> {
     }
 }
 
-fn is_dispute(repo: &Repo, operation: &Operation, made: &RefMove) -> bool {
-    let Ok((old, Some(new))) = ends(repo, operation, made) else { return false };
-    brings_only_disputes(repo, old, new).unwrap_or(false)
+fn is_left(repo: &Repo, operation: &Operation, made: &RefMove) -> bool {
+    let Ok((old, Some(new))) = ends(repo, operation, made) else { return true };
+    priority::is_left(repo, (old, new, Source::of(operation))).unwrap_or(true)
 }

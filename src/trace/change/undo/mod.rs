@@ -1,8 +1,7 @@
 //! Undoing operations of the operation log, and redoing them.
 //!
 //! Each ref goes back from the value that the operation gave it to the value that it had before. If it has another value now,
-//! nothing moves. The priority record, which clones share, never goes back: its items get opposing lines, and lose only lines that came
-//! from elsewhere.
+//! nothing moves. Clones share the priority record: lines that a pull or an import brought are taken out, and others are opposed.
 //!
 //! An undo is an operation that reverses another one, and so is a redo, which reverses an undo. A reversed operation is out of
 //! effect, so the newest operation in effect is the next to undo or, if it is an undo, to redo. If an undo fails or is
@@ -18,7 +17,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Value, json};
 
 use effects::Effects;
-use priority::Priorities;
+use priority::{Priorities, Source};
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
@@ -157,11 +156,6 @@ impl History {
     }
 }
 
-/// Whether a command brought lines about priorities from elsewhere.
-fn brings_lines(operation: &Operation) -> bool {
-    ["pull", "import"].contains(&operation.command.split(' ').next().unwrap_or_default())
-}
-
 /// Whether a command wrote a trace as a session of an agent.
 pub(crate) fn is_export(operation: &Operation) -> bool {
     matches!(operation.command.as_str(), "export" | "resume")
@@ -232,10 +226,11 @@ struct Plan {
     heads: Vec<(String, Option<String>, Option<String>)>,
     record: Option<RefLock>,
     priorities: Priorities,
+    /// The tips that all traces will have, first those that move, then that of the current trace.
+    tips: Vec<Oid>,
 }
 
 impl Plan {
-    /// The tips that all traces will have, first those that move, then that of the current trace.
     fn tips(&self, repo: &Repo) -> Result<Vec<Oid>, TraceError> {
         let moved = |refname: &str| self.refs.iter().any(|(lock, ..)| lock.refname() == refname);
         let current = head::current(repo).ok().map(|name| name.refname());
@@ -256,13 +251,14 @@ pub(crate) fn reverse(
     operations: &[&Operation],
     verb: &str,
 ) -> Result<Vec<Reversed>, TraceError> {
-    let Plan { refs, heads, record, priorities } = plan(repo, signature, operations)?;
+    let Plan { refs, heads, record, priorities, tips } = plan(repo, signature, operations)?;
     let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
     let why = format!("{verb}: {}", commands.join(", "));
     let (who, mut done) = (&signature.committer, Vec::new());
     let worktree = operations.first().map_or_else(|| repo.worktree_name(), |first| first.worktree.clone());
     let heads_counted = heads.iter().filter(|(head, ..)| is_counted(head, &worktree)).count();
-    let moves = refs.len() + heads_counted + usize::from(!priorities.is_empty());
+    let of_record = usize::from(!priorities.restored.is_empty()) + usize::from(!priorities.opposing.is_empty());
+    let moves = refs.len() + heads_counted + of_record;
     repo.reverses(operations.iter().map(|operation| operation.id.clone()).collect(), moves);
     for (lock, from, to) in &refs {
         let Some(to) = *to else { continue };
@@ -300,7 +296,7 @@ pub(crate) fn reverse(
     if let Some(lock) = record {
         let Priorities { opposing, restored, levels } = priorities;
         if !restored.is_empty() {
-            restore_under(&lock, repo, signature, &restored)?;
+            restore_under(&lock, repo, signature, &restored, &tips)?;
         }
         if !opposing.is_empty() {
             set_under(&lock, repo, signature, &opposing)?;
@@ -321,8 +317,8 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     {
         let refname = made.refname.as_str();
         if refname == RECORD {
-            let brings = brings_lines(operation);
-            records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new, brings)))?);
+            let source = Source::of(operation);
+            records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new, source)))?);
         } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
             let (id, command, refname) = (operation.id.clone(), operation.command.clone(), refname.to_owned());
             return Err(TraceError::Irreversible { operation: id, command, refname });
@@ -346,6 +342,10 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         let lock = repo.lock(refname)?;
         let (old, new) = ends(repo, operation, &made)?;
         let seen = repo.find_ref(refname)?;
+        let is_archived = |name: TraceName| Ok::<_, TraceError>(archived::find(repo, &name)?.is_some());
+        if seen.is_none() && TraceName::of_ref(refname).map_or(Ok(false), is_archived)? {
+            return Err(moved_since(repo, operation, &made, seen)?);
+        }
         if seen == old || (seen != new && is_tracking(refname)) {
             continue;
         }
@@ -361,7 +361,9 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     elsewhere::refuse_lost(repo, &plan, operations)?;
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
-        plan.priorities = priority::reversing(repo, signature, &records, &plan.tips(repo)?, operations[0])
+        plan.tips = plan.tips(repo)?;
+        let had: Vec<Oid> = plan.refs.iter().filter_map(|(_, from, _)| *from).collect();
+        plan.priorities = priority::reversing(repo, signature, &records, [&had, &plan.tips], operations[0])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
     if let ([], [], true, Some(operation)) =

@@ -1,29 +1,42 @@
 //! Reversing changes of priorities: each item gets the level that it had before.
 
-use std::collections::btree_map::{BTreeMap, Entry};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use crate::git::{Oid, Operation, Repo};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
-use crate::trace::store::priority::{InForce, Level, RESTORING, Record, Request, Restored, Setting, path_of, tags};
+use crate::trace::store::priority::{HISTORY, InForce, Level, RESTORING, Record, Request, Restored, Setting, tags};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{ItemId, Tip, TraceError};
 
 /// The items whose lines differ between two states of the record.
 pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<HashSet<ItemId>, TraceError> {
-    state(repo, Some(new))?.items_changed_since(repo, &state(repo, old)?)
+    Record::at(repo, Some(new))?.items_changed_since(repo, &Record::at(repo, old)?)
 }
 
-fn state(repo: &Repo, record: Option<Oid>) -> Result<Record, TraceError> {
-    let tree = record.map(|record| repo.read_commit(record)).transpose()?.map(|commit| commit.tree);
-    Record::of_tree(repo, tree)
+/// Where the lines of an operation came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// This repository, from which others may have them.
+    Here,
+    /// An export, whose lines may be new ones of this repository.
+    Export,
+    /// A remote, or an undo that took lines out or gave them back.
+    Remote,
 }
 
-/// A move of the record, and whether it brought lines from elsewhere.
-pub(super) type Brought = (Option<Oid>, Oid, bool);
+impl Source {
+    pub(super) fn of(operation: &Operation) -> Self {
+        match operation.command.split(' ').next() {
+            Some("pull") => Self::Remote,
+            Some("import") => Self::Export,
+            _ => Self::Here,
+        }
+    }
+}
 
 /// The changes of priorities by an undo.
 #[derive(Default)]
@@ -32,7 +45,7 @@ pub(super) struct Priorities {
     pub opposing: Vec<Request>,
     /// Files without the lines that an operation brought, or, for a redo, with them again.
     pub restored: Vec<Restored>,
-    /// The items whose level changes, without those that no trace has afterwards and that got no line of ours.
+    /// The items whose level changes, without those that go with their traces and get no line of ours.
     pub levels: Vec<(ItemId, Level)>,
 }
 
@@ -42,65 +55,73 @@ impl Priorities {
     }
 }
 
-/// The states of an item's lines before and after the moves of an undo.
+/// The states of the record before and after the moves of an undo that are about an item.
 struct Span {
-    old: Option<Oid>,
-    new: Oid,
+    old: Rc<Record>,
+    new: Rc<Record>,
     /// Whether all lines between them came from elsewhere.
     is_brought: bool,
 }
 
-/// What reverses these moves of the record, oldest first. `tips` are those that all traces will have. The caller holds the lock of the
-/// record.
+/// The reversal of these moves of the record, oldest first. `tips` are those of moved traces before, and those that all will have. The
+/// caller holds the lock of the record.
 ///
 /// Lines from elsewhere are taken out again, so that the next pull brings and lists them. Lines of this repository may be in other clones, so
-/// new lines oppose them. These also oppose lines from elsewhere if others of the item followed.
+/// new lines oppose them. If an item got lines later, new lines oppose those from elsewhere, too.
 ///
 /// Fails with [`TraceError::SetSince`] if the level of an item was set later.
 pub(super) fn reversing(
     repo: &Repo,
     signature: &Signature,
-    moves: &[Brought],
-    tips: &[Oid],
+    moves: &[(Option<Oid>, Oid, Source)],
+    tips: [&[Oid]; 2],
     operation: &Operation,
 ) -> Result<Priorities, TraceError> {
-    let spans = spans(repo, moves)?;
+    let spans = spans(repo, signature, moves)?;
     let (now, types) = (Record::open(repo)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut found = Priorities::default();
-    let live = live(repo, tips, spans.keys().copied().collect());
+    let [had, live] = tips.map(|tips| live(repo, tips, spans.keys().copied().collect()));
     for (item, Span { old, new, is_brought }) in spans {
-        let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
-        let (introduced, item_type) = origin(repo, item, live.get(&item))?.unzip();
-        let default = item_type.map(|item_type| types.rules(&item_type).priority);
-        let [earlier, later] = [&before, &after].map(|change| change.as_ref().map(|one| one.setting.level).or(default));
-        let files = [state(repo, old)?.file(repo, item)?, state(repo, Some(new))?.file(repo, item)?];
-        if is_brought && now.file(repo, item)? == files[1] {
-            let file = files[0].map(|file| without_purged(repo, &tombstones, item, file)).transpose()?;
-            found.restored.push(Restored { item, file, introduced });
-            let is_shown = earlier != later && live.contains_key(&item);
-            found.levels.extend(earlier.filter(|_| is_shown).map(|level| (item, level)));
+        let (before, after) = (old.in_force(repo, item)?, new.in_force(repo, item)?);
+        let default = |item_type: &ItemType| types.rules(item_type).priority;
+        let lines = Lines::read(repo, item, [&old, &new, &now])?;
+        if is_brought && let Some(text) = lines.restored(&tombstones) {
+            if text != lines.text {
+                let file = if text.is_empty() { None } else { Some(repo.write_blob(text.as_bytes())?) };
+                found.restored.push(Restored { item, file });
+                // Nothing shows the level of an item that goes with its trace.
+                let item_type = match live.get(&item) {
+                    Some((_, item_type)) => Some(item_type.clone()),
+                    None if had.contains_key(&item) => None,
+                    None => origin(repo, item, None)?.map(|(_, item_type)| item_type),
+                };
+                if let Some(default) = item_type.map(|item_type| default(&item_type)) {
+                    let [earlier, later] = [&before, &after].map(|change| level(change.as_ref(), default));
+                    found.levels.extend((earlier != later).then_some((item, earlier)));
+                }
+            }
             continue;
         }
-        if is_dispute(before.as_ref(), after.as_ref(), default) {
+        let Some((introduced, item_type)) = origin(repo, item, live.get(&item))? else { continue };
+        if is_dispute(before.as_ref(), after.as_ref(), default(&item_type)) {
             continue;
         }
-        // The levels of items that no trace has yet are shown nowhere.
-        let (Some(introduced), Some(default)) = (introduced, default) else { continue };
         if is_set_since(after.as_ref(), now.in_force(repo, item)?.as_ref()) {
             let (operation, command) = (operation.id.clone(), operation.command.clone());
             return Err(TraceError::SetSince { operation, command, item });
         }
         let (level, reason) = match before {
             Some(InForce { setting: Setting { level, reason, .. }, .. }) => {
-                let clean = reason.clone().map(|reason| tombstones.reason(item, reason));
+                let is_purged = |reason: &String| tombstones.reason(item, reason.clone()) != *reason;
+                let clean = reason.clone().filter(|reason| !is_purged(reason));
                 // Nothing but a purged reason would come back.
                 if clean != reason && after.as_ref().is_some_and(|after| after.setting.level == level) {
                     continue;
                 }
                 (level, clean)
             }
-            None => (default, None),
+            None => (default(&item_type), None),
         };
         let seq = after.and_then(|after| after.setting.seq);
         found.opposing.push(Request { reason, seq, ..Request::now(item, level, signature.at, introduced) });
@@ -109,19 +130,28 @@ pub(super) fn reversing(
     Ok(found)
 }
 
-fn spans(repo: &Repo, moves: &[Brought]) -> Result<BTreeMap<ItemId, Span>, TraceError> {
-    let mut spans = BTreeMap::new();
-    for (old, new, is_brought) in moves {
-        let is_brought = *is_brought || repo.read_commit(*new)?.subject() == RESTORING;
-        for item in changed(repo, *old, *new)? {
-            match spans.entry(item) {
-                Entry::Vacant(entry) => drop(entry.insert(Span { old: *old, new: *new, is_brought })),
-                Entry::Occupied(mut entry) => {
-                    let span: &mut Span = entry.get_mut();
+fn spans(
+    repo: &Repo,
+    signature: &Signature,
+    moves: &[(Option<Oid>, Oid, Source)],
+) -> Result<BTreeMap<ItemId, Span>, TraceError> {
+    let (mut spans, own): (BTreeMap<ItemId, Span>, _) = (BTreeMap::new(), signature.author.person());
+    for (old, new, source) in moves {
+        let [before, after] = [Rc::new(Record::at(repo, *old)?), Rc::new(Record::at(repo, Some(*new))?)];
+        let is_restoring = repo.read_commit(*new)?.subject() == RESTORING;
+        for item in after.items_changed_since(repo, &before)? {
+            let lines = Lines::read(repo, item, [&before, &after, &after])?;
+            let is_brought = match source {
+                Source::Remote => true,
+                Source::Here => is_restoring,
+                Source::Export => is_restoring || lines.brought().all(|setting| setting.by != own),
+            };
+            match spans.get_mut(&item) {
+                None => drop(spans.insert(item, Span { old: before.clone(), new: after.clone(), is_brought })),
+                Some(span) => {
                     // An operation that stays may have changed it in between.
-                    span.is_brought &= is_brought
-                        && state(repo, Some(span.new))?.file(repo, item)? == state(repo, *old)?.file(repo, item)?;
-                    span.new = *new;
+                    span.is_brought &= is_brought && span.new.file(repo, item)? == before.file(repo, item)?;
+                    span.new = after.clone();
                 }
             }
         }
@@ -129,31 +159,81 @@ fn spans(repo: &Repo, moves: &[Brought]) -> Result<BTreeMap<ItemId, Span>, Trace
     Ok(spans)
 }
 
-/// A file of an item without the reasons that were purged since.
-fn without_purged(repo: &Repo, tombstones: &Tombstones, item: ItemId, file: Oid) -> Result<Oid, TraceError> {
-    match tombstones.clean_file(&path_of(item), repo.read_blob(file)?) {
-        (clean, Some(_)) => Ok(repo.write_blob(&clean)?),
-        (_, None) => Ok(file),
+/// The lines of an item before and after moves of the record, and now.
+struct Lines {
+    item: ItemId,
+    /// By digest, which does not cover reasons.
+    before: BTreeMap<String, Setting>,
+    after: BTreeMap<String, Setting>,
+    now: BTreeMap<String, Setting>,
+    text: String,
+}
+
+impl Lines {
+    fn read(repo: &Repo, item: ItemId, states: [&Record; 3]) -> Result<Self, TraceError> {
+        let by_digest = |record: &Record| -> Result<BTreeMap<String, Setting>, TraceError> {
+            Ok(record.settings(repo, item)?.into_iter().map(|setting| (setting.digest(), setting)).collect())
+        };
+        let file = states[2].file(repo, item)?;
+        let text = file.map_or(Ok(Vec::new()), |file| repo.read_blob(file))?;
+        let [before, after, now] = states.map(by_digest);
+        Ok(Self { item, before: before?, after: after?, now: now?, text: String::from_utf8_lossy(&text).into_owned() })
+    }
+
+    /// Those that came.
+    fn brought(&self) -> impl Iterator<Item = &Setting> {
+        self.after.iter().filter(|(digest, _)| !self.before.contains_key(*digest)).map(|(_, setting)| setting)
+    }
+
+    /// The present text without lines that came, and with those that went; `None` if other lines came later.
+    fn restored(&self, tombstones: &Tombstones) -> Option<String> {
+        if !self.now.keys().all(|digest| self.after.contains_key(digest) || self.before.contains_key(digest)) {
+            return None;
+        }
+        let came: HashSet<String> = self.brought().map(Setting::digest).collect();
+        let stays = |line: &&str| Setting::parse(line).is_none_or(|setting| !came.contains(&setting.digest()));
+        let kept: String = self.text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
+        // A line whose reason was purged since comes with the next pull, in the form that the purge left.
+        let is_clean = |line: &String| tombstones.of_setting(Some(self.item), line).is_none();
+        let went = self.before.iter().filter(|(digest, _)| !self.now.contains_key(*digest));
+        let again: String = went.map(|(_, setting)| setting.render() + "\n").filter(is_clean).collect();
+        Some(HISTORY.format.union_of_lines(kept.as_bytes(), again.as_bytes()).unwrap_or(kept))
     }
 }
 
-/// Whether a move of the record brought disputes about levels that stayed, and nothing else.
-pub(super) fn brings_only_disputes(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<bool, TraceError> {
-    let types = Types::read(repo)?;
-    for item in changed(repo, old, new)? {
-        let (before, after) = (in_force(repo, old, item)?, in_force(repo, Some(new), item)?);
-        let default = origin(repo, item, None)?.map(|(_, item_type)| types.rules(&item_type).priority);
-        if !is_dispute(before.as_ref(), after.as_ref(), default) {
-            return Ok(false);
+fn level(change: Option<&InForce>, default: Level) -> Level {
+    change.map_or(default, |one| one.setting.level)
+}
+
+/// Whether an undo of this move of the record would change something. It settles no dispute that came from elsewhere.
+pub(super) fn is_left(repo: &Repo, (old, new, source): (Option<Oid>, Oid, Source)) -> Result<bool, TraceError> {
+    if source == Source::Here && repo.read_commit(new)?.subject() != RESTORING {
+        return Ok(true);
+    }
+    let [before, after, now] = [Record::at(repo, old)?, Record::at(repo, Some(new))?, Record::open(repo)?];
+    let (types, tombstones) = (Types::read(repo)?, Tombstones::default());
+    for item in after.items_changed_since(repo, &before)? {
+        let lines = Lines::read(repo, item, [&before, &after, &now])?;
+        match lines.restored(&tombstones) {
+            Some(text) if text == lines.text => continue,
+            Some(_) => return Ok(true),
+            None => {}
+        }
+        let [before, after] = [before.in_force(repo, item)?, after.in_force(repo, item)?];
+        if after.as_ref().is_none_or(|after| after.rivals.is_empty()) {
+            return Ok(true);
+        }
+        let Some((_, item_type)) = origin(repo, item, None)? else { continue };
+        if !is_dispute(before.as_ref(), after.as_ref(), types.rules(&item_type).priority) {
+            return Ok(true);
         }
     }
-    Ok(true)
+    Ok(false)
 }
 
 /// Whether only concurrent changes came, and the level stayed. An undo does not settle these.
-fn is_dispute(before: Option<&InForce>, after: Option<&InForce>, default: Option<Level>) -> bool {
-    let level = |change: Option<&InForce>| change.map(|one| one.setting.level).or(default);
-    level(before) == level(after) && after.is_some_and(|after| !after.rivals.is_empty())
+fn is_dispute(before: Option<&InForce>, after: Option<&InForce>, default: Level) -> bool {
+    level(before, default) == level(after, default) && after.is_some_and(|after| !after.rivals.is_empty())
 }
 
 /// Whether a level was set again. An undo of a later change sets the same one, in a separate line, which settles a dispute.
@@ -162,10 +242,6 @@ fn is_set_since(after: Option<&InForce>, now: Option<&InForce>) -> bool {
     let rivals = |change: Option<&InForce>| change.map(|one| one.rivals.clone()).unwrap_or_default();
     let known = rivals(after);
     meaning(after) != meaning(now) || rivals(now).iter().any(|rival| !known.contains(rival))
-}
-
-fn in_force(repo: &Repo, record: Option<Oid>, item: ItemId) -> Result<Option<InForce>, TraceError> {
-    state(repo, record)?.in_force(repo, item)
 }
 
 /// Those of some items that the traces with these tips have, each with its first tip and the type there. Damaged ones are left out.
@@ -195,7 +271,7 @@ fn origin(repo: &Repo, item: ItemId, live: Option<&(Oid, ItemType)>) -> Result<O
             let slots = tree::list(repo, repo.read_commit(commit)?.tree)?;
             Ok(slots.into_iter().find(|slot| slot.id == item).map(|slot| (commit, slot.item_type)))
         }
-        // The levels of items that no trace has yet are shown nowhere.
+        // The levels of items that no trace has are shown nowhere.
         (None, None) => Ok(None),
     }
 }

@@ -1,8 +1,7 @@
 //! Merging another record into that of this repository.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::record::Record;
 use super::{HISTORY, RECORD, item_of, tags};
 use crate::git::{Oid, Repo};
 use crate::trace::store::signature::Signature;
@@ -21,10 +20,6 @@ pub(crate) fn absorb(
     // Keep the lock, so that tags change in the same order as the record.
     let lock = repo.lock(RECORD)?;
     let changed = HISTORY.absorb_under(&lock, repo, signature, (from, accepted), is_wanted)?;
-    let (record, mut levels) = (Record::open(repo)?, HashMap::new());
-    for item in changed.iter().filter_map(|path| item_of(path)) {
-        levels.extend(record.in_force(repo, item)?.map(|now| (item, now.setting.level)));
-    }
-    tags::point_within(repo, levels, tips)?;
+    tags::point_at_levels(repo, changed.iter().filter_map(|path| item_of(path)), tips)?;
     Ok(changed.len())
 }

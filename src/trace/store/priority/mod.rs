@@ -44,7 +44,7 @@ pub(crate) static HISTORY: LineHistory<'static> = LineHistory {
 };
 
 /// The path of an item's file.
-pub(crate) fn path_of(item: ItemId) -> String {
+fn path_of(item: ItemId) -> String {
     let (folder, file) = item.fan_out();
     format!("{folder}/{file}")
 }

@@ -123,8 +123,13 @@ impl Levels {
 
 impl Record {
     pub(crate) fn open(repo: &Repo) -> Result<Self, TraceError> {
-        let tip = repo.find_ref(RECORD)?.map(|tip| repo.read_commit(tip)).transpose()?;
-        Self::of_tree(repo, tip.map(|tip| tip.tree))
+        Self::at(repo, repo.find_ref(RECORD)?)
+    }
+
+    /// The state in a commit of the record; none is an empty one.
+    pub(crate) fn at(repo: &Repo, commit: Option<Oid>) -> Result<Self, TraceError> {
+        let commit = commit.map(|commit| repo.read_commit(commit)).transpose()?;
+        Self::of_tree(repo, commit.map(|commit| commit.tree))
     }
 
     pub(crate) fn of_tree(repo: &Repo, tree: Option<Oid>) -> Result<Self, TraceError> {
@@ -196,7 +201,8 @@ impl Record {
         Ok(settings)
     }
 
-    fn settings(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
+    /// The readable lines of an item.
+    pub(crate) fn settings(&self, repo: &Repo, id: ItemId) -> Result<Vec<Setting>, TraceError> {
         self.file(repo, id)?.map_or(Ok(Vec::new()), |file| parse(id, &repo.read_blob(file)?))
     }
 

@@ -6,11 +6,12 @@ use super::heads::heads;
 use super::record::{Record, Setting, parse};
 use super::{HISTORY, RECORD, path_of, tags};
 use crate::base::time::Time;
-use crate::git::{Oid, RefLock, Repo};
+use crate::git::{GitError, Oid, RefLock, RefUpdate, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::model::types::level_in_meta;
+use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
@@ -97,47 +98,42 @@ pub(crate) fn set_under(
     tags::point(repo, requests.iter().map(point).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// The subject of a commit of the record that gives items earlier files.
+/// The subject of a commit of the record that takes lines out, or gives them back.
 pub(crate) const RESTORING: &str = "restore priorities";
 
-/// The file that an undo gives back to an item, without the lines that came from elsewhere.
+/// The file of an item without lines that came from elsewhere, or with them again.
 #[derive(Debug)]
 pub(crate) struct Restored {
     pub item: ItemId,
-    /// The file; `None` for an item without a line.
+    /// `None` if no line is left.
     pub file: Option<Oid>,
-    /// The commit that introduced the item, if a trace or a tag leads to it.
-    pub introduced: Option<Oid>,
 }
 
-/// Gives items the files that they had, under the lock of the record, and sets their tags.
+/// Gives items these files, under the lock of the record, and sets their tags. The history begins anew: its earlier commits have lines that
+/// somebody may purge. `tips` are those of all traces.
 pub(crate) fn restore_under(
     lock: &RefLock,
     repo: &Repo,
     signature: &Signature,
     files: &[Restored],
+    tips: &[Oid],
 ) -> Result<(), TraceError> {
-    line_history::change(repo, signature, lock, |record| {
-        let mut editor = TreeEditor::new(repo, record.map(|record| record.tree))?;
-        for Restored { item, file, .. } in files {
+    // A repair would take the level of a tag without a line for one of this user.
+    tags::remove(repo, files.iter().filter(|restored| restored.file.is_none()).map(|restored| restored.item))?;
+    repo.update_ref(lock, &signature.committer, |tip| {
+        let tip = tip.map(|tip| repo.read_commit(tip)).transpose()?;
+        let mut editor = TreeEditor::new(repo, tip.map(|tip| tip.tree))?;
+        for Restored { item, file } in files {
             match file {
                 Some(file) => editor.put(repo, &path_of(*item), *file)?,
                 None => editor.remove(repo, &path_of(*item))?,
             }
         }
-        let message = format!("{RESTORING}\n");
-        Ok::<_, TraceError>((Some(NewState { tree: editor.write(repo)?, merged: None, message }), ()))
+        let commit = CommitBuilder::new(signature, editor.write(repo)?, None);
+        let to = commit.write_plain(repo, &format!("{RESTORING}\n"))?;
+        Ok::<_, GitError>(RefUpdate::Move { to, log: RESTORING.to_owned(), value: () })
     })?;
-    let (record, mut levels, mut without) = (Record::open(repo)?, Vec::new(), Vec::new());
-    for Restored { item, introduced, .. } in files {
-        match (record.in_force(repo, *item)?, introduced) {
-            (Some(now), Some(introduced)) => levels.push((*item, now.setting.level, *introduced)),
-            (Some(_), None) => {}
-            (None, _) => without.push(*item),
-        }
-    }
-    tags::remove(repo, &without)?;
-    tags::point(repo, levels)
+    tags::point_at_levels(repo, files.iter().map(|restored| restored.item), tips)
 }
 
 fn with_requests(

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::record::Record;
 use crate::git::{Oid, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::tree::{self, Change};
@@ -23,6 +24,19 @@ pub(crate) fn prefix(repo: &Repo) -> Result<String, TraceError> {
 pub(crate) fn parse(prefix: &str, refname: &str) -> Option<(ItemId, Level)> {
     let (level, item) = refname.strip_prefix(prefix)?.split_once('/')?;
     Some((item.parse().ok()?, level.parse().ok()?))
+}
+
+/// As [`point_within`], at the levels that apply now, if any.
+pub(crate) fn point_at_levels(
+    repo: &Repo,
+    items: impl IntoIterator<Item = ItemId>,
+    tips: &[Oid],
+) -> Result<(), TraceError> {
+    let (record, mut levels) = (Record::open(repo)?, HashMap::new());
+    for item in items {
+        levels.extend(record.in_force(repo, item)?.map(|now| (item, now.setting.level)));
+    }
+    point_within(repo, levels, tips)
 }
 
 /// As [`point`], at the commits that introduced the items in the histories of `tips`.
@@ -81,7 +95,7 @@ pub(crate) fn point(repo: &Repo, levels: impl IntoIterator<Item = (ItemId, Level
 }
 
 /// Deletes the tags of items.
-pub(crate) fn remove(repo: &Repo, items: &[ItemId]) -> Result<(), TraceError> {
+pub(crate) fn remove(repo: &Repo, items: impl IntoIterator<Item = ItemId>) -> Result<(), TraceError> {
     let (prefix, mut tags) = (prefix(repo)?, Vec::new());
     for item in items {
         tags.extend(Level::VALUES.iter().map(|word| format!("{prefix}{word}/{item}")));

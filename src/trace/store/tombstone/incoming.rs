@@ -1,6 +1,6 @@
 //! Purged content in a history.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Purge, SHORTEST_COPY, Tombstones};
 use crate::git::{Oid, Repo};
@@ -51,15 +51,19 @@ impl Tombstones {
         (clean.as_deref() != Some(line)).then_some((clean, purge))
     }
 
-    /// The file of a priority record or an archive without what was purged, and a purge of something in it.
-    pub(crate) fn clean_file(&self, path: &str, bytes: Vec<u8>) -> (Vec<u8>, Option<&Purge>) {
+    /// The file of a priority record or an archive without what was purged, and a purge of something in it. `there` is the file to which
+    /// it is added: the form of a line that the purge left there stays the only one.
+    pub(crate) fn clean_file(&self, path: &str, bytes: Vec<u8>, there: &[u8]) -> (Vec<u8>, Option<&Purge>) {
         let (item, text) = (item_of(path), String::from_utf8_lossy(&bytes));
+        let digest = |line: &str| Setting::parse(line).map(|setting| setting.digest());
+        let there: HashSet<String> = String::from_utf8_lossy(there).lines().filter_map(digest).collect();
         let (mut clean, mut found) = (String::new(), None);
         for line in text.lines() {
             match self.clean_line(item, line) {
                 None => clean.extend([line, "\n"]),
                 Some((new, purge)) => {
                     found = Some(purge);
+                    let new = new.filter(|line| digest(line).is_none_or(|digest| !there.contains(&digest)));
                     clean.extend(new.iter().flat_map(|line| [line, "\n"]));
                 }
             }

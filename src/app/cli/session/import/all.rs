@@ -232,7 +232,8 @@ fn find_all(
         {
             let place = *known.entry(folder).or_insert_with_key(|folder| {
                 let repo = Repo::containing(folder, context.env.clone()).ok().filter(|_| folder.is_absolute())?;
-                let is_same = |other: &Repo| other.common_dir() == repo.common_dir();
+                // Worktrees may have other settings.
+                let is_same = |other: &Repo| other.git_dir() == repo.git_dir();
                 Some(repos.iter().position(is_same).unwrap_or_else(|| {
                     repos.push(repo);
                     repos.len() - 1
