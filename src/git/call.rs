@@ -60,7 +60,7 @@ impl Git {
                 command.env(name, path);
             }
         }
-        // From another folder, git would find another repository.
+        // With `GIT_WORK_TREE` alone, git searches from the folder in which it starts.
         if std::env::var_os("GIT_WORK_TREE").is_some_and(|set| !set.is_empty())
             && std::env::var_os("GIT_DIR").is_none_or(|set| set.is_empty())
             && let Some(git_dir) = &*FOUND

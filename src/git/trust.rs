@@ -66,8 +66,8 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
     with_worktree(opened, env)
 }
 
-/// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings, and ignores the current folder, also
-/// in a linked worktree that was moved or copied, and in a git directory that is not in its working tree.
+/// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings. It ignores where a linked worktree was
+/// moved or copied to, and takes the folder above any git directory.
 fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> {
     let config = opened.config().map_err(GitError::opening)?;
     let is_own = |entry: git2::ConfigEntry<'_>| {
@@ -79,18 +79,18 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
     };
     let is_elsewhere = || {
         let here = Path::new(".").canonicalize().unwrap_or_default();
-        // A worktree may be moved to a folder below its old place.
+        // The nearest `.git` decides, as for git. A worktree may have been moved to a folder below its earlier place.
         let root = here.ancestors().find(|folder| has_git(folder));
         let is_at = |known: Option<&Path>, found: Option<&Path>| {
             known.is_some_and(|known| known.canonicalize().ok().as_deref() == found)
         };
+        // Git needs a working tree there. This one is known.
         let is_in_own_folder = opened.is_worktree() && here.starts_with(opened.path());
         opened.workdir().is_some() && !is_at(opened.workdir(), root) && !is_in_own_folder
     };
     if !["GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE"].iter().any(|variable| env.is_set(variable))
         && ["core.worktree", "core.bare"].iter().all(|key| config.get_entry(key).map_or(true, is_own))
-        && (!env.is_set("GIT_DIR") || is_here())
-        && !is_elsewhere()
+        && if env.is_set("GIT_DIR") { is_here() } else { !is_elsewhere() }
     {
         return Ok(opened);
     }

@@ -2314,7 +2314,7 @@ fn a_purge_of_a_trace_that_the_remote_no_longer_has_waits_for_its_replacement() 
     purge(&repo, &["--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
         let said = repo.trace(&["pull"]);
-        assert!(said.contains("branch: contains purged content whose replacement was not fetched"), "{said}");
+        assert!(said.contains("branch: contains what others purged, and no replacement was fetched; `git trace --trace branch purge ITEM`"), "{said}");
         assert!(repo.trace(&["fsck"]).contains("it contains what was purged by A U Thor"));
     });
     repo.text(&["push", "origin", "main"]);
@@ -2456,7 +2456,8 @@ fn a_pull_of_traces_leaves_forward_crumbs_that_were_not_fetched() {
     repo.text(&["forward", "pull", "--agent", "ada"]);
     purge(&repo, &["--yes", "--push", "origin"]);
     repo.within(&clone, |repo| {
-        repo.text(&["pull"]);
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("no replacement was fetched; `git trace forward pull --agent ada`"), "{said}");
         assert!(crumbs(repo).contains(SECRET));
         repo.text(&["forward", "pull", "--agent", "ada"]);
         assert!(crumbs(repo).contains("Rotate [purged: leaked] soon"));

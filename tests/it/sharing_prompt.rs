@@ -1393,13 +1393,80 @@ fn an_undo_of_an_import_opposes_new_lines_of_ours() {
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
     assert!(!team.messages("bob").contains("Question one"));
-    team.ok("ada", &["undo"]);
-    team.ok("ada", &["undo"]);
+    let listed = team.ok("ada", &["undo", "-l"]);
+    let import = listed.lines().find(|line| line.contains("import")).unwrap().split(' ').next().unwrap();
+    team.ok("ada", &["undo", import]);
     team.ok("ada", &["push"]);
     team.ok("bob", &["pull"]);
     for who in ["ada", "bob"] {
         assert!(team.messages(who).contains("Question one"), "{who}");
     }
+}
+
+#[test]
+fn a_second_import_after_an_undo_brings_the_same_levels() {
+    let team = Team::new();
+    team.ok("ada", &["commit", "-m", "shared"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    for text in ["old plan", "new plan"] {
+        team.ok("ada", &["--trace", "own", "commit", "-m", text]);
+    }
+    team.ok("ada", &["--trace", "own", "skip", "#0", "--reason", "it names hunter2-abcdefghijklmnopqrstuvwxyz"]);
+    let exported = team.ok("ada", &["export", "--trace", "own"]);
+    for name in ["wrong", "right"] {
+        team.feed("bob", &["import", "jsonl", "-", "--trace", name], &exported);
+        assert!(!team.ok("bob", &["--trace", name, "materialize"]).contains("old plan"), "{name}");
+        team.ok("bob", &["undo"]);
+    }
+    // The reason was purged meanwhile.
+    team.feed("ada", &["purge", "--text", "-", "--yes"], "hunter2-abcdefghijklmnopqrstuvwxyz");
+    team.ok("ada", &["push", "origin", "main"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["redo"]);
+    assert!(!team.ok("bob", &["--trace", "right", "materialize"]).contains("old plan"));
+    assert!(!team.git("bob", &["log", "-p", "refs/trace-priority"]).contains("hunter2"));
+}
+
+#[test]
+fn an_undo_that_stopped_between_two_moves_of_the_record_is_completed() {
+    let team = team();
+    for item in ["#1", "#2"] {
+        team.ok("bob", &["skip", item]);
+    }
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pull"]);
+    // Other lines follow that of one item, whose level is the same again.
+    team.ok("ada", &["skip", "#2"]);
+    team.ok("ada", &["undo"]);
+    let hook = team.home.home().join("ada/.git/hooks/reference-transaction");
+    let moved = team.home.home().join("moved").display().to_string();
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = prepared ] && grep -q refs/trace-priority || exit 0\n[ -e {moved} ] && exit 1\n: >{moved}\n"
+    );
+    fs::write(&hook, text).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_ne!(team.run("ada", &["undo"]).0, Some(0));
+    fs::remove_file(&hook).unwrap();
+    assert!(team.ok("ada", &["undo"]).contains("Undid `pull`"));
+    let sent = team.messages("ada");
+    assert!(sent.contains("Question one") && sent.contains("Answer one"), "{sent}");
+}
+
+#[test]
+fn the_lines_that_an_undo_leaves_are_in_order() {
+    let team = team();
+    team.ok("ada", &["pin", "#1"]);
+    team.ok("bob", &["skip", "#1"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["unpin", "#1"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["pull"]);
+    team.ok("ada", &["undo"]);
+    assert_eq!(team.run("ada", &["fsck", "--json"]).1.matches("record-order").count(), 0);
 }
 
 #[test]

@@ -35,7 +35,7 @@ use crate::trace::store::tombstone::{self, Fate, Purge, Tombstones, accept_texts
 use crate::trace::store::walk::{changes_of, new_files_of};
 use crate::trace::sync::lines::accepted_lines;
 use crate::trace::sync::{fetched_private, receive, tracking_ref};
-use crate::trace::{Item, ItemId, Tip, TraceError, TraceName};
+use crate::trace::{Item, ItemId, Tip, TraceError};
 
 const LOG: &str = "pull: without what was purged";
 
@@ -55,13 +55,13 @@ pub(crate) struct Received {
 
 /// Takes over the tombstones of a remote, and applies them to local traces, forward crumbs, archives, priorities, and their tags. `named`
 /// are the patterns of this fetch, unless it fetched everything. Adds what changed to `all`, also before a failure, which does not stop
-/// the rest. Returns the first one, or the traces with purged content whose replacement is not here.
+/// the rest. Returns the first one, or the refs with purged content whose replacement is not here.
 pub(crate) fn apply_received(
     repo: &Repo,
     signature: &Signature,
     (remote, named): (&str, Option<&[String]>),
     all: &mut Vec<Received>,
-) -> Result<Vec<TraceName>, TraceError> {
+) -> Result<Vec<String>, TraceError> {
     let before = repo.find_ref(tombstone::HISTORY.refname)?;
     let from = receive(repo, signature, remote)?;
     let is_new = repo.find_ref(tombstone::HISTORY.refname)? != before;
@@ -98,7 +98,8 @@ pub(crate) fn apply_received(
         let theirs = accepted_lines(repo, remote, &history).transpose();
         add(theirs.map_or(Ok(None), |theirs| apply(&history, Some(theirs?))));
     }
-    apply_to_tags(repo, &tombstones, &rewriter.commits).and(done)
+    let tagged = apply_to_tags(repo, &tombstones, &rewriter.commits);
+    done.and_then(|waiting| tagged.map(|()| waiting))
 }
 
 /// Moves a ref to its history without what was purged. Returns the new tip, if there is one.
@@ -183,8 +184,8 @@ struct Survey<'r> {
     missing: Missing,
     /// Whether something in a history has a replacement that is not here.
     is_waiting: bool,
-    /// The traces with such a history.
-    waiting: Vec<TraceName>,
+    /// The refs with such a history.
+    waiting: Vec<String>,
     /// Whether this is a history of a remote: [`Pairs`] judges what purges left there.
     is_fetched: bool,
 }
@@ -246,7 +247,7 @@ impl<'r> Survey<'r> {
                 };
                 survey.is_waiting = false;
                 let found = survey.history(tip, published)?;
-                survey.waiting.extend(TraceName::of_ref(&refname).filter(|_| survey.is_waiting));
+                survey.waiting.extend(survey.is_waiting.then(|| refname.clone()));
                 // A remote does not reach into a history that shares no commit with its own.
                 if let Some(found) = found
                     && (found.is_named || is_shared(repo, remote, &refname, tip)?)
@@ -281,7 +282,7 @@ impl<'r> Survey<'r> {
             if let Some((message, found, is_of_item)) = tombstones.clean_message(&commit) {
                 is_named |= is_of_item;
                 purge = purge.or(Some(found));
-                // A joined one stays.
+                // A message that `pairs` joined stays.
                 self.messages.entry(oid).or_insert(message.into_bytes());
             }
             is_clean &= !self.messages.contains_key(&oid);

@@ -98,17 +98,17 @@ impl LineFormat {
         from: Oid,
         is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
     ) -> Result<Union, TraceError> {
-        self.union_of_clean(repo, into, from, is_wanted, |_, text| text)
+        self.union_of_clean(repo, into, from, is_wanted, |_, text, _| text)
     }
 
-    /// As [`Self::union`], with what `clean` makes of the path and the bytes of each file in `from`.
+    /// As [`Self::union`], with what `clean` makes of the path and the bytes of each file in `from`, and the bytes of that in `into`.
     pub(crate) fn union_of_clean(
         &self,
         repo: &Repo,
         into: Option<Oid>,
         from: Oid,
         mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-        mut clean: impl FnMut(&str, Vec<u8>) -> Vec<u8>,
+        mut clean: impl FnMut(&str, Vec<u8>, &[u8]) -> Vec<u8>,
     ) -> Result<Union, TraceError> {
         let mut editor = TreeEditor::new(repo, into)?;
         let mut paths = Vec::new();
@@ -126,8 +126,8 @@ impl LineFormat {
                 } else if entry.mode() == Mode::File && (self.is_path)(&path) && is_wanted(&path)? {
                     // A remote may name any object as a file. One that is not has no lines.
                     let Some(theirs) = repo.find_blob(entry.oid)? else { continue };
-                    let theirs = clean(&path, theirs);
                     let ours = here.map_or(Ok(None), |oid| repo.find_blob(oid))?.unwrap_or_default();
+                    let theirs = clean(&path, theirs, &ours);
                     if let Some(text) = self.union_of_lines(&ours, &theirs) {
                         editor.put(repo, &path, repo.write_blob(text.as_bytes())?)?;
                         paths.push(path);
@@ -159,6 +159,11 @@ impl LineFormat {
     pub(crate) fn normalized(&self, bytes: &[u8]) -> String {
         let text = String::from_utf8_lossy(bytes);
         self.render(text.lines().filter(|line| (self.is_line)(line)).collect())
+    }
+
+    /// The lines of a file, each once, in order.
+    pub(crate) fn ordered(&self, text: &str) -> String {
+        self.render(text.lines().collect())
     }
 
     fn render(&self, lines: BTreeSet<&str>) -> String {

@@ -14,7 +14,7 @@ use crate::base::escape::shell_word;
 use crate::git::{Commit, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::commit::{CommitBuilder, is_signing};
-use crate::trace::store::line_history::{LineHistory, find_file};
+use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Purge, Tombstones};
 
@@ -147,10 +147,8 @@ fn push_to(
             }
         };
         let into = theirs.as_ref().map(|tip| tip.tree);
-        let union = history.format.union_of_clean(repo, into, ours.tree, &mut *is_wanted, |path, bytes| {
-            let file = into.map_or(Ok(None), |tree| find_file(repo, tree, path)).ok().flatten();
-            let there = file.and_then(|file| repo.read_blob(file).ok()).unwrap_or_default();
-            let (bytes, purge) = tombstones.clean_file(path, bytes, &there);
+        let union = history.format.union_of_clean(repo, into, ours.tree, &mut *is_wanted, |path, bytes, there| {
+            let (bytes, purge) = tombstones.clean_file(path, bytes, there);
             purged = purged.take().or_else(|| purge.cloned());
             bytes
         })?;

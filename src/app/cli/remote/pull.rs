@@ -20,7 +20,7 @@ use crate::trace::store::archived;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items,
-    matches, pull, pull_priorities, refuse_fetched, split_tracking, tracking_ref_of,
+    matches, pull, pull_priorities, refuse_fetched, split_tracking, tracking_ref, tracking_ref_of,
 };
 use crate::trace::{AgentName, ItemId, Tip, TraceName};
 
@@ -224,12 +224,21 @@ impl PullArgs {
     ) -> Result<Vec<Received>> {
         let (repo, signature, mut received) = (context.repo()?, context.signature()?, Vec::new());
         let applied = apply_received(repo, &signature, (remote, Some(&self.traces)), &mut received);
-        for name in failures.keep(applied.map_err(Error::from)).unwrap_or_default() {
-            context.ui.note(format!(
-                "{name}: contains purged content whose replacement was not fetched; `git trace purge --push {}` writes one, and \
-                 `git trace purge` removes content that no remote has",
-                shell_word(remote)
-            ));
+        for refname in failures.keep(applied.map_err(Error::from)).unwrap_or_default() {
+            let name = refname.strip_prefix(TRACES).unwrap_or(&refname);
+            let (shown, word, remote_word) = (escaped(name), shell_word(name), shell_word(remote));
+            let remedy = if let Some(agent) = AgentName::of_ref(&refname) {
+                format!("git trace forward pull --agent {}", shell_word(&agent))
+            } else if !self.traces.is_empty() {
+                format!("git trace pull {remote_word}")
+            } else if repo.find_ref(&tracking_ref(remote, name))?.is_some() {
+                format!("git trace purge --push {remote_word}")
+            } else {
+                format!("git trace --trace {word} purge ITEM")
+            };
+            context
+                .ui
+                .note(format!("{shown}: contains what others purged, and no replacement was fetched; `{remedy}`"));
         }
         if !received.is_empty() {
             // The remote still has what was only now taken out of the local traces.

@@ -379,7 +379,7 @@ impl PurgeArgs {
             None => "remotes".to_owned(),
         };
         ui.note(format!("not reached: the agent's own session file, exports, other clones, {remotes}, and backups"));
-        if !context.repo()?.list_refs(RECORDS)?.is_empty() {
+        if context.repo()?.worktree().is_none() || !context.repo()?.list_refs(RECORDS)?.is_empty() {
             ui.note("clones that push here do not learn of this purge; repeat it in one of them, with `--push`");
         }
         Ok(())

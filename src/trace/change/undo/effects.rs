@@ -19,8 +19,8 @@ pub(super) struct Effects<'o> {
 }
 
 impl<'o> Effects<'o> {
-    /// Whether something is left to reverse. Nothing is if others moved its remote-tracking refs again, if the refs that it made or deleted
-    /// and its heads are back, or if a pull or an import brought only disputes and other lines followed them.
+    /// Whether something is left to reverse. Nothing is if all that it made, deleted, or chose is back already, or if a pull or an import
+    /// brought only disputes that other lines followed.
     pub(super) fn has(&mut self, repo: &Repo, operation: &'o Operation) -> bool {
         let is_left = operation.refs.iter().any(|made| {
             if made.refname == RECORD {
@@ -61,5 +61,6 @@ impl<'o> Effects<'o> {
 
 fn is_left(repo: &Repo, operation: &Operation, made: &RefMove) -> bool {
     let Ok((old, Some(new))) = ends(repo, operation, made) else { return true };
-    priority::is_left(repo, (old, new, Source::of(operation))).unwrap_or(true)
+    let source = Source::of(repo, operation, new);
+    source.and_then(|source| priority::is_left(repo, (old, new, source))).unwrap_or(true)
 }

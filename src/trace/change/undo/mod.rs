@@ -83,7 +83,10 @@ impl History {
             let moves = |id: &String| {
                 let original = operations.iter().find(|original| original.id == *id);
                 let refnames = original.map(|original| original.refs.iter().map(|made| &made.refname));
-                refnames.is_some_and(|mut all| all.all(|name| operation.refs.iter().any(|made| made.refname == *name)))
+                // The record may have another move to come.
+                let is_moved =
+                    |name: &String| name != RECORD && operation.refs.iter().any(|made| made.refname == *name);
+                refnames.is_some_and(|mut all| all.all(is_moved))
             };
             let done = operation.reverses.iter().filter(|id| is_complete || moves(id));
             reversed.extend(done.map(|id| (id.clone(), operation.id.clone())));
@@ -317,8 +320,11 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     {
         let refname = made.refname.as_str();
         if refname == RECORD {
-            let source = Source::of(operation);
-            records.extend(ends(repo, operation, made).map(|(old, new)| new.map(|new| (old, new, source)))?);
+            if let (old, Some(new)) = ends(repo, operation, made)? {
+                let source =
+                    Source::of(repo, operation, new).map_err(|error| damaged_state(error, operation, RECORD))?;
+                records.push((old, new, source));
+            }
         } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
             let (id, command, refname) = (operation.id.clone(), operation.command.clone(), refname.to_owned());
             return Err(TraceError::Irreversible { operation: id, command, refname });

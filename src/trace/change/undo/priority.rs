@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::git::{Oid, Operation, Repo};
 use crate::trace::model::item::ItemType;
+use crate::trace::model::name::REMOTE_RECORDS;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{HISTORY, InForce, Level, RESTORING, Record, Request, Restored, Setting, tags};
@@ -17,24 +18,27 @@ pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<HashSet
     Record::at(repo, Some(new))?.items_changed_since(repo, &Record::at(repo, old)?)
 }
 
-/// Where the lines of an operation came from.
+/// Where the lines of a move of the record came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     /// This repository, from which others may have them.
     Here,
-    /// An export, whose lines may be new ones of this repository.
+    /// An export. Others have them if they were pushed.
     Export,
     /// A remote, or an undo that took lines out or gave them back.
     Remote,
 }
 
 impl Source {
-    pub(super) fn of(operation: &Operation) -> Self {
-        match operation.command.split(' ').next() {
+    pub(super) fn of(repo: &Repo, operation: &Operation, new: Oid) -> Result<Self, TraceError> {
+        if repo.read_commit(new)?.subject() == RESTORING {
+            return Ok(Self::Remote);
+        }
+        Ok(match operation.command.split(' ').next() {
             Some("pull") => Self::Remote,
             Some("import") => Self::Export,
             _ => Self::Here,
-        }
+        })
     }
 }
 
@@ -66,7 +70,7 @@ struct Span {
 /// The reversal of these moves of the record, oldest first. `tips` are those of moved traces before, and those that all will have. The
 /// caller holds the lock of the record.
 ///
-/// Lines from elsewhere are taken out again, so that the next pull brings and lists them. Lines of this repository may be in other clones, so
+/// Lines from elsewhere are taken out again, so that the next pull brings and lists them. Other clones may have those of this repository, so
 /// new lines oppose them. If an item got lines later, new lines oppose those from elsewhere, too.
 ///
 /// Fails with [`TraceError::SetSince`] if the level of an item was set later.
@@ -77,7 +81,7 @@ pub(super) fn reversing(
     tips: [&[Oid]; 2],
     operation: &Operation,
 ) -> Result<Priorities, TraceError> {
-    let spans = spans(repo, signature, moves)?;
+    let spans = spans(repo, moves)?;
     let (now, types) = (Record::open(repo)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut found = Priorities::default();
@@ -103,7 +107,8 @@ pub(super) fn reversing(
             }
             continue;
         }
-        let Some((introduced, item_type)) = origin(repo, item, live.get(&item))? else { continue };
+        let known = live.get(&item).or_else(|| had.get(&item));
+        let Some((introduced, item_type)) = origin(repo, item, known)? else { continue };
         if is_dispute(before.as_ref(), after.as_ref(), default(&item_type)) {
             continue;
         }
@@ -130,21 +135,22 @@ pub(super) fn reversing(
     Ok(found)
 }
 
-fn spans(
-    repo: &Repo,
-    signature: &Signature,
-    moves: &[(Option<Oid>, Oid, Source)],
-) -> Result<BTreeMap<ItemId, Span>, TraceError> {
-    let (mut spans, own): (BTreeMap<ItemId, Span>, _) = (BTreeMap::new(), signature.author.person());
+fn spans(repo: &Repo, moves: &[(Option<Oid>, Oid, Source)]) -> Result<BTreeMap<ItemId, Span>, TraceError> {
+    let (mut spans, mut published): (BTreeMap<ItemId, Span>, _) = (BTreeMap::new(), None);
     for (old, new, source) in moves {
         let [before, after] = [Rc::new(Record::at(repo, *old)?), Rc::new(Record::at(repo, Some(*new))?)];
-        let is_restoring = repo.read_commit(*new)?.subject() == RESTORING;
         for item in after.items_changed_since(repo, &before)? {
-            let lines = Lines::read(repo, item, [&before, &after, &after])?;
             let is_brought = match source {
+                Source::Here => false,
                 Source::Remote => true,
-                Source::Here => is_restoring,
-                Source::Export => is_restoring || lines.brought().all(|setting| setting.by != own),
+                Source::Export => {
+                    let published = match &published {
+                        Some(known) => known,
+                        None => published.insert(fetched_records(repo)?),
+                    };
+                    let lines = Lines::read(repo, item, [&before, &after, &after])?;
+                    !published.iter().any(|record| lines.is_any_in(repo, record))
+                }
             };
             match spans.get_mut(&item) {
                 None => drop(spans.insert(item, Span { old: before.clone(), new: after.clone(), is_brought })),
@@ -159,6 +165,13 @@ fn spans(
     Ok(spans)
 }
 
+/// The records of all remotes as last fetched, without unreadable ones.
+fn fetched_records(repo: &Repo) -> Result<Vec<Record>, TraceError> {
+    let refs = repo.list_refs(REMOTE_RECORDS)?.into_iter();
+    let records = refs.filter(|(refname, _)| refname.rsplit('/').next() == Some(HISTORY.shared));
+    Ok(records.filter_map(|(_, tip)| Record::at(repo, Some(tip)).ok()).collect())
+}
+
 /// The lines of an item before and after moves of the record, and now.
 struct Lines {
     item: ItemId,
@@ -166,6 +179,7 @@ struct Lines {
     before: BTreeMap<String, Setting>,
     after: BTreeMap<String, Setting>,
     now: BTreeMap<String, Setting>,
+    /// The present file, in order.
     text: String,
 }
 
@@ -181,23 +195,33 @@ impl Lines {
     }
 
     /// Those that came.
-    fn brought(&self) -> impl Iterator<Item = &Setting> {
-        self.after.iter().filter(|(digest, _)| !self.before.contains_key(*digest)).map(|(_, setting)| setting)
+    fn brought(&self) -> impl Iterator<Item = &String> {
+        self.after.keys().filter(|digest| !self.before.contains_key(*digest))
     }
 
-    /// The present text without lines that came, and with those that went; `None` if other lines came later.
+    /// Whether a record has one that came.
+    fn is_any_in(&self, repo: &Repo, record: &Record) -> bool {
+        let there = record.settings(repo, self.item).unwrap_or_default();
+        there.iter().any(|setting| self.brought().any(|digest| *digest == setting.digest()))
+    }
+
+    /// The present text, in order, without lines that came, and with those that went; `None` if other lines came later.
     fn restored(&self, tombstones: &Tombstones) -> Option<String> {
         if !self.now.keys().all(|digest| self.after.contains_key(digest) || self.before.contains_key(digest)) {
             return None;
         }
-        let came: HashSet<String> = self.brought().map(Setting::digest).collect();
+        let came: HashSet<&String> = self.brought().collect();
         let stays = |line: &&str| Setting::parse(line).is_none_or(|setting| !came.contains(&setting.digest()));
-        let kept: String = self.text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
-        // A line whose reason was purged since comes with the next pull, in the form that the purge left.
-        let is_clean = |line: &String| tombstones.of_setting(Some(self.item), line).is_none();
-        let went = self.before.iter().filter(|(digest, _)| !self.now.contains_key(*digest));
-        let again: String = went.map(|(_, setting)| setting.render() + "\n").filter(is_clean).collect();
-        Some(HISTORY.format.union_of_lines(kept.as_bytes(), again.as_bytes()).unwrap_or(kept))
+        let mut text: String = self.text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
+        for (_, setting) in self.before.iter().filter(|(digest, _)| !self.now.contains_key(*digest)) {
+            let mut line = setting.render();
+            // The next pull may bring it in the form that the purge left.
+            if tombstones.of_setting(Some(self.item), &line).is_some() {
+                line = Setting { reason: None, ..setting.clone() }.render();
+            }
+            text += &(line + "\n");
+        }
+        Some(HISTORY.format.ordered(&text))
     }
 }
 
@@ -207,7 +231,7 @@ fn level(change: Option<&InForce>, default: Level) -> Level {
 
 /// Whether an undo of this move of the record would change something. It settles no dispute that came from elsewhere.
 pub(super) fn is_left(repo: &Repo, (old, new, source): (Option<Oid>, Oid, Source)) -> Result<bool, TraceError> {
-    if source == Source::Here && repo.read_commit(new)?.subject() != RESTORING {
+    if source == Source::Here {
         return Ok(true);
     }
     let [before, after, now] = [Record::at(repo, old)?, Record::at(repo, Some(new))?, Record::open(repo)?];

@@ -1,5 +1,6 @@
 //! Purged content in a history.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Purge, SHORTEST_COPY, Tombstones};
@@ -56,7 +57,9 @@ impl Tombstones {
     pub(crate) fn clean_file(&self, path: &str, bytes: Vec<u8>, there: &[u8]) -> (Vec<u8>, Option<&Purge>) {
         let (item, text) = (item_of(path), String::from_utf8_lossy(&bytes));
         let digest = |line: &str| Setting::parse(line).map(|setting| setting.digest());
-        let there: HashSet<String> = String::from_utf8_lossy(there).lines().filter_map(digest).collect();
+        let there = LazyCell::new(|| -> HashSet<String> {
+            String::from_utf8_lossy(there).lines().filter_map(digest).collect()
+        });
         let (mut clean, mut found) = (String::new(), None);
         for line in text.lines() {
             match self.clean_line(item, line) {
