@@ -239,11 +239,8 @@ fn hooks(git: &Git) -> Result<Diagnosis, GitError> {
         Err(InstallError::Git(error)) => return Err(error),
         Err(error) => {
             let source = error.source().map(text).unwrap_or_default();
-            return Ok(Diagnosis::error(
-                CODE,
-                format!("{error}: {source}"),
-                "remove the link, or change `core.hooksPath`",
-            ));
+            let remedy = "remove the link, or change `core.hooksPath`";
+            return Ok(Diagnosis::error(CODE, format!("{error}: {source}"), remedy));
         }
         Ok(folder) => folder,
     };

@@ -191,7 +191,8 @@ impl Lines {
         let file = states[2].file(repo, item)?;
         let text = file.map_or(Ok(Vec::new()), |file| repo.read_blob(file))?;
         let [before, after, now] = states.map(by_digest);
-        Ok(Self { item, before: before?, after: after?, now: now?, text: String::from_utf8_lossy(&text).into_owned() })
+        let text = HISTORY.format.ordered(&String::from_utf8_lossy(&text));
+        Ok(Self { item, before: before?, after: after?, now: now?, text })
     }
 
     /// Those that came.
