@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of, text_of};
+use super::trust;
 use crate::base::process::Process;
 use crate::base::replace::canonical_path;
 use crate::base::worktree_path::has_git;
@@ -20,8 +21,7 @@ use crate::base::worktree_path::has_git;
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
 /// The git directory that git finds from the current folder.
-static FOUND: LazyLock<Option<PathBuf>> =
-    LazyLock::new(|| Answer::of(git("rev-parse").args(["rev-parse", "--absolute-git-dir"])).ok()?.into_path().ok());
+static FOUND: LazyLock<Option<PathBuf>> = LazyLock::new(|| trust::ask(None).ok());
 
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,16 +60,16 @@ impl Git {
                 command.env(name, path);
             }
         }
-        // With `GIT_WORK_TREE` alone, git searches from the folder in which it starts.
-        if std::env::var_os("GIT_WORK_TREE").is_some_and(|set| !set.is_empty())
-            && std::env::var_os("GIT_DIR").is_none_or(|set| set.is_empty())
-            && let Some(git_dir) = &*FOUND
-        {
-            command.env("GIT_DIR", git_dir);
-        }
+        let is_set = |name| std::env::var_os(name).is_some_and(|set| !set.is_empty());
         if self.is_elsewhere {
             command.elsewhere().args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]);
             command.env("GIT_NO_LAZY_FETCH", "1");
+        } else if is_set("GIT_WORK_TREE")
+            && !is_set("GIT_DIR")
+            && let Some(git_dir) = &*FOUND
+        {
+            // With the first alone, git searches from the folder in which it starts.
+            command.env("GIT_DIR", git_dir);
         }
         command.args(args);
         command

@@ -28,7 +28,7 @@ pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, Gi
     check_object_format(folder)?;
     let opened = open_unchecked(Some(&ask(Some(folder))?)).map_err(GitError::opening)?;
     opened.remove_namespace().map_err(GitError::opening)?;
-    with_worktree_of_git(opened, &Git::elsewhere(folder).ask(&TOPLEVEL)?)
+    with_worktree_of_git(opened, Git::elsewhere(folder).ask(&TOPLEVEL)?)
 }
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
@@ -73,38 +73,32 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
     let is_own = |entry: git2::ConfigEntry<'_>| {
         entry.include_depth() == 0 && matches!(entry.level(), ConfigLevel::Local | ConfigLevel::Worktree)
     };
-    let is_here = || {
-        let here = Path::new(".").canonicalize().ok();
-        opened.workdir().is_none_or(|folder| folder.canonicalize().ok() == here)
-    };
-    let is_elsewhere = || {
+    let is_known = || {
+        let Some(known) = opened.workdir() else { return true };
         let here = Path::new(".").canonicalize().unwrap_or_default();
-        // The nearest `.git` decides, as for git. A worktree may have been moved to a folder below its earlier place.
-        let root = here.ancestors().find(|folder| has_git(folder));
-        let is_at = |known: Option<&Path>, found: Option<&Path>| {
-            known.is_some_and(|known| known.canonicalize().ok().as_deref() == found)
-        };
-        // Git needs a working tree there. This one is known.
-        let is_in_own_folder = opened.is_worktree() && here.starts_with(opened.path());
-        opened.workdir().is_some() && !is_at(opened.workdir(), root) && !is_in_own_folder
+        // As for git. A worktree may have been moved to a folder below its earlier place.
+        let root = if env.is_set("GIT_DIR") { Some(&*here) } else { here.ancestors().find(|folder| has_git(folder)) };
+        // Git needs a working tree in the folder of a linked worktree. This one is known.
+        let is_in_own_folder = !env.is_set("GIT_DIR") && opened.is_worktree() && here.starts_with(opened.path());
+        is_in_own_folder || known.canonicalize().is_ok_and(|known| Some(&*known) == root)
     };
     if !["GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE"].iter().any(|variable| env.is_set(variable))
         && ["core.worktree", "core.bare"].iter().all(|key| config.get_entry(key).map_or(true, is_own))
-        && if env.is_set("GIT_DIR") { is_here() } else { !is_elsewhere() }
+        && is_known()
     {
         return Ok(opened);
     }
-    with_worktree_of_git(opened, &Answer::of(git("rev-parse").args(TOPLEVEL))?)
+    with_worktree_of_git(opened, Answer::of(git("rev-parse").args(TOPLEVEL))?)
 }
 
 /// The question for the root of the working tree.
 const TOPLEVEL: [&str; 2] = ["rev-parse", "--show-toplevel"];
 
-fn with_worktree_of_git(opened: Repository, answer: &Answer) -> Result<Repository, GitError> {
+fn with_worktree_of_git(opened: Repository, answer: Answer) -> Result<Repository, GitError> {
     if answer.stderr.contains("must be run in a work tree") {
         return Repository::open_bare(opened.path()).map_err(GitError::opening);
     }
-    opened.set_workdir(&answer.clone().into_path()?, false).map_err(GitError::opening)?;
+    opened.set_workdir(&answer.into_path()?, false).map_err(GitError::opening)?;
     Ok(opened)
 }
 
@@ -201,7 +195,7 @@ fn has_plain_head(git_dir: &Path) -> bool {
 }
 
 /// The git folder that git finds at `place`, or as the environment says.
-fn ask(place: Option<&Path>) -> Result<PathBuf, GitError> {
+pub(super) fn ask(place: Option<&Path>) -> Result<PathBuf, GitError> {
     let mut command = git("rev-parse");
     if let Some(place) = place {
         command.current_dir(place).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");

@@ -1318,53 +1318,59 @@ fn an_undo_of_a_pull_that_brought_a_dispute_about_the_default_settles_nothing() 
     }
 }
 
+/// Bob has pulled a reason of Ada.
+fn team_with_a_reason() -> Team {
+    let team = team();
+    team.ok("ada", &["pin", "#1", "--reason", "the key is hunter2secret, see ticket 7"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team
+}
+
+fn purge_a_part_of_the_reason(team: &Team) {
+    team.feed("ada", &["purge", "--text", "-", "--yes", "--push", "origin"], "hunter2secret");
+}
+
+/// Ada and a new clone get what Bob pushed, and all have the reason in the form that the purge left.
+fn check_what_the_purge_left(team: &Team) {
+    team.ok("ada", &["pull"]);
+    team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
+    team.ok("cid", &["pull"]);
+    for who in ["ada", "bob", "cid"] {
+        assert!(team.ok(who, &["priority"]).contains("the key is [purged: secret], see ticket 7"), "{who}");
+        assert!(!team.messages(who).contains("Never push to prod."), "{who}");
+    }
+}
+
 #[test]
 fn an_undo_of_a_pull_with_a_purge_changes_no_reason() {
-    for is_pulled_before in [true, false] {
-        let team = team();
-        team.ok("ada", &["pin", "#1", "--reason", "the key is hunter2secret, see ticket 7"]);
-        team.ok("ada", &["push"]);
-        team.ok("bob", &["pull"]);
-        if !is_pulled_before {
+    for is_undone_before in [false, true] {
+        let team = team_with_a_reason();
+        if is_undone_before {
             team.ok("bob", &["undo"]);
         }
-        let purge = ["purge", "--text", "-", "--yes", "--push", "origin"];
-        team.feed("ada", &purge, "hunter2secret");
+        purge_a_part_of_the_reason(&team);
         team.ok("bob", &["pull"]);
-        if is_pulled_before {
+        if !is_undone_before {
             team.ok("bob", &["undo"]);
             team.ok("bob", &["pull"]);
         }
-        let reason = "the key is [purged: secret], see ticket 7";
-        assert!(team.ok("bob", &["priority"]).contains(reason));
         assert!(!team.git("bob", &["log", "-p", "refs/trace-priority"]).contains("hunter2secret"));
         team.ok("bob", &["skip", "#0"]);
         team.ok("bob", &["push"]);
-        team.ok("ada", &["pull"]);
-        assert!(team.ok("ada", &["priority"]).contains(reason));
-        team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
-        team.ok("cid", &["pull"]);
-        assert!(!team.messages("cid").contains("Never push to prod."));
+        check_what_the_purge_left(&team);
     }
 }
 
 #[test]
 fn a_push_before_the_pull_of_a_purge_leaves_its_form_of_a_reason() {
-    let team = team();
-    team.ok("ada", &["pin", "#1", "--reason", "the key is hunter2secret, see ticket 7"]);
-    team.ok("ada", &["push"]);
-    team.ok("bob", &["pull"]);
-    let purge = ["purge", "--text", "-", "--yes", "--push", "origin"];
-    team.feed("ada", &purge, "hunter2secret");
+    let team = team_with_a_reason();
+    purge_a_part_of_the_reason(&team);
     team.ok("bob", &["skip", "#0"]);
     assert_eq!(team.run("bob", &["push", "origin", "main"]).0, Some(1));
     team.ok("bob", &["pull"]);
     team.ok("bob", &["push"]);
-    team.ok("ada", &["pull"]);
-    assert!(team.ok("ada", &["priority"]).contains("the key is [purged: secret], see ticket 7"));
-    team.git("ada", &["clone", "--quiet", "../shared.git", "../cid"]);
-    team.ok("cid", &["pull"]);
-    assert!(!team.messages("cid").contains("Never push to prod."));
+    check_what_the_purge_left(&team);
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl PullArgs {
         self.check_names(repo)?;
         self.bring_back(context, &remote)?;
         let known = repo.list_refs(REMOTES)?;
-        // What the remote no longer has is not pulled.
+        // What the remote no longer has is not pulled. A fetch that fails may have removed it first.
         let fetched = fetch(repo, &remote, &self.traces, &["--quiet", "--prune"]);
         let pruned = self.report_pruned(context, &remote, &known)?;
         let skipped = fetched?;

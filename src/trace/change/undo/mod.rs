@@ -368,7 +368,8 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
     if !records.is_empty() {
         plan.record = Some(repo.lock(RECORD)?);
         plan.tips = plan.tips(repo)?;
-        let had: Vec<Oid> = plan.refs.iter().filter_map(|(_, from, _)| *from).collect();
+        let of_traces = plan.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
+        let had: Vec<Oid> = of_traces.filter_map(|(_, from, _)| *from).collect();
         plan.priorities = priority::reversing(repo, signature, &records, [&had, &plan.tips], operations[0])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }

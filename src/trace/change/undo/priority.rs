@@ -31,12 +31,10 @@ pub(super) enum Source {
 
 impl Source {
     pub(super) fn of(repo: &Repo, operation: &Operation, new: Oid) -> Result<Self, TraceError> {
-        if repo.read_commit(new)?.subject() == RESTORING {
-            return Ok(Self::Remote);
-        }
         Ok(match operation.command.split(' ').next() {
             Some("pull") => Self::Remote,
             Some("import") => Self::Export,
+            Some("undo" | "redo") if repo.read_commit(new)?.subject() == RESTORING => Self::Remote,
             _ => Self::Here,
         })
     }

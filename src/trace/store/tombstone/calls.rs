@@ -10,7 +10,8 @@ use crate::trace::{Item, ItemId};
 pub(crate) struct PurgedCalls(HashMap<ItemId, String>);
 
 impl PurgedCalls {
-    /// Gives a result that replies to such a call the id that was left: it still has the earlier one. The items of a trace are passed in reading order.
+    /// Gives a result that replies to such a call the id that was left: it still has the earlier one. The items of a trace are passed in
+    /// reading order.
     pub(crate) fn tie(&mut self, item: &mut Item) {
         let fields = &mut item.fields;
         if fields.is_call() {
