@@ -935,7 +935,9 @@ fn sessions_of_all_folders_follow_the_settings_of_their_worktrees() {
 #[test]
 fn a_work_tree_of_the_environment_is_that_of_the_repository_of_the_current_folder() {
     let repo = TestRepo::classic(&[]);
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    fs::create_dir(repo.folder().join(".synapse")).unwrap();
+    fs::write(repo.folder().join(".synapse/breadcrumbs.jsonl"), "{bad\n").unwrap();
+    repo.git(&["add", "."]);
     for name in ["other", "plain"] {
         let folder = repo.home().join(name);
         fs::create_dir(&folder).unwrap();
@@ -944,6 +946,7 @@ fn a_work_tree_of_the_environment_is_that_of_the_repository_of_the_current_folde
         }
         let mut command = repo.command("git-trace");
         let output = run(command.args(["check", "--staged"]).env("GIT_WORK_TREE", &folder), b"");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("breadcrumbs.jsonl:1:"), "{name}");
     }
 }
