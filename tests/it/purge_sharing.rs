@@ -250,7 +250,7 @@ fn a_pull_takes_what_was_purged_from_commits_that_others_pushed_meanwhile() {
     });
     purge(&repo, &["--yes"]);
     repo.run(&["pull"], b"");
-    assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "theirs"]);
+    assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "theirs"]);
     check(&repo);
     repo.text(&["purge", "--push", "origin", "--yes"]);
     assert_eq!(repo.text(&["pull"]), "main: up to date\n");
@@ -258,7 +258,7 @@ fn a_pull_takes_what_was_purged_from_commits_that_others_pushed_meanwhile() {
     repo.within(&clone, |repo| {
         repo.say("more");
         repo.text(&["pull"]);
-        assert_eq!(repo.bodies("main"), ["one", "[purged: leaked]", "theirs", "more"]);
+        assert_eq!(repo.bodies("main"), ["one", "It is [purged: leaked]", "theirs", "more"]);
         repo.git(&["merge-base", "--is-ancestor", &ours, "refs/traces/main"]);
         repo.text(&["push"]);
     });
@@ -2463,4 +2463,48 @@ fn a_pull_of_traces_leaves_forward_crumbs_that_were_not_fetched() {
         repo.text(&["forward", "pull", "--agent", "ada"]);
         assert!(crumbs(repo).contains("Rotate [purged: leaked] soon"));
     });
+}
+
+#[test]
+fn an_edit_that_others_push_late_gets_what_a_purge_left() {
+    for has_purged in [false, true] {
+        let (mut repo, clone) = shared();
+        repo.git(&["clone", "-q", "../origin.git", "../late"]);
+        let late = repo.home().join("late");
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            if has_purged {
+                repo.say("own");
+                repo.text(&["purge", "#2", "--yes"]);
+            }
+            repo.text(&["edit", "#1", "-m", "an edit"]);
+        });
+        repo.within(&late, |repo| {
+            repo.text(&["pull"]);
+            repo.text(&["edit", "#1", "-m", "a late edit"]);
+            repo.text(&["branch", "late"]);
+        });
+        purge(&repo, &["--yes", "--push", "origin"]);
+        repo.within(&late, |repo| repo.text(&["push", "origin", "late"]));
+        let left = "It is [purged: leaked]";
+        let tip = repo.within(&clone, |repo| {
+            // Without tombstones of its own, it takes the remote's ones first.
+            repo.run(&["pull"], b"");
+            for _ in 0..2 {
+                repo.text(&["pull"]);
+                assert_eq!(repo.bodies("main")[1], left);
+                assert_eq!(repo.bodies("late")[1], left);
+            }
+            assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+            repo.text(&["push", "origin", "main"]);
+            repo.git(&["rev-parse", "refs/traces/late"])
+        });
+        repo.within(&late, |repo| {
+            // The replacement of its commit is not on the remote. The first pull writes it, in `main`.
+            for _ in 0..2 {
+                repo.text(&["pull"]);
+            }
+            assert_eq!(repo.git(&["rev-parse", "refs/traces/late"]), tip);
+        });
+    }
 }

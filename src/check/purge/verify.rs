@@ -1,6 +1,7 @@
 //! Whether an object is another one without what was purged. A remote may name anything as a replacement.
 //!
 //! The purged text is unknown here. So an object is accepted if it only lacks parts of the other one, with markers in their place.
+//! A revision that no purge has seen may also have the content of such an object of its item.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -13,7 +14,7 @@ use super::rewrite::read_item;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::Trailers;
-use crate::trace::store::tombstone::{Fate, Tombstones, is_marked};
+use crate::trace::store::tombstone::{Fate, Tombstones, is_marked, is_same_content};
 use crate::trace::{Fields, Item, ItemId, TraceError};
 
 /// The characters of base64 next to a marker that depend on it.
@@ -25,11 +26,13 @@ pub(super) struct Verifier<'r> {
     trees: HashMap<(Oid, Oid), bool>,
     /// The forms of markers, by reason.
     markers: HashMap<String, Needle>,
+    /// The replacements that were accepted, by item.
+    accepted: HashMap<ItemId, Vec<Item>>,
 }
 
 impl<'r> Verifier<'r> {
     pub(super) fn new(repo: &'r Repo, tombstones: &'r Tombstones) -> Self {
-        Self { repo, tombstones, trees: HashMap::new(), markers: HashMap::new() }
+        Self { repo, tombstones, trees: HashMap::new(), markers: HashMap::new(), accepted: HashMap::new() }
     }
 
     /// Whether `new` has the author, dates, operation, and item of `old`, the replacements of its parents, and its files, apart from
@@ -84,7 +87,14 @@ impl<'r> Verifier<'r> {
         let mut reasons = self.tombstones.reasons(self.repo, old);
         // What two purges left of an item is joined.
         reasons.extend(self.tombstones.reasons_of_id(before.id));
-        Ok(has_headers_of(&before, &after) && (before.body == after.body || self.is_text(&reasons, &before, &after)))
+        if has_headers_of(&before, &after) && (before.body == after.body || self.is_text(&reasons, &before, &after)) {
+            self.accepted.entry(after.id).or_default().push(after);
+            return Ok(true);
+        }
+        let parts = |item: &Item| (item.id, item.revision, item.fields.item_type.clone());
+        let accepted = self.accepted.get(&after.id);
+        let is_accepted = accepted.is_some_and(|known| known.iter().any(|known| is_same_content(known, &after)));
+        Ok(parts(&before) == parts(&after) && is_accepted)
     }
 
     /// Whether a body consists of parts of another one, in order, with markers between them.

@@ -120,17 +120,15 @@ impl Repo {
                     roots.insert(self.parse_oid(oid)?);
                 }
             }
-            for name in PSEUDO_REFS {
-                let found = text_of(self.git_in(&git_dir, "rev-parse").args(["--quiet", "--verify", name]));
-                roots.extend(found.ok().and_then(|oid| self.parse_oid(oid.trim_end()).ok()));
-            }
+            roots.extend(self.named_by(&git_dir, PSEUDO_REFS.into_iter())?);
             let files = files_below(STATE_FOLDERS.map(|folder| git_dir.join(folder)).into());
             let lists = LISTS.map(|name| git_dir.join(name)).into_iter().filter(|path| path.is_file());
             for path in files.into_iter().chain(lists) {
                 let text = fs::read(&path).map_err(|source| GitError::io("read", &path, source))?;
                 let text = String::from_utf8_lossy(&text);
                 let lines = text.lines().filter(|line| !OURS.iter().any(|ours| line.contains(ours)));
-                roots.extend(self.named_by(lines.flat_map(str::split_whitespace))?);
+                let is_oid = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+                roots.extend(self.named_by(&git_dir, lines.flat_map(str::split_whitespace).filter(is_oid))?);
             }
             let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));
@@ -138,14 +136,13 @@ impl Repo {
         Ok(roots)
     }
 
-    /// The objects that words name by their oids, or by the beginnings of these.
-    fn named_by<'w>(&self, words: impl Iterator<Item = &'w str>) -> Result<Vec<Oid>, GitError> {
-        let is_oid = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let input: String = words.filter(is_oid).flat_map(|word| [word, "\n"]).collect();
+    /// The objects that words name in a worktree: refs, oids, or the beginnings of oids. Those that are missing are left out.
+    fn named_by<'w>(&self, git_dir: &Path, words: impl Iterator<Item = &'w str>) -> Result<Vec<Oid>, GitError> {
+        let input: String = words.flat_map(|word| [word, "\n"]).collect();
         if input.is_empty() {
             return Ok(Vec::new());
         }
-        let mut command = self.git("cat-file");
+        let mut command = self.git_in(git_dir, "cat-file");
         let command = command.args(["--batch-check=%(objectname)", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
         let printed = text_of(command.input(input))?;
         Ok(printed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())

@@ -26,7 +26,9 @@ impl Survey<'_> {
             let left = self.left.get(&id).filter(|left| is_clean(left));
             // The name of the file says the type.
             let is_same_type = |left: &&Item| left.fields.item_type == item.fields.item_type;
-            match left.filter(|left| !self.is_fetched && is_same_type(left)) {
+            // What an independent purge left may contain what was purged here.
+            let is_usable = |left: &&Item| !self.is_fetched || self.tombstones.of_independent(left).is_none();
+            match left.filter(is_same_type).filter(is_usable) {
                 Some(left) => item = Item { revision: item.revision, ..left.clone() },
                 None => {
                     target.blank(&mut item);
