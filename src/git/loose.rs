@@ -47,8 +47,9 @@ pub(super) struct Loose {
 }
 
 impl Loose {
-    /// `others` is `GIT_ALTERNATE_OBJECT_DIRECTORIES`.
-    pub(super) fn new(git_dir: &Path, objects: &Path, others: Option<&OsStr>) -> Self {
+    /// `others` is `GIT_ALTERNATE_OBJECT_DIRECTORIES`, and the folder into which git changes before it reads that.
+    pub(super) fn new(git_dir: &Path, objects: &Path, others: Option<(&OsStr, Option<&Path>)>) -> Self {
+        let root = others.and_then(|(_, root)| root);
         let (mut folders, mut quoted) = (vec![objects.to_owned()], Vec::new());
         let mut add = |folders: &mut Vec<PathBuf>, lender: Option<&Path>, named: Alternates<'_>| {
             for (path, is_quoted) in named {
@@ -56,15 +57,17 @@ impl Loose {
                 if folders.contains(&path) {
                     continue;
                 }
-                if is_quoted || lender.is_some_and(|lender| quoted.contains(&lender.to_owned())) {
+                let is_elsewhere =
+                    lender.is_some_and(|lender| root == Some(lender) || quoted.contains(&lender.to_owned()));
+                if is_quoted || is_elsewhere {
                     quoted.push(path.clone());
                 }
                 folders.push(path);
             }
         };
-        if let Some(others) = others {
+        if let Some((others, _)) = others {
             let separator = if cfg!(windows) { b';' } else { b':' };
-            add(&mut folders, None, Alternates { rest: others.as_encoded_bytes(), separator });
+            add(&mut folders, root, Alternates { rest: others.as_encoded_bytes(), separator });
         }
         let mut next = 0;
         while let Some(folder) = folders.get(next).cloned().filter(|_| next < MOST_FOLDERS) {

@@ -85,6 +85,8 @@ impl Repo {
         let own = env.os("GIT_OBJECT_DIRECTORY").filter(|_| place.is_none());
         let objects = own.map_or_else(|| inner.commondir().join("objects"), PathBuf::from);
         let others = env.os("GIT_ALTERNATE_OBJECT_DIRECTORIES").filter(|_| place.is_none());
+        let is_above = |root: &&Path| std::env::current_dir().is_ok_and(|folder| folder.starts_with(root));
+        let others = others.map(|others| (others, inner.workdir().filter(is_above)));
         let loose = Loose::new(inner.path(), &objects, others);
         loose.lend_to(&inner).map_err(|source| GitError::store("open the object database", source))?;
         Ok(Self {

@@ -632,16 +632,19 @@ fn names_of_alternates_may_be_quoted() {
     repo.git(&["-C", "../borrower", "fetch", "-q", "../repo", "+refs/*:refs/*"]);
     let borrower = repo.home().join("borrower");
     let alternates = borrower.join(".git/objects/info/alternates");
-    let shown = |variable: Option<&str>| {
+    let below = borrower.join("below");
+    fs::create_dir(&below).unwrap();
+    let shown_in = |folder: &Path, variable: Option<&str>| {
         let shown = |program: &str, args: &[&str]| {
             let mut command = repo.command(program);
             command.envs(variable.map(|value| ("GIT_ALTERNATE_OBJECT_DIRECTORIES", value))).args(args);
-            run(command.current_dir(&borrower), b"").status.success()
+            run(command.current_dir(folder), b"").status.success()
         };
         let by_us = shown("git-trace", &["show", "#0"]);
         assert_eq!(by_us, shown("git", &["cat-file", "-e", "refs/traces/main"]), "{variable:?}");
         by_us
     };
+    let shown = |variable: Option<&str>| shown_in(&borrower, variable);
     for _ in ["loose", "packed"] {
         let quoted = format!("\"{}/\\157bjects\"", repo.git_dir().display());
         for (line, is_borrowed) in [("\"../../../repo/.git/objects\"", true), (&*quoted, true), ("# nothing", false)] {
@@ -649,6 +652,8 @@ fn names_of_alternates_may_be_quoted() {
             assert_eq!(shown(None), is_borrowed, "{line}");
         }
         assert!(shown(Some(&format!("/nonexistent:{quoted}"))));
+        // Git resolves them after it has changed into the root.
+        assert!(shown_in(&below, Some("../repo/.git/objects")));
         repo.git(&["gc", "-q"]);
     }
 }
@@ -949,4 +954,18 @@ fn a_work_tree_of_the_environment_is_that_of_the_repository_of_the_current_folde
         assert_eq!(output.status.code(), Some(1), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(String::from_utf8_lossy(&output.stdout).contains("breadcrumbs.jsonl:1:"), "{name}");
     }
+}
+
+#[test]
+fn a_trial_of_the_hook_follows_no_settings_for_text_files() {
+    let repo = TestRepo::new();
+    repo.text(&["install"]);
+    repo.git(&["config", "--global", "core.autocrlf", "true"]);
+    repo.git(&["config", "--global", "core.safecrlf", "true"]);
+    fs::write(repo.folder().join(".gitattributes"), "*.jsonl eol=lf\n").unwrap();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    let mut command = repo.command("git-trace");
+    let output = run(command.arg("doctor").env("GIT_ATTR_SOURCE", "HEAD"), b"");
+    let said = repo.exact(&output);
+    assert!(said.contains("hooks: invalid commits are refused"), "{said}");
 }

@@ -299,13 +299,14 @@ fn try_hook(path: &Path, name: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(text)?;
     let run = |program: &OsStr, args: &[&str]| {
         let mut command = Process::new(program);
-        command.elsewhere().args(args).current_dir(folder.path()).output().map_err(text)
+        command.elsewhere().env_remove("GIT_ATTR_SOURCE");
+        command.args(args).current_dir(folder.path()).output().map_err(text)
     };
     let store = folder.path().join(".synapse");
     fs::create_dir_all(&store).map_err(text)?;
     run("git".as_ref(), &["init", "--quiet", "--template="])?;
     fs::write(store.join("breadcrumbs.jsonl"), "trial\n").map_err(text)?;
-    run("git".as_ref(), &["add", "--force", "."])?;
+    run("git".as_ref(), &["-c", "core.safecrlf=false", "add", "--force", "."])?;
     // Alone in its folder, it does not call the hook that was there before.
     let copy = folder.path().join(name);
     fs::copy(path, &copy).map_err(text)?;
