@@ -1526,3 +1526,51 @@ fn only_traces_that_a_pull_asks_for_can_be_gone() {
     team.git("bob", &["remote", "set-url", "origin", "../bob/../shared.git"]);
     assert_eq!(team.ok("bob", &["pull", "origin", "main"]), "main: up to date\n");
 }
+
+#[test]
+fn an_undo_of_a_pull_that_only_purged_a_reason_brings_no_level_back() {
+    let team = team();
+    team.ok("bob", &["skip", "#1"]);
+    team.ok("ada", &["skip", "#0", "--reason", "the key is hunter2secret, see ticket 7"]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    purge_a_part_of_the_reason(&team);
+    team.ok("bob", &["pull"]);
+    assert!(team.ok("bob", &["undo"]).contains("is pinned now"));
+    assert!(team.ok("bob", &["undo"]).contains("Undid `skip`"));
+    let sent = team.messages("bob");
+    assert!(sent.contains("Never push to prod.") && sent.contains("Question one"), "{sent}");
+}
+
+#[test]
+fn an_undo_of_a_redone_import_opposes_what_was_pushed() {
+    let team = team();
+    team.ok("ada", &["skip", "#0"]);
+    let exported = team.ok("ada", &["export"]);
+    import_exported(&team, "bob", &exported);
+    team.ok("bob", &["undo"]);
+    team.ok("bob", &["redo"]);
+    let listed = team.ok("bob", &["op", "log", "-n", "1", "--json"]);
+    let redo: Value = serde_json::from_str(&listed).unwrap();
+    team.ok("bob", &["push"]);
+    team.ok("bob", &["undo", redo["op"].as_str().unwrap()]);
+    import_exported(&team, "bob", &exported);
+    assert!(team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn a_pull_that_leaves_a_trace_alone_changes_none_of_its_levels() {
+    let team = team();
+    team.ok("ada", &["branch", "other"]);
+    team.ok("ada", &["push", "origin", "other"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["edit", "#1", "-m", "by Ada"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["push", "origin", "main", "other"]);
+    team.ok("bob", &["edit", "#1", "-m", "by Bob"]);
+    let sent = team.messages("bob");
+    let (code, said) = team.run("bob", &["pull"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(team.messages("bob"), sent);
+    assert!(team.ok("bob", &["pull", "--strategy", "ours"]).contains("skipped #0"));
+}

@@ -253,13 +253,14 @@ pub(crate) fn local_items(
     Ok(items)
 }
 
-/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before. Returns the number of items
-/// with new lines. `accepted` is as for [`pull`].
+/// Merges the fetched record's lines of the items of traces that were merged, each with its local tip before, but not of those that
+/// other local tips, `left`, have as well. Returns the number of items with new lines. `accepted` is as for [`pull`].
 pub(crate) fn pull_priorities(
     repo: &Repo,
     signature: &Signature,
     remote: &str,
     merged: &[(Arrival, Option<Oid>)],
+    left: &[Oid],
     accepted: &HashSet<Oid>,
 ) -> Result<usize, TraceError> {
     let Some(record) = fetched_lines(repo, remote, &priority::HISTORY)? else { return Ok(0) };
@@ -267,7 +268,11 @@ pub(crate) fn pull_priorities(
     let is_wanted = |item: ItemId| {
         let items = match &mut items {
             Some(items) => items,
-            none => none.insert(items_of(repo, merged.iter().map(|(arrival, before)| (arrival.tip, *before)))?),
+            none => {
+                let left = items_of(repo, left.iter().map(|tip| (*tip, Some(*tip))))?;
+                let merged = items_of(repo, merged.iter().map(|(arrival, before)| (arrival.tip, *before)))?;
+                none.insert(&merged - &left)
+            }
         };
         Ok(items.contains(&item))
     };

@@ -90,7 +90,11 @@ impl PullArgs {
         };
         let merged: Vec<_> = pulls.iter().filter_map(done).collect();
         let mut complete = bad.is_empty() && merged.len() == pulls.len();
-        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged, &rewritten.tips);
+        // A trace that was not merged keeps its levels, too.
+        let left =
+            pulls.iter().filter(|pull| done(pull).is_none()).map(|(arrival, _)| repo.find_ref(&arrival.name.refname()));
+        let left: Vec<Oid> = left.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged, &left, &rewritten.tips);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
         let (mut own, mut changed) = (HashMap::new(), Vec::new());
         for (arrival, pulled) in pulls {

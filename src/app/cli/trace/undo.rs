@@ -60,7 +60,7 @@ impl UndoArgs {
         if let Some(spec) = &self.operation {
             let history = History::read(context.repo()?)?;
             let operation = history.find(spec)?;
-            let reversed = reverse(context.repo()?, &context.signature()?, &[operation], "undo")?;
+            let reversed = reverse(context.repo()?, &context.signature()?, &history, &[operation], "undo")?;
             return report(context, &history.originals(operation), &reversed, "undo", self.json);
         }
         let done =
@@ -105,7 +105,7 @@ pub(crate) fn reverse_latest<T>(
         let history = History::read(repo)?;
         let operations = latest(&history.in_effect(repo, verb == "redo", trace.as_ref())?, number, verb)?;
         let ids: Vec<String> = operations.iter().map(|operation| operation.id.clone()).collect();
-        match reverse(repo, &signature, &operations, verb) {
+        match reverse(repo, &signature, &history, &operations, verb) {
             Ok(reversed) => {
                 let originals: Vec<_> = operations.iter().flat_map(|operation| history.originals(operation)).collect();
                 return done(&originals, &reversed);

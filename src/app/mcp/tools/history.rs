@@ -103,7 +103,7 @@ fn trace_undo(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     };
     let history = History::read(context.repo()?)?;
     let operation = history.find(spec).context("argument `operation`")?;
-    let reversed = reverse(context.repo()?, &context.signature()?, &[operation], "undo")?;
+    let reversed = reverse(context.repo()?, &context.signature()?, &history, &[operation], "undo")?;
     Ok(to_json(&history.originals(operation), &reversed).into())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::priority::{self, Source};
-use super::{MOVABLE, ends, is_tracking, value};
+use super::{History, MOVABLE, ends, is_tracking, value};
 use crate::git::{Oid, Operation, RefMove, Repo};
 use crate::trace::store::priority::RECORD;
 
@@ -21,10 +21,10 @@ pub(super) struct Effects<'o> {
 impl<'o> Effects<'o> {
     /// Whether something is left to reverse. Nothing is if all that it made, deleted, or chose is back already, or if a pull or an import
     /// brought only disputes that other lines followed.
-    pub(super) fn has(&mut self, repo: &Repo, operation: &'o Operation) -> bool {
+    pub(super) fn has(&mut self, repo: &Repo, history: &History, operation: &'o Operation) -> bool {
         let is_left = operation.refs.iter().any(|made| {
             if made.refname == RECORD {
-                return is_left(repo, operation, made);
+                return is_left(repo, history, operation, made);
             }
             let refname = made.refname.as_str();
             if is_tracking(refname) {
@@ -59,8 +59,8 @@ impl<'o> Effects<'o> {
     }
 }
 
-fn is_left(repo: &Repo, operation: &Operation, made: &RefMove) -> bool {
+fn is_left(repo: &Repo, history: &History, operation: &Operation, made: &RefMove) -> bool {
     let Ok((old, Some(new))) = ends(repo, operation, made) else { return true };
-    let source = Source::of(repo, operation, new);
+    let source = Source::of(repo, history, operation, new);
     source.and_then(|source| priority::is_left(repo, (old, new, source))).unwrap_or(true)
 }

@@ -111,7 +111,7 @@ impl History {
         for operation in &self.operations {
             let is_ours = operation.worktree == worktree && operation.command.split(' ').next() != Some("hook");
             let is_asked = self.undos.contains(&operation.id) == undos && !self.reversed.contains_key(&operation.id);
-            if is_ours && is_asked && effects.has(repo, operation) {
+            if is_ours && is_asked && effects.has(repo, self, operation) {
                 let touches = trace.map_or(Ok(true), |name| touches(repo, operation, name, &items))?;
                 found.extend(touches.then_some(operation));
             }
@@ -251,10 +251,11 @@ impl Plan {
 pub(crate) fn reverse(
     repo: &Repo,
     signature: &Signature,
+    history: &History,
     operations: &[&Operation],
     verb: &str,
 ) -> Result<Vec<Reversed>, TraceError> {
-    let Plan { refs, heads, record, priorities, tips } = plan(repo, signature, operations)?;
+    let Plan { refs, heads, record, priorities, tips } = plan(repo, signature, history, operations)?;
     let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
     let why = format!("{verb}: {}", commands.join(", "));
     let (who, mut done) = (&signature.committer, Vec::new());
@@ -310,7 +311,7 @@ pub(crate) fn reverse(
     Ok(done)
 }
 
-fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result<Plan, TraceError> {
+fn plan(repo: &Repo, signature: &Signature, history: &History, operations: &[&Operation]) -> Result<Plan, TraceError> {
     let mut plan = Plan::default();
     let mut records = Vec::new();
     // In the order of names, so that two processes cannot wait for each other.
@@ -321,8 +322,8 @@ fn plan(repo: &Repo, signature: &Signature, operations: &[&Operation]) -> Result
         let refname = made.refname.as_str();
         if refname == RECORD {
             if let (old, Some(new)) = ends(repo, operation, made)? {
-                let source =
-                    Source::of(repo, operation, new).map_err(|error| damaged_state(error, operation, RECORD))?;
+                let source = Source::of(repo, history, operation, new)
+                    .map_err(|error| damaged_state(error, operation, RECORD))?;
                 records.push((old, new, source));
             }
         } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
+use super::History;
 use crate::git::{Oid, Operation, Repo};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::name::REMOTE_RECORDS;
@@ -19,24 +20,29 @@ pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<HashSet
 }
 
 /// Where the lines of a move of the record came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Source {
     /// This repository, from which others may have them.
     Here,
     /// An export. Others have them if they were pushed.
     Export,
-    /// A remote, or an undo that took lines out or gave them back.
+    /// A remote.
     Remote,
 }
 
 impl Source {
-    pub(super) fn of(repo: &Repo, operation: &Operation, new: Oid) -> Result<Self, TraceError> {
-        Ok(match operation.command.split(' ').next() {
+    /// The source of the lines of an operation in a new state of the record. An undo or a redo takes out or gives back those of another.
+    pub(super) fn of(repo: &Repo, history: &History, operation: &Operation, new: Oid) -> Result<Self, TraceError> {
+        let of = |operation: &Operation| match operation.command.split(' ').next() {
             Some("pull") => Self::Remote,
             Some("import") => Self::Export,
-            Some("undo" | "redo") if repo.read_commit(new)?.subject() == RESTORING => Self::Remote,
             _ => Self::Here,
-        })
+        };
+        if !operation.reverses.is_empty() && repo.read_commit(new)?.subject() == RESTORING {
+            let sources = history.originals(operation).into_iter().map(of);
+            return Ok(sources.max().filter(|source| *source != Self::Here).unwrap_or(Self::Remote));
+        }
+        Ok(of(operation))
     }
 }
 
@@ -99,8 +105,9 @@ pub(super) fn reversing(
                     None => origin(repo, item, None)?.map(|(_, item_type)| item_type),
                 };
                 if let Some(default) = item_type.map(|item_type| default(&item_type)) {
-                    let [earlier, later] = [&before, &after].map(|change| level(change.as_ref(), default));
-                    found.levels.extend((earlier != later).then_some((item, earlier)));
+                    let restored = InForce::of(text.lines().filter_map(Setting::parse).collect());
+                    let [seen, then] = [&now.in_force(repo, item)?, &restored].map(|one| level(one.as_ref(), default));
+                    found.levels.extend((seen != then).then_some((item, then)));
                 }
             }
             continue;
@@ -212,7 +219,8 @@ impl Lines {
         let came: HashSet<&String> = self.brought().collect();
         let stays = |line: &&str| Setting::parse(line).is_none_or(|setting| !came.contains(&setting.digest()));
         let mut text: String = self.text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
-        for (_, setting) in self.before.iter().filter(|(digest, _)| !self.now.contains_key(*digest)) {
+        let went = |digest: &&String| !self.now.contains_key(*digest) && !self.after.contains_key(*digest);
+        for setting in self.before.keys().filter(went).map(|digest| &self.before[digest]) {
             let mut line = setting.render();
             // The next pull may bring it in the form that the purge left.
             if tombstones.of_setting(Some(self.item), &line).is_some() {
