@@ -29,7 +29,7 @@ impl Repo {
         file: &Path,
         lines: Option<RangeInclusive<usize>>,
     ) -> Result<Vec<CodeLine>, GitError> {
-        let mut args = vec!["blame".into(), "--line-porcelain".into()];
+        let mut args = vec!["blame".into(), "--line-porcelain".into(), "--no-textconv".into()];
         args.extend(lines.map(|lines| format!("-L{},{}", lines.start(), lines.end()).into()));
         args.extend(["--".into(), file.as_os_str().to_owned()]);
         let output = git.run(&args)?;

@@ -17,7 +17,7 @@ pub enum GitError {
     Canceled,
     #[error("not in a git repository")]
     NotARepository,
-    #[error("this repository is bare: it has no working tree")]
+    #[error("this needs a working tree, and there is none here")]
     NoWorktree,
     #[error("the repository belongs to another user, and git was not told to trust it")]
     UnsafeOwner,
@@ -95,7 +95,7 @@ impl Diagnostic for GitError {
             Self::NoIdentity { .. } => {
                 "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com` set it"
             }
-            Self::NoWorktree => "change into a working tree of it; `git worktree add` makes one",
+            Self::NoWorktree => "change into a working tree of the repository; `git worktree add` makes one",
             Self::UnsafeOwner => "if you trust it: git config --global --add safe.directory <its folder>",
             Self::BareRepository { .. } => "if you trust it: git --git-dir=<its folder> trace …",
             Self::LinkedHead { .. } => {

@@ -282,8 +282,8 @@ fn the_store_is_found_from_subfolders_and_worktrees_and_refused_in_bare_reposito
     place.cd("bare.git");
     insta::assert_snapshot!(place.trace(&["breadcrumb", "list"]), @"
     --- stderr
-    error: this repository is bare: it has no working tree
-    hint: change into a working tree of it; `git worktree add` makes one
+    error: this needs a working tree, and there is none here
+    hint: change into a working tree of the repository; `git worktree add` makes one
     [exit 2]
     ");
     place.cd("");

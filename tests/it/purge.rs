@@ -1646,3 +1646,19 @@ fn a_purge_changes_no_priority() {
     }
     assert!(!repo.git(&["grep", "-h", "", "refs/trace-priority"]).contains("since 2026"));
 }
+
+#[test]
+fn a_remote_cannot_undo_an_edit_without_a_marker() {
+    let repo = with_two_items();
+    let files = repo.git(&["ls-tree", "refs/traces/main:00/00"]);
+    let first = files.lines().last().unwrap().split([' ', '\t']).nth(2).unwrap().to_owned();
+    // Apart from a header, nothing is purged in it.
+    let (_, _, lighter) = with_other_text(&repo, "Do not push to two.");
+    repo.text(&["edit", "#1", "-m", "Push nowhere."]);
+    let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
+    let (commit, old, new) = with_other_text(&repo, "Do not push to two.");
+    repo.git(&["push", "-q", "origin", &format!("+{commit}:refs/traces/theirs")]);
+    forge_tombstones(&repo, "x", &[(&first, &lighter), (&old, &new), (&tip, &commit)]);
+    repo.run(&["pull"], b"");
+    assert_eq!(repo.bodies("main")[1], "Push nowhere.");
+}

@@ -2508,3 +2508,87 @@ fn an_edit_that_others_push_late_gets_what_a_purge_left() {
         });
     }
 }
+
+#[test]
+fn an_edit_that_is_alone_in_a_trace_gets_what_a_purge_left_of_its_item() {
+    for name in ["a", "z"] {
+        let (mut repo, clone) = shared();
+        repo.git(&["clone", "-q", "../origin.git", "../third"]);
+        let third = repo.home().join("third");
+        purge(&repo, &["--yes"]);
+        repo.within(&clone, |repo| {
+            repo.text(&["pull"]);
+            repo.text(&["edit", "#1", "-m", &format!("It was {SECRET}")]);
+            repo.text(&["--trace", name, "commit", "-m", "alone"]);
+            repo.text(&["--trace", name, "cherry-pick", "main", "#1"]);
+            repo.text(&["push", "origin", "main", name]);
+        });
+        repo.within(&third, |repo| repo.text(&["pull"]));
+        repo.run(&["pull"], b"");
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        for folder in [&third, &clone] {
+            repo.within(folder, |repo| repo.text(&["pull"]));
+        }
+        repo.text(&["pull"]);
+        let left = || {
+            let traces = ["main", name].map(|name| repo.git(&["rev-parse", &format!("refs/traces/{name}")]));
+            (traces, repo.bodies(name)[1].clone())
+        };
+        let ours = left();
+        assert_eq!(ours.1, "It is [purged: leaked]");
+        check(&repo);
+        for folder in [&third, &clone] {
+            let theirs = repo.within(folder, |repo| {
+                let traces = ["main", name].map(|name| repo.git(&["rev-parse", &format!("refs/traces/{name}")]));
+                (traces, repo.bodies(name)[1].clone())
+            });
+            assert_eq!(theirs, ours);
+        }
+    }
+}
+
+#[test]
+fn joined_revisions_keep_their_types_and_roles() {
+    for (first, edit) in
+        [(&["-t", "instruction", "--name", "rules"][..], ["-t", "freeform"]), (&[], ["--set", "role=assistant"])]
+    {
+        let (mut repo, clone) = shared();
+        repo.text(&["switch", "-c", "side"]);
+        let item = repo.commit(&[first, &["-m", "one blue gamma"]].concat());
+        repo.text(&[&["edit", &item, "-m", "two gamma sigma"][..], &edit].concat());
+        let shape = |repo: &TestRepo, name: &str| {
+            let shown = repo.json(&["--trace", name, "show", &item, "--json"]);
+            ["type", "role"].map(|field| shown[field].clone())
+        };
+        let before = shape(&repo, "side");
+        repo.text(&["push", "origin", "main", "side"]);
+        repo.within(&clone, |repo| repo.text(&["pull"]));
+        repo.text(&["switch", "main"]);
+        repo.say("other");
+        repo.text(&["merge", "side"]);
+        repo.text(&["purge", &item, "--reason", "one", "--yes"]);
+        repo.run(&["push", "--force", "origin", "*"], b"");
+        repo.text(&["purge", "--push", "origin", "--yes"]);
+        repo.within(&clone, |repo| {
+            purge_text(repo, "sigma", "one", &[]);
+            purge_text(repo, "gamma", "two", &[]);
+            repo.text(&["pull"]);
+        });
+        for _ in 0..2 {
+            for is_clone in [false, true] {
+                let folder = if is_clone { clone.clone() } else { repo.folder().to_owned() };
+                repo.within(&folder, |repo| {
+                    repo.text(&["purge", "--push", "origin", "--yes"]);
+                    repo.text(&["pull"]);
+                    repo.text(&["push", "origin", "*"]);
+                });
+            }
+        }
+        let ours = tip(&repo);
+        assert_eq!(shape(&repo, "main"), before);
+        repo.within(&clone, |repo| {
+            assert_eq!(tip(repo), ours);
+            assert_eq!(repo.json(&["fsck", "--json"])["findings"], serde_json::json!([]));
+        });
+    }
+}

@@ -230,3 +230,13 @@ fn locks_of_a_killed_git_expire_after_ten_minutes() {
     assert!(!locks.iter().any(|lock| lock.exists()));
     repo.fsck();
 }
+
+#[test]
+fn a_purge_works_on_a_branch_without_a_commit() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("a hunter2 text");
+    repo.git(&["checkout", "-q", "--orphan", "new"]);
+    assert!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.success());
+    assert_eq!(repo.bodies("main"), ["a [purged: secret] text"]);
+}

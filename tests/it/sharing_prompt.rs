@@ -1574,3 +1574,42 @@ fn a_pull_that_leaves_a_trace_alone_changes_none_of_its_levels() {
     assert_eq!(team.messages("bob"), sent);
     assert!(team.ok("bob", &["pull", "--strategy", "ours"]).contains("skipped #0"));
 }
+
+#[test]
+fn a_damaged_trace_keeps_no_levels_of_others_back() {
+    let team = team();
+    team.ok("ada", &["--trace", "side", "commit", "-m", "apart"]);
+    team.ok("ada", &["push", "origin", "side"]);
+    team.ok("bob", &["pull"]);
+    team.ok("ada", &["skip", "#0"]);
+    team.ok("ada", &["--trace", "side", "commit", "-m", "more"]);
+    team.ok("ada", &["push", "origin", "main", "side"]);
+    let folder = team.git("bob", &["rev-parse", "refs/traces/side:00/00"]);
+    let folder = folder.trim();
+    fs::remove_file(team.home.home().join("bob/.git/objects").join(&folder[..2]).join(&folder[2..])).unwrap();
+    assert_eq!(team.run("bob", &["pull"]).0, Some(1));
+    assert!(!team.messages("bob").contains("Never push to prod."));
+}
+
+#[test]
+fn a_rebase_and_a_pick_list_what_they_change() {
+    let team = team();
+    team.ok("bob", &["switch", "main"]);
+    team.ok("bob", &["commit", "-m", "from bob"]);
+    team.ok("ada", &["delete", "#0"]);
+    team.ok("ada", &["edit", "#1", "-m", "Another question"]);
+    team.ok("ada", &["commit", "-t", "instruction", "--name", "style", "-m", "Short sentences."]);
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["fetch"]);
+    let said = team.ok("bob", &["rebase", "origin/main"]);
+    for line in ["main: edited by the rebase: #1\n", "main: removed by the rebase: #0\n"] {
+        assert!(said.contains(line), "{said}");
+    }
+    team.ok("bob", &["undo"]);
+    let answer: Value = serde_json::from_str(&team.ok("bob", &["rebase", "--json", "origin/main"])).unwrap();
+    assert_eq!((&answer["changed"][0]["edited"], &answer["changed"][0]["removed"]), (&json!([1]), &json!([0])));
+    team.ok("bob", &["undo"]);
+    team.ok("bob", &["commit", "-t", "instruction", "--name", "style", "-m", "Long sentences."]);
+    let said = team.ok("bob", &["cherry-pick", "origin/main", "#4"]);
+    assert!(said.contains("main: no longer sent after the cherry-pick: #5\n"), "{said}");
+}

@@ -156,6 +156,15 @@ fn lines_of_a_commit_are_found_whatever_context_is_set() {
 }
 
 #[test]
+fn a_program_that_converts_files_for_a_diff_changes_no_line() {
+    let repo = repo();
+    let before = repo.text(&["why", "src/limit.rs"]);
+    repo.git(&["config", "diff.short.textconv", "head -n 1"]);
+    fs::write(repo.git_dir().join("info/attributes"), "*.rs diff=short\n").unwrap();
+    assert_eq!(repo.text(&["why", "src/limit.rs"]), before);
+}
+
+#[test]
 fn lines_that_are_not_committed_belong_to_the_work_since_head() {
     let repo = repo();
     fs::write(repo.folder().join("src/limit.rs"), "fn somebody() {}\n").unwrap();

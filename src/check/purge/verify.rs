@@ -1,7 +1,7 @@
 //! Whether an object is another one without what was purged. A remote may name anything as a replacement.
 //!
 //! The purged text is unknown here. So an object is accepted if it only lacks parts of the other one, with markers in their place.
-//! A revision that no purge has seen may also have the content of such an object of its item.
+//! A revision that no purge has seen may also have the content of such an object of its item, if that has a marker.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -9,13 +9,16 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::kept::KEPT;
 use super::needle::Needle;
 use super::rewrite::read_item;
-use crate::git::{Mode, Oid, Repo, TreeStore as _};
+use crate::git::{BACKUP_REFS, Mode, Oid, Repo, TreeStore as _};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::source::Source;
 use crate::trace::model::trailers::Trailers;
-use crate::trace::store::tombstone::{Fate, Tombstones, is_marked, is_same_content};
-use crate::trace::{Fields, Item, ItemId, TraceError};
+use crate::trace::store::tombstone::{Fate, Tombstones, content, is_marked, with_content_of};
+use crate::trace::store::walk::changes_of;
+use crate::trace::{Fields, Item, ItemId, Tip, TraceError};
 
 /// The characters of base64 next to a marker that depend on it.
 const SHARED: usize = 8;
@@ -26,13 +29,15 @@ pub(super) struct Verifier<'r> {
     trees: HashMap<(Oid, Oid), bool>,
     /// The forms of markers, by reason.
     markers: HashMap<String, Needle>,
-    /// The replacements that were accepted, by item.
-    accepted: HashMap<ItemId, Vec<Item>>,
+    /// Whether a file is another one without what was purged.
+    files: HashMap<(Oid, Oid), bool>,
+    /// The digests of what purges left of items, without the number of the revision, once they are needed.
+    left: Option<HashSet<blake3::Hash>>,
 }
 
 impl<'r> Verifier<'r> {
     pub(super) fn new(repo: &'r Repo, tombstones: &'r Tombstones) -> Self {
-        Self { repo, tombstones, trees: HashMap::new(), markers: HashMap::new(), accepted: HashMap::new() }
+        Self { repo, tombstones, trees: HashMap::new(), markers: HashMap::new(), files: HashMap::new(), left: None }
     }
 
     /// Whether `new` has the author, dates, operation, and item of `old`, the replacements of its parents, and its files, apart from
@@ -81,20 +86,70 @@ impl<'r> Verifier<'r> {
     }
 
     pub(super) fn is_file(&mut self, old: Oid, new: Oid) -> Result<bool, TraceError> {
+        if let Some(known) = self.files.get(&(old, new)) {
+            return Ok(*known);
+        }
+        let (before, after) = (self.item(old)?, self.item(new)?);
+        let is_edit = || {
+            let mut wanted = with_content_of(&before, &after);
+            wanted.fields.source.clone_from(&after.fields.source);
+            wanted == after && has_source_of(&before, &after) && is_marked(&String::from_utf8_lossy(&content(&after)))
+        };
+        let is_file = self.lacks_parts(old, &before, &after)
+            || (is_edit() && self.left_by_purges()?.contains(&blake3::hash(&content(&after))));
+        self.files.insert((old, new), is_file);
+        Ok(is_file)
+    }
+
+    fn item(&self, file: Oid) -> Result<Item, TraceError> {
         // For a damaged file, which has no readable id.
         let any: ItemId = "0000000000000000".parse().expect("16 digits are an id");
-        let (before, after) = (read_item(any, &self.repo.read_blob(old)?), read_item(any, &self.repo.read_blob(new)?));
+        Ok(read_item(any, &self.repo.read_blob(file)?))
+    }
+
+    /// What purges left of items in the histories that are here. Reads these completely, once.
+    fn left_by_purges(&mut self) -> Result<&HashSet<blake3::Hash>, TraceError> {
+        if self.left.is_none() {
+            let (repo, tombstones) = (self.repo, self.tombstones);
+            let (mut files, mut left) = (HashMap::new(), HashSet::new());
+            // A remote may have its own idea of what a purge left.
+            for prefix in [REMOTES, TRACES, FORWARD_CRUMBS, BACKUP_REFS, KEPT] {
+                // `fsck` reports damaged tips.
+                for (_, tip) in repo.list_refs(prefix)?.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
+                    for oid in repo.commits_beyond(tip, None)? {
+                        let changes = changes_of(repo, &Tip::read(repo, oid)?)?;
+                        let entries = changes.iter().filter_map(|change| change.sides().1);
+                        let purged = entries.filter(|entry| tombstones.of_id(entry.id).is_some());
+                        files.extend(purged.map(|entry| (entry.blob, prefix != REMOTES)));
+                    }
+                }
+            }
+            for (file, is_ours) in files {
+                let Ok(item) = self.item(file) else { continue };
+                match tombstones.fate(repo, file, &|oid| repo.read_blob(oid).is_ok()) {
+                    Fate::Kept if is_ours && tombstones.is_left_here(&item) => {
+                        left.insert(blake3::hash(&content(&item)));
+                    }
+                    Fate::Replaced(new) => {
+                        let new = self.item(new)?;
+                        if self.lacks_parts(file, &item, &new) {
+                            left.insert(blake3::hash(&content(&new)));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            self.left = Some(left);
+        }
+        Ok(self.left.get_or_insert_default())
+    }
+
+    /// Whether an item has the headers of another one, and parts of its text.
+    fn lacks_parts(&mut self, old: Oid, before: &Item, after: &Item) -> bool {
         let mut reasons = self.tombstones.reasons(self.repo, old);
         // What two purges left of an item is joined.
         reasons.extend(self.tombstones.reasons_of_id(before.id));
-        if has_headers_of(&before, &after) && (before.body == after.body || self.is_text(&reasons, &before, &after)) {
-            self.accepted.entry(after.id).or_default().push(after);
-            return Ok(true);
-        }
-        let parts = |item: &Item| (item.id, item.revision, item.fields.item_type.clone());
-        let accepted = self.accepted.get(&after.id);
-        let is_accepted = accepted.is_some_and(|known| known.iter().any(|known| is_same_content(known, &after)));
-        Ok(parts(&before) == parts(&after) && is_accepted)
+        has_headers_of(before, after) && (before.body == after.body || self.is_text(&reasons, before, after))
     }
 
     /// Whether a body consists of parts of another one, in order, with markers between them.
@@ -149,6 +204,12 @@ fn with_quotes(bytes: &[u8], span: &Range<usize>) -> Range<usize> {
     if is_quoted { span.start - 1..span.end + 1 } else { span.clone() }
 }
 
+/// Whether an item has the source of another one, possibly without the digest of its record.
+fn has_source_of(before: &Item, after: &Item) -> bool {
+    let (old, new) = (&before.fields.source, &after.fields.source);
+    old == new || old.as_ref().map(Source::without_record) == *new
+}
+
 /// Whether an item has the headers of another one, or fewer, or such with markers.
 pub(super) fn has_headers_of(before: &Item, after: &Item) -> bool {
     let (old, new) = (&before.fields, &after.fields);
@@ -168,9 +229,8 @@ pub(super) fn has_headers_of(before: &Item, after: &Item) -> bool {
         fields.unknown.clear();
         item
     };
-    let is_source = old.source == new.source || old.source.as_ref().map(Source::without_record) == new.source;
     without(before) == without(after)
-        && is_source
+        && has_source_of(before, after)
         && texts(old).iter().zip(&texts(new)).all(|(old, new)| old == new || new.as_deref().is_none_or(is_marked))
         && new
             .meta

@@ -169,7 +169,11 @@ impl Repo {
         let listed = text_of(self.git_in(git_dir, "reflog").arg("list"))?;
         for refname in listed.lines().filter(|refname| is_wanted(refname)) {
             let mut command = self.show_reflog("--format=%H %gs", refname);
-            let text = Answer::of(in_worktree(&mut command, git_dir))?.into_stdout()?;
+            let text = match Answer::of(in_worktree(&mut command, git_dir))?.into_stdout() {
+                // Git lists the reflog of a `HEAD` whose branch has no commit, but does not show it.
+                Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => continue,
+                text => text?,
+            };
             let lines = String::from_utf8_lossy(&text);
             let words = lines.lines().filter_map(|line| line.split(' ').next());
             let mut oids: Vec<Oid> = words.filter_map(|oid| Oid::parse(oid, self.object_format())).collect();

@@ -47,8 +47,8 @@ use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Item, ItemId, TraceError};
 
 pub(crate) use applied::AppliedPurges;
-pub(crate) use content::{LONGEST_REASON, forms_of_text, is_reason, is_same_content};
-use content::{content, copied_content};
+use content::copied_content;
+pub(crate) use content::{LONGEST_REASON, content, forms_of_text, is_reason, is_same_content, with_content_of};
 pub(crate) use incoming::{is_marked, line_of};
 pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 

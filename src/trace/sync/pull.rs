@@ -269,7 +269,9 @@ pub(crate) fn pull_priorities(
         let items = match &mut items {
             Some(items) => items,
             none => {
-                let left = items_of(repo, left.iter().map(|tip| (*tip, Some(*tip))))?;
+                // `fsck` reports damaged ones.
+                let left = left.iter().filter_map(|tip| items_of(repo, [(*tip, Some(*tip))]).ok());
+                let left: BTreeSet<ItemId> = left.flatten().collect();
                 let merged = items_of(repo, merged.iter().map(|(arrival, before)| (arrival.tip, *before)))?;
                 none.insert(&merged - &left)
             }

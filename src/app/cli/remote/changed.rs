@@ -1,4 +1,4 @@
-//! The changes that a pull or a merge made in the prompt of a trace, as lines and as JSON.
+//! The changes that a pull, a merge, or a similar command made in the prompt of a trace, as lines and as JSON.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
 /// How many items a line names, besides pinned ones and instructions.
 pub(super) const MAX_CHANGED: usize = 20;
 
-/// The changes by a pull or a merge in the requests of a trace, apart from items at the end.
+/// The changes by such a command in the requests of a trace, apart from items at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     edited: Vec<Place>,
@@ -156,7 +156,7 @@ impl Changed {
         answer
     }
 
-    /// Prints a line for each kind. `act` is what changed them: `pull` or `merge`.
+    /// Prints a line for each kind. `act` is what changed them, such as `pull`.
     pub(crate) fn print(&self, context: &Context, name: &TraceName, act: &str) -> Result<()> {
         for (_, what, places) in self.kinds() {
             if !places.is_empty() {

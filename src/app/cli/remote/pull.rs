@@ -85,15 +85,15 @@ impl PullArgs {
             let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten));
             pulls.push((arrival, pulled));
         }
-        let done = |(arrival, pulled): &(Arrival, Option<Pulled>)| {
-            Some((arrival.clone(), pulled.as_ref().filter(|pulled| pulled.is_complete())?.before))
-        };
-        let merged: Vec<_> = pulls.iter().filter_map(done).collect();
+        let (mut merged, mut left) = (Vec::new(), Vec::new());
+        for (arrival, pulled) in &pulls {
+            match pulled.as_ref().filter(|pulled| pulled.is_complete()) {
+                Some(pulled) => merged.push((arrival.clone(), pulled.before)),
+                // It keeps its levels, too. `fsck` reports a damaged one.
+                None => left.extend(repo.find_ref(&arrival.name.refname()).ok().flatten()),
+            }
+        }
         let mut complete = bad.is_empty() && merged.len() == pulls.len();
-        // A trace that was not merged keeps its levels, too.
-        let left =
-            pulls.iter().filter(|pull| done(pull).is_none()).map(|(arrival, _)| repo.find_ref(&arrival.name.refname()));
-        let left: Vec<Oid> = left.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         let priorities = pull_priorities(repo, &context.signature()?, &remote, &merged, &left, &rewritten.tips);
         let priorities = failures.keep(priorities.map_err(Error::from)).unwrap_or_default();
         let (mut own, mut changed) = (HashMap::new(), Vec::new());

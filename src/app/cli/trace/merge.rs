@@ -14,7 +14,7 @@ use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
 use crate::trace::store::priority::Before;
-use crate::trace::{Tip, TraceName};
+use crate::trace::{ItemId, Tip, TraceName};
 
 /// Merge another trace into the current one
 ///
@@ -57,10 +57,12 @@ impl MergeArgs {
         let name = context.trace_name(None)?;
         let theirs = context.tip(&name, &self.other)?;
         if !self.items.is_empty() {
+            let before = Before::read(context.repo()?)?;
             let outcome = pick::bring_in(context, &name, &self.other, &self.conflicts, None, |name, tip| {
                 Ok(select(context.repo()?, name, tip, &self.items, &ItemFilter::default(), Among::Live)?)
             })?;
-            return pick::print(context, &name, &outcome, pick::NOTHING, self.json);
+            let effects = Effects::of(context.repo()?, name.clone(), &before)?;
+            return pick::print_with_effects(context, &name, (&outcome, &effects, "merge"), pick::NOTHING, self.json);
         }
         let repo = context.repo()?;
         require_signed_if_foreign(repo, || format!("`{}`", self.other), theirs.commit.oid)?;
@@ -109,12 +111,12 @@ impl MergeArgs {
                 note_unrelated(context, &name, *commit)?;
             }
         }
-        effects.print(context)?;
+        effects.print(context, "merge")?;
         Ok(ExitStatus::Success)
     }
 }
 
-/// The changes that a merge made in requests.
+/// The changes that a merge, a rebase, or a pick made in requests.
 pub(crate) struct Effects {
     name: TraceName,
     changed: Changed,
@@ -122,15 +124,20 @@ pub(crate) struct Effects {
 
 impl Effects {
     pub(crate) fn of(repo: &Repo, name: TraceName, before: &Before) -> Result<Self> {
+        Self::without(repo, name, before, &HashSet::new())
+    }
+
+    /// Without new items before `own`, which follow those of others by intent.
+    pub(super) fn without(repo: &Repo, name: TraceName, before: &Before, own: &HashSet<ItemId>) -> Result<Self> {
         let changed = match touched(repo, before)?.into_iter().find(|(trace, _)| *trace == name) {
-            Some((_, tips)) => Changed::between(repo, &name, tips, before, &[], &HashSet::new())?,
+            Some((_, tips)) => Changed::between(repo, &name, tips, before, &[], own)?,
             None => Changed::default(),
         };
         Ok(Self { name, changed })
     }
 
-    fn print(&self, context: &Context) -> Result<()> {
-        self.changed.print(context, &self.name, "merge")
+    pub(super) fn print(&self, context: &Context, act: &str) -> Result<()> {
+        self.changed.print(context, &self.name, act)
     }
 
     pub(crate) fn add_to(&self, mut answer: Value) -> Value {

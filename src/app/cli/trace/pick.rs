@@ -1,13 +1,17 @@
 //! `git trace cherry-pick`, `git trace revert` and `git trace rebase`: single changes, brought in, taken back or replayed.
 
+use std::collections::HashSet;
+
 use crate::app::cli::flags::QuietArgs;
 use crate::app::cli::flags::conflicts::{ConflictArgs, print_conflicts};
 use crate::app::cli::flags::items::{ItemsArgs, ReasonArgs};
-use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, escaped, json};
+use crate::app::cli::{Context, Effects, Error, ExitStatus, Result, Value, Values, escaped, json};
 use crate::base::escape::shell_word;
 use crate::trace::change::merge::three_way::Placement;
 use crate::trace::change::replay::Outcome;
+use crate::trace::model::tree;
 use crate::trace::query::select::Among;
+use crate::trace::store::priority::Before;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
@@ -73,10 +77,12 @@ impl CherryPickArgs {
             return Err(Error::with_hint("no trace was named to pick from", hint));
         }
         let reason = self.reason.get(context)?;
+        let before = Before::read(context.repo()?)?;
         let outcome = bring_in(context, &name, &self.from, &self.conflicts, reason.as_deref(), |name, tip| {
             self.items.select(context, name, tip, Among::Live)
         })?;
-        print(context, &name, &outcome, NOTHING, self.json)
+        let effects = Effects::of(context.repo()?, name.clone(), &before)?;
+        print_with_effects(context, &name, (&outcome, &effects, "cherry-pick"), NOTHING, self.json)
     }
 }
 
@@ -127,15 +133,45 @@ impl RebaseArgs {
         let repo = context.repo()?;
         let tip = Tip::of_trace(repo, &name)?;
         let settlement = self.conflicts.read(context, &name, [&onto, &tip])?;
+        let before = Before::read(repo)?;
         let outcome = context.open(&name)?.rebase(&onto, &settlement)?;
-        print(context, &name, &outcome, "Already up to date", self.json)
+        let [ours, theirs] = [tip, onto].map(|tip| tree::list(repo, tip.commit.tree));
+        let theirs: HashSet<ItemId> = theirs?.iter().map(|slot| slot.id).collect();
+        let own = ours?.iter().map(|slot| slot.id).filter(|id| !theirs.contains(id)).collect();
+        let effects = Effects::without(repo, name.clone(), &before, &own)?;
+        print_with_effects(context, &name, (&outcome, &effects, "rebase"), "Already up to date", self.json)
     }
+}
+
+/// As [`print`], with what an act has changed in requests.
+pub(crate) fn print_with_effects(
+    context: &Context,
+    name: &TraceName,
+    (outcome, effects, act): (&Outcome, &Effects, &str),
+    nothing: &str,
+    json: bool,
+) -> Result<ExitStatus> {
+    let status = print_done(context, name, (outcome, Some(effects)), nothing, json)?;
+    if !json {
+        effects.print(context, act)?;
+    }
+    Ok(status)
 }
 
 pub(crate) fn print(
     context: &Context,
     name: &TraceName,
     outcome: &Outcome,
+    nothing: &str,
+    json: bool,
+) -> Result<ExitStatus> {
+    print_done(context, name, (outcome, None), nothing, json)
+}
+
+fn print_done(
+    context: &Context,
+    name: &TraceName,
+    (outcome, effects): (&Outcome, Option<&Effects>),
     nothing: &str,
     json: bool,
 ) -> Result<ExitStatus> {
@@ -147,7 +183,8 @@ pub(crate) fn print(
     if json {
         let commits: Vec<Value> =
             made.iter().map(|made| json!({ "commit": made.commit.to_string(), "subject": made.subject })).collect();
-        context.ui.json(&json!({ "trace": name.as_str(), "commits": commits }))?;
+        let answer = json!({ "trace": name.as_str(), "commits": commits });
+        context.ui.json(&effects.map_or(answer.clone(), |effects| effects.add_to(answer)))?;
         return Ok(ExitStatus::Success);
     }
     if matches!(outcome, Outcome::Nothing) {

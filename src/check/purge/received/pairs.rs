@@ -16,7 +16,9 @@ use crate::git::{BACKUP_REFS, Commit, Oid, Repo};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::trailers::Trailers;
-use crate::trace::store::tombstone::{DEFAULT_REASON, Fate, Purge, Tombstones, is_marked, is_same_content};
+use crate::trace::store::tombstone::{
+    DEFAULT_REASON, Fate, Purge, Tombstones, is_marked, is_same_content, with_content_of,
+};
 use crate::trace::store::walk::changes_of;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError};
 
@@ -167,8 +169,7 @@ impl Pairs {
         }
         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
         if let Some((_, joined)) = self.forms.iter().find(|(form, _)| is_same_content(form, &item)) {
-            let joined = Item { revision: item.revision, ..joined.clone() };
-            self.files.insert(entry.blob, item_file::render(&joined));
+            self.files.insert(entry.blob, item_file::render(&with_content_of(&item, joined)));
         }
         Ok(())
     }
@@ -217,7 +218,7 @@ impl Pairs {
     fn join(&mut self, forms: [(Oid, Item); 2], joined: &Item) {
         self.confirmed.push(joined.clone());
         for (blob, form) in forms {
-            let joined = Item { revision: form.revision, ..joined.clone() };
+            let joined = with_content_of(&form, joined);
             if joined == form {
                 self.kept.insert(blob);
             } else {
@@ -333,10 +334,7 @@ fn read(repo: &Repo, tip: Oid, other: Option<Oid>) -> Result<Vec<Tip>, TraceErro
 /// Whether a purge changed an item of these commits, or a message.
 fn is_any_purged(repo: &Repo, tombstones: &Tombstones, tips: &[Tip]) -> Result<bool, TraceError> {
     for tip in tips {
-        let is_purged = |entry: &ItemEntry| tombstones.of_id(entry.id).is_some();
-        if is_marked(&tip.commit.message)
-            || changes_of(repo, tip)?.iter().filter_map(|change| change.sides().1).any(is_purged)
-        {
+        if is_marked(&tip.commit.message) || !files_of_purged(repo, tombstones, tip)?.is_empty() {
             return Ok(true);
         }
     }
@@ -359,9 +357,7 @@ impl Known {
     fn of(repo: &Repo, tombstones: &Tombstones, tips: Vec<Tip>) -> Result<Self, TraceError> {
         let mut files = HashMap::<_, HashSet<Oid>>::new();
         for tip in &tips {
-            let changes = changes_of(repo, tip)?;
-            let entries = changes.iter().filter_map(|change| change.sides().1);
-            for entry in entries.filter(|entry| tombstones.of_id(entry.id).is_some()) {
+            for entry in files_of_purged(repo, tombstones, tip)? {
                 files.entry(entry.id).or_default().insert(entry.blob);
             }
         }

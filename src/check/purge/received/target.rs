@@ -8,7 +8,7 @@ use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::read_item;
 use crate::trace::model::item_file;
 use crate::trace::model::source::Source;
-use crate::trace::store::tombstone::is_marked;
+use crate::trace::store::tombstone::{is_marked, with_content_of};
 use crate::trace::{Fields, Item, TraceError};
 
 impl Survey<'_> {
@@ -24,12 +24,16 @@ impl Survey<'_> {
             let mut item = before.clone();
             let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
             let left = self.left.get(&id).filter(|left| is_clean(left));
-            // The name of the file says the type.
-            let is_same_type = |left: &&Item| left.fields.item_type == item.fields.item_type;
-            // What an independent purge left may contain what was purged here.
-            let is_usable = |left: &&Item| !self.is_fetched || self.tombstones.of_independent(left).is_none();
-            match left.filter(is_same_type).filter(is_usable) {
-                Some(left) => item = Item { revision: item.revision, ..left.clone() },
+            // The name of the file says the type. What an independent purge left may contain what was purged here.
+            let is_usable = |left: &&Item| {
+                left.fields.item_type == item.fields.item_type
+                    && (!self.is_fetched || self.tombstones.of_independent(left).is_none())
+            };
+            match left.filter(is_usable) {
+                Some(left) => {
+                    item = with_content_of(&item, left);
+                    clean_source(&mut item.fields, Some(&left.fields));
+                }
                 None => {
                     target.blank(&mut item);
                     clean_headers(&mut item.fields, left.map(|left| &left.fields));
@@ -70,6 +74,11 @@ fn clean_headers(fields: &mut Fields, left: Option<&Fields>) {
     for (header, left) in [(&mut fields.name, name), (&mut fields.call_id, call_id)] {
         *header = header.take().map(|header| left.filter(|left| is_marked(left)).unwrap_or(header));
     }
+    clean_source(fields, left);
+}
+
+/// Removes the digest of a record that no purge has seen.
+fn clean_source(fields: &mut Fields, left: Option<&Fields>) {
     if fields.source.as_ref() != left.and_then(|left| left.source.as_ref()) {
         fields.source = fields.source.as_ref().map(Source::without_record);
     }

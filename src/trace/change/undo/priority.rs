@@ -20,7 +20,7 @@ pub(super) fn changed(repo: &Repo, old: Option<Oid>, new: Oid) -> Result<HashSet
 }
 
 /// Where the lines of a move of the record came from.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     /// This repository, from which others may have them.
     Here,
@@ -39,8 +39,9 @@ impl Source {
             _ => Self::Here,
         };
         if !operation.reverses.is_empty() && repo.read_commit(new)?.subject() == RESTORING {
-            let sources = history.originals(operation).into_iter().map(of);
-            return Ok(sources.max().filter(|source| *source != Self::Here).unwrap_or(Self::Remote));
+            let sources: Vec<Self> = history.originals(operation).into_iter().map(of).collect();
+            let is_import = sources.contains(&Self::Export) && !sources.contains(&Self::Remote);
+            return Ok(if is_import { Self::Export } else { Self::Remote });
         }
         Ok(of(operation))
     }
@@ -219,8 +220,8 @@ impl Lines {
         let came: HashSet<&String> = self.brought().collect();
         let stays = |line: &&str| Setting::parse(line).is_none_or(|setting| !came.contains(&setting.digest()));
         let mut text: String = self.text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
-        let went = |digest: &&String| !self.now.contains_key(*digest) && !self.after.contains_key(*digest);
-        for setting in self.before.keys().filter(went).map(|digest| &self.before[digest]) {
+        let went = |digest| !self.now.contains_key(digest) && !self.after.contains_key(digest);
+        for (_, setting) in self.before.iter().filter(|(digest, _)| went(*digest)) {
             let mut line = setting.render();
             // The next pull may bring it in the form that the purge left.
             if tombstones.of_setting(Some(self.item), &line).is_some() {

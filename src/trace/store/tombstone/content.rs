@@ -26,7 +26,7 @@ pub(crate) fn forms_of_text(text: &[u8]) -> impl Iterator<Item = Cow<'_, [u8]>> 
 }
 
 /// The parts of an item that a purge may change, with its id.
-pub(super) fn content(item: &Item) -> Vec<u8> {
+pub(crate) fn content(item: &Item) -> Vec<u8> {
     content_with(&item.id.to_string(), item)
 }
 
@@ -41,6 +41,16 @@ fn content_with(id: &str, item: &Item) -> Vec<u8> {
     let headers = (name, call_id, signature, kind, path, language, media_type, format, turn);
     let headers = serde_json::to_vec(&(id, headers, meta, unknown)).unwrap_or_default();
     [&*headers, b"\n", &*item.body].concat()
+}
+
+/// An item with these parts of another one, but with its own revision, type, role, and source.
+pub(crate) fn with_content_of(item: &Item, other: &Item) -> Item {
+    let Fields { name, call_id, signature, kind, path, language, media_type, format, turn, meta, unknown, .. } =
+        other.fields.clone();
+    let own = item.fields.clone();
+    let fields =
+        Fields { name, call_id, signature, kind, path, language, media_type, format, turn, meta, unknown, ..own };
+    Item { fields, tokens: other.tokens, body: other.body.clone(), ..*item }
 }
 
 pub(crate) fn is_same_content(one: &Item, other: &Item) -> bool {

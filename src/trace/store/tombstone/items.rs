@@ -51,6 +51,11 @@ impl Tombstones {
         self.leaving(item).into_iter().map(|left| left.purge).min_by_key(|purge| (&purge.reason, &purge.id))
     }
 
+    /// Whether a purge of this repository left this content.
+    pub(crate) fn is_left_here(&self, item: &Item) -> bool {
+        self.leaving(item).iter().any(|left| left.purge.is_here)
+    }
+
     fn leaving(&self, item: &Item) -> Vec<Leaving<'_>> {
         let content = content(item);
         let of_kind = |kind, is_applied| {
