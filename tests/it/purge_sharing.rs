@@ -2592,3 +2592,24 @@ fn joined_revisions_keep_their_types_and_roles() {
         });
     }
 }
+
+#[test]
+fn a_damaged_trace_stops_no_pull_of_an_edit_after_a_purge() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| repo.text(&["pull"]));
+    purge(&repo, &["--yes"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["edit", "#1", "-m", &format!("It was {SECRET}")]);
+        repo.text(&["push", "origin", "main"]);
+    });
+    repo.text(&["switch", "-c", "other"]);
+    for text in ["lost", "last"] {
+        repo.say(text);
+    }
+    let lost = repo.git(&["rev-parse", "refs/traces/other~1"]);
+    fs::remove_file(repo.git_dir().join("objects").join(&lost[..2]).join(lost[2..].trim())).unwrap();
+    repo.run(&["pull"], b"");
+    assert_eq!(repo.bodies("main")[1], "It is [purged: leaked]");
+    let said = repo.exact(&repo.run(&["pull"], b""));
+    assert!(said.contains("main: up to date"), "{said}");
+}

@@ -3,9 +3,11 @@
 //! The purged text is unknown here. So an object is accepted if it only lacks parts of the other one, with markers in their place.
 //! A revision that no purge has seen may also have the content of such an object of its item, if that has a marker.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use memchr::memmem;
 
@@ -18,7 +20,7 @@ use crate::trace::model::source::Source;
 use crate::trace::model::trailers::Trailers;
 use crate::trace::store::tombstone::{Fate, Tombstones, content, is_marked, with_content_of};
 use crate::trace::store::walk::changes_of;
-use crate::trace::{Fields, Item, ItemId, Tip, TraceError};
+use crate::trace::{Fields, Item, ItemEntry, ItemId, Tip, TraceError};
 
 /// The characters of base64 next to a marker that depend on it.
 const SHARED: usize = 8;
@@ -33,11 +35,60 @@ pub(super) struct Verifier<'r> {
     files: HashMap<(Oid, Oid), bool>,
     /// The digests of what purges left of items, without the number of the revision, once they are needed.
     left: Option<HashSet<blake3::Hash>>,
+    pub(super) histories: Histories,
+}
+
+/// The files of purged items in all histories, and whether one of this repository has them. They are read once, if they are needed.
+#[derive(Clone, Default)]
+pub(super) struct Histories(Rc<OnceCell<HashMap<Oid, bool>>>);
+
+impl Histories {
+    fn files(&self, repo: &Repo, tombstones: &Tombstones) -> Result<&HashMap<Oid, bool>, TraceError> {
+        if let Some(files) = self.0.get() {
+            return Ok(files);
+        }
+        let (mut files, mut seen) = (HashMap::new(), HashSet::new());
+        // A remote may have its own idea of what a purge left.
+        for prefix in [TRACES, FORWARD_CRUMBS, BACKUP_REFS, KEPT, REMOTES] {
+            let mut commits: Vec<Oid> = repo.list_refs(prefix)?.into_iter().map(|(_, tip)| tip).collect();
+            while let Some(oid) = commits.pop() {
+                // `fsck` reports damage.
+                let Some(tip) = Some(oid).filter(|oid| seen.insert(*oid)).and_then(|oid| Tip::read(repo, oid).ok())
+                else {
+                    continue;
+                };
+                for entry in files_of_purged(repo, tombstones, &tip).unwrap_or_default() {
+                    files.entry(entry.blob).or_insert(prefix != REMOTES);
+                }
+                commits.extend(&tip.commit.parents);
+            }
+        }
+        Ok(self.0.get_or_init(|| files))
+    }
+}
+
+/// The files that a commit changed, of items that were purged.
+pub(super) fn files_of_purged(
+    repo: &Repo,
+    tombstones: &Tombstones,
+    commit: &Tip,
+) -> Result<Vec<ItemEntry>, TraceError> {
+    let changes = changes_of(repo, commit)?;
+    let files = changes.iter().filter_map(|change| change.sides().1);
+    Ok(files.filter(|file| tombstones.of_id(file.id).is_some()).cloned().collect())
 }
 
 impl<'r> Verifier<'r> {
     pub(super) fn new(repo: &'r Repo, tombstones: &'r Tombstones) -> Self {
-        Self { repo, tombstones, trees: HashMap::new(), markers: HashMap::new(), files: HashMap::new(), left: None }
+        Self {
+            repo,
+            tombstones,
+            trees: HashMap::new(),
+            markers: HashMap::new(),
+            files: HashMap::new(),
+            left: None,
+            histories: Histories::default(),
+        }
     }
 
     /// Whether `new` has the author, dates, operation, and item of `old`, the replacements of its parents, and its files, apart from
@@ -107,32 +158,20 @@ impl<'r> Verifier<'r> {
         Ok(read_item(any, &self.repo.read_blob(file)?))
     }
 
-    /// What purges left of items in the histories that are here. Reads these completely, once.
+    /// What purges left of items in the histories that are here.
     fn left_by_purges(&mut self) -> Result<&HashSet<blake3::Hash>, TraceError> {
         if self.left.is_none() {
-            let (repo, tombstones) = (self.repo, self.tombstones);
-            let (mut files, mut left) = (HashMap::new(), HashSet::new());
-            // A remote may have its own idea of what a purge left.
-            for prefix in [REMOTES, TRACES, FORWARD_CRUMBS, BACKUP_REFS, KEPT] {
-                // `fsck` reports damaged tips.
-                for (_, tip) in repo.list_refs(prefix)?.into_iter().filter(|(_, tip)| repo.read_commit(*tip).is_ok()) {
-                    for oid in repo.commits_beyond(tip, None)? {
-                        let changes = changes_of(repo, &Tip::read(repo, oid)?)?;
-                        let entries = changes.iter().filter_map(|change| change.sides().1);
-                        let purged = entries.filter(|entry| tombstones.of_id(entry.id).is_some());
-                        files.extend(purged.map(|entry| (entry.blob, prefix != REMOTES)));
-                    }
-                }
-            }
-            for (file, is_ours) in files {
-                let Ok(item) = self.item(file) else { continue };
-                match tombstones.fate(repo, file, &|oid| repo.read_blob(oid).is_ok()) {
-                    Fate::Kept if is_ours && tombstones.is_left_here(&item) => {
+            let (repo, tombstones, mut left) = (self.repo, self.tombstones, HashSet::new());
+            let histories = self.histories.clone();
+            for (file, is_ours) in histories.files(repo, tombstones)? {
+                let Ok(item) = self.item(*file) else { continue };
+                match tombstones.fate(repo, *file, &|oid| repo.read_blob(oid).is_ok()) {
+                    Fate::Kept if *is_ours && tombstones.is_left_here(&item) => {
                         left.insert(blake3::hash(&content(&item)));
                     }
                     Fate::Replaced(new) => {
                         let new = self.item(new)?;
-                        if self.lacks_parts(file, &item, &new) {
+                        if self.lacks_parts(*file, &item, &new) {
                             left.insert(blake3::hash(&content(&new)));
                         }
                     }

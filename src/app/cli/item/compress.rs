@@ -224,6 +224,6 @@ impl ExpandArgs {
         let (repo, name, view) = context.view(None, None)?;
         let summary = items::select_one(repo, &name, &view.tip, &self.item)?;
         let outcome = context.open(&name)?.expand(summary, self.reason.get(context)?.as_deref())?;
-        pick::print(context, &name, &outcome, "nothing to restore: every item is live", self.json)
+        pick::print(context, &name, (&outcome, None), "nothing to restore: every item is live", self.json)
     }
 }

@@ -62,7 +62,7 @@ impl MergeArgs {
                 Ok(select(context.repo()?, name, tip, &self.items, &ItemFilter::default(), Among::Live)?)
             })?;
             let effects = Effects::of(context.repo()?, name.clone(), &before)?;
-            return pick::print_with_effects(context, &name, (&outcome, &effects, "merge"), pick::NOTHING, self.json);
+            return pick::print(context, &name, (&outcome, Some((&effects, "merge"))), pick::NOTHING, self.json);
         }
         let repo = context.repo()?;
         require_signed_if_foreign(repo, || format!("`{}`", self.other), theirs.commit.oid)?;

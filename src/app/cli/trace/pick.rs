@@ -82,7 +82,7 @@ impl CherryPickArgs {
             self.items.select(context, name, tip, Among::Live)
         })?;
         let effects = Effects::of(context.repo()?, name.clone(), &before)?;
-        print_with_effects(context, &name, (&outcome, &effects, "cherry-pick"), NOTHING, self.json)
+        print(context, &name, (&outcome, Some((&effects, "cherry-pick"))), NOTHING, self.json)
     }
 }
 
@@ -121,7 +121,7 @@ impl RevertArgs {
         let settlement = self.conflicts.read(context, &name, [&tip, &tip])?;
         let (placement, reason) = (Placement::WhereTheyStood, self.reason.get(context)?);
         let outcome = context.open(&name)?.revert(&commits, &settlement, "revert", placement, reason.as_deref())?;
-        print(context, &name, &outcome, "nothing to revert: it has already been undone", self.json)
+        print(context, &name, (&outcome, None), "nothing to revert: it has already been undone", self.json)
     }
 }
 
@@ -139,39 +139,15 @@ impl RebaseArgs {
         let theirs: HashSet<ItemId> = theirs?.iter().map(|slot| slot.id).collect();
         let own = ours?.iter().map(|slot| slot.id).filter(|id| !theirs.contains(id)).collect();
         let effects = Effects::without(repo, name.clone(), &before, &own)?;
-        print_with_effects(context, &name, (&outcome, &effects, "rebase"), "Already up to date", self.json)
+        print(context, &name, (&outcome, Some((&effects, "rebase"))), "Already up to date", self.json)
     }
 }
 
-/// As [`print`], with what an act has changed in requests.
-pub(crate) fn print_with_effects(
-    context: &Context,
-    name: &TraceName,
-    (outcome, effects, act): (&Outcome, &Effects, &str),
-    nothing: &str,
-    json: bool,
-) -> Result<ExitStatus> {
-    let status = print_done(context, name, (outcome, Some(effects)), nothing, json)?;
-    if !json {
-        effects.print(context, act)?;
-    }
-    Ok(status)
-}
-
+/// With effects, also prints what an act has changed in requests.
 pub(crate) fn print(
     context: &Context,
     name: &TraceName,
-    outcome: &Outcome,
-    nothing: &str,
-    json: bool,
-) -> Result<ExitStatus> {
-    print_done(context, name, (outcome, None), nothing, json)
-}
-
-fn print_done(
-    context: &Context,
-    name: &TraceName,
-    (outcome, effects): (&Outcome, Option<&Effects>),
+    (outcome, effects): (&Outcome, Option<(&Effects, &str)>),
     nothing: &str,
     json: bool,
 ) -> Result<ExitStatus> {
@@ -184,7 +160,10 @@ fn print_done(
         let commits: Vec<Value> =
             made.iter().map(|made| json!({ "commit": made.commit.to_string(), "subject": made.subject })).collect();
         let answer = json!({ "trace": name.as_str(), "commits": commits });
-        context.ui.json(&effects.map_or(answer.clone(), |effects| effects.add_to(answer)))?;
+        context.ui.json(&match effects {
+            Some((effects, _)) => effects.add_to(answer),
+            None => answer,
+        })?;
         return Ok(ExitStatus::Success);
     }
     if matches!(outcome, Outcome::Nothing) {
@@ -196,6 +175,9 @@ fn print_done(
     }
     if made.is_empty() {
         writeln!(context.ui, "[{name}] fast-forwarded, with nothing to replay")?;
+    }
+    if let Some((effects, act)) = effects {
+        effects.print(context, act)?;
     }
     Ok(ExitStatus::Success)
 }

@@ -13,6 +13,7 @@ use super::pairs::{Others, Pairs};
 use super::{Missing, Survey};
 use crate::check::purge::kept::forget_settled;
 use crate::check::purge::rewrite::Rewriter;
+use crate::check::purge::verify::Histories;
 use crate::git::{Objects, Oid, RefChange, Repo};
 use crate::memory::crumb::archive;
 use crate::trace::store::commit::{is_signing, require_signed};
@@ -56,7 +57,7 @@ pub(crate) fn rewrite_fetched(
     remote: &str,
     missing: Missing,
 ) -> Result<Rewritten, TraceError> {
-    let (mut rewritten, mut others) = (Rewritten::default(), Others::default());
+    let (mut rewritten, mut others, files) = (Rewritten::default(), Others::default(), Histories::default());
     // Without tombstones of ours, the remote's own ones are about what it is going to replace.
     if repo.find_ref(HISTORY.refname)?.is_none() {
         return Ok(rewritten);
@@ -85,6 +86,7 @@ pub(crate) fn rewrite_fetched(
             let mut objects: HashSet<Oid> = found.into_iter().map(|(oid, _)| oid).collect();
             let mut survey = Survey::new(repo, &tombstones);
             survey.messages.clone_from(&pairs.messages);
+            survey.verifier.histories = files.clone();
             (survey.pairs, survey.missing, survey.is_fetched) = (pairs, missing, true);
             let Some((new, replaced)) = rewrite(signature, survey, (&refname, tip))?.filter(|(new, _)| *new != tip)
             else {

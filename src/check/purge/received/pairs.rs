@@ -12,6 +12,7 @@ use crate::check::purge::content::{Target, is_blank};
 use crate::check::purge::kept::KEPT;
 use crate::check::purge::needle::Needle;
 use crate::check::purge::rewrite::{is_fixed, read_item};
+use crate::check::purge::verify::files_of_purged;
 use crate::git::{BACKUP_REFS, Commit, Oid, Repo};
 use crate::trace::model::item_file;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
@@ -296,13 +297,6 @@ impl Pairs {
         }
         Ok(true)
     }
-}
-
-/// The files that a commit changed, of items that were purged.
-fn files_of_purged(repo: &Repo, tombstones: &Tombstones, commit: &Tip) -> Result<Vec<ItemEntry>, TraceError> {
-    let changes = changes_of(repo, commit)?;
-    let files = changes.iter().filter_map(|change| change.sides().1);
-    Ok(files.filter(|file| tombstones.of_id(file.id).is_some()).cloned().collect())
 }
 
 /// The replacement of a file, or the file itself; `None` if it is not here.
