@@ -120,6 +120,7 @@ pub(crate) struct Envelope<'a> {
     format: MessageFormat,
     /// The same as without `--json`, on one line.
     messages: Box<RawValue>,
+    /// Those of each neutral message. A provider's format may join, split, or move messages.
     items: Vec<Vec<ItemId>>,
     /// The tokens of the text of each of `items`.
     item_tokens: Vec<Vec<u64>>,
