@@ -32,17 +32,24 @@ pub(crate) fn branch_name(repo: &Repo, name: &TraceName) -> Result<TraceName> {
     unreachable!("there are endless names")
 }
 
-/// The newest cleaned branch of a trace that is newer than the trace itself.
+/// The newest branch of a trace that begins with a clean of its present state. A remote may give the name to anything.
 pub(crate) fn newest_branch(repo: &Repo, name: &TraceName) -> Result<Option<TraceName>> {
-    let mut newest = Tip::find(repo, name)?.map(|tip| (tip.time(), None));
+    let Some(original) = Tip::find(repo, name)? else { return Ok(None) };
+    let mut newest = None;
     for candidate in branch_names(name) {
         let candidate = candidate?;
         let Some(tip) = Tip::find(repo, &candidate)? else { break };
-        if newest.as_ref().is_some_and(|(time, _)| tip.time() > *time) {
-            newest = Some((tip.time(), Some(candidate)));
+        let Some(first) = repo.commits_beyond(tip.commit.oid, Some(original.commit.oid))?.first().copied() else {
+            continue;
+        };
+        let first = Tip::read(repo, first)?;
+        let is_clean = first.commit.parents == [original.commit.oid]
+            && matches!(first.trailers.op, Some(Op::Clean | Op::Compress));
+        if is_clean && newest.as_ref().is_none_or(|(time, _)| tip.time() > *time) {
+            newest = Some((tip.time(), candidate));
         }
     }
-    Ok(newest.and_then(|(_, branch)| branch))
+    Ok(newest.map(|(_, branch)| branch))
 }
 
 fn branch_names(name: &TraceName) -> impl Iterator<Item = Result<TraceName>> {

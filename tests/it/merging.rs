@@ -92,7 +92,7 @@ fn a_conflict_changes_nothing_until_it_is_resolved() {
       Who takes\u001b[31m both locks?
       >>>>>>> theirs
     --- stderr
-    Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.
+    `main` was not changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.
     [exit 1]
     ");
     assert_eq!(repo.refs(), before);
@@ -124,7 +124,7 @@ fn a_conflict_is_shown_by_its_hunks_and_a_file_can_resolve_it() {
       6
       7
     --- stderr
-    Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.
+    `main` was not changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.
     [exit 1]
     ");
     insta::assert_snapshot!(repo.refused(&["merge", "idea", "--take", "#0=nowhere"]), @"

@@ -464,6 +464,13 @@ fn a_cleaned_trace_is_the_next_to_resume() {
     command.env("GIT_COMMITTER_DATE", "@1900000000 +0000").args(["--trace", "claude-code/s1", "commit", "-m", "go on"]);
     assert!(crate::repo::run(&mut command, b"").status.success());
     assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1` is the current trace\n"));
+    // Whatever its date, a branch that was not made of the present state lacks something of it.
+    let mut command = repo.command("git-trace");
+    command.env("GIT_COMMITTER_DATE", "@1900000009 +0000");
+    command.args(["--trace", "claude-code/s1.clean", "commit", "-m", "elsewhere"]);
+    assert!(crate::repo::run(&mut command, b"").status.success());
+    let resumed = notes(&["resume", "--print"]);
+    assert!(resumed.contains("`claude-code/s1` is the current trace\n"), "{resumed}");
 }
 
 #[test]

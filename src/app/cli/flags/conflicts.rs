@@ -57,8 +57,13 @@ impl ConflictArgs {
     }
 }
 
-/// Shows unresolved conflicts. Nothing was changed, so the answer is no.
-pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: bool) -> Result<ExitStatus> {
+/// Shows unresolved conflicts. The trace was not changed, so the answer is no.
+pub(crate) fn print_conflicts(
+    context: &Context,
+    name: &TraceName,
+    conflicts: &[Conflict],
+    json: bool,
+) -> Result<ExitStatus> {
     if json {
         let repo = context.repo()?;
         let listed = conflicts.iter().map(|conflict| conflict_to_json(repo, conflict));
@@ -76,10 +81,10 @@ pub(crate) fn print_conflicts(context: &Context, conflicts: &[Conflict], json: b
         writeln!(context.ui, "conflict in {id}: {what}")?;
         print_hunks(context, conflict)?;
     }
-    context.ui.note(
-        "Nothing was changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, \
-         `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first.",
-    );
+    context.ui.note(format!(
+        "`{name}` was not changed. Decide with `--strategy ours|theirs|newest`, or item by item with `--take ITEM=ours`, \
+         `--take ITEM=theirs`, and `--take ITEM=FILE`, or edit the item on one side first."
+    ));
     Ok(ExitStatus::No)
 }
 

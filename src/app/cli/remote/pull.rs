@@ -365,7 +365,7 @@ fn print_pulled(context: &Context, remote: &str, name: &TraceName, (pulled, loca
         }
         Outcome::Conflicts(conflicts) => {
             writeln!(context.ui, "{name}: not merged; ours is this repository's, theirs is {remote}'s")?;
-            print_conflicts(context, conflicts, false)?;
+            print_conflicts(context, name, conflicts, false)?;
         }
         Outcome::Diverged => writeln!(context.ui, "{name}: not moved, because it has commits that the remote lacks")?,
     }

@@ -93,7 +93,7 @@ impl MergeArgs {
         }
         let effects = Effects::of(repo, name.clone(), &before)?;
         match &outcome {
-            Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, self.json),
+            Outcome::Conflicts(conflicts) => return print_conflicts(context, &name, conflicts, self.json),
             Outcome::Diverged => bail!("trace `{name}` has commits that `{}` does not have", self.other),
             outcome if self.json => {
                 let answer = effects.add_to(outcome_to_json(repo, &name, outcome)?);

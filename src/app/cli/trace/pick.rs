@@ -152,7 +152,7 @@ pub(crate) fn print(
     json: bool,
 ) -> Result<ExitStatus> {
     let made = match outcome {
-        Outcome::Conflicts(conflicts) => return print_conflicts(context, conflicts, json),
+        Outcome::Conflicts(conflicts) => return print_conflicts(context, name, conflicts, json),
         Outcome::Nothing => &[][..],
         Outcome::Done(made) => made,
     };
