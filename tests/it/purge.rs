@@ -1219,6 +1219,11 @@ fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
 
 /// Pushes tombstones to the remote that name each second object as the replacement of the first one.
 fn forge_tombstones(repo: &TestRepo, reason: &str, replaced: &[(&str, &str)]) {
+    forge_tombstones_of(repo, reason, replaced, None);
+}
+
+/// The same for an item.
+fn forge_tombstones_of(repo: &TestRepo, reason: &str, replaced: &[(&str, &str)], item: Option<&str>) {
     let bytes = |oid: &str| -> Vec<u8> {
         (0..oid.len()).step_by(2).map(|at| u8::from_str_radix(&oid[at..at + 2], 16).unwrap()).collect()
     };
@@ -1238,7 +1243,9 @@ fn forge_tombstones(repo: &TestRepo, reason: &str, replaced: &[(&str, &str)]) {
     };
     let head =
         format!("{{\"at\":\"2026-01-01T00:00:00Z\",\"by\":\"e\\u001b\",\"reason\":\"{reason}\",\"salt\":\"s\"}}\n");
-    let file = unreachable(repo, &(head + &replaced.iter().map(line).collect::<String>()));
+    let item = item.map(|item| format!("{{\"item\":\"{}\"}}\n", &hash("item", item.as_bytes()).to_hex()[..32]));
+    let lines = replaced.iter().map(line).chain(item);
+    let file = unreachable(repo, &(head + &lines.collect::<String>()));
     let listing = format!("100644 blob {file}\t0000000000000000\n");
     let tree = String::from_utf8(run(repo.command("git").arg("mktree"), listing.as_bytes()).stdout).unwrap();
     let commit = repo.git(&["commit-tree", tree.trim(), "-m", "x"]);
@@ -1654,11 +1661,11 @@ fn a_remote_cannot_undo_an_edit_without_a_marker() {
     let first = files.lines().last().unwrap().split([' ', '\t']).nth(2).unwrap().to_owned();
     // Apart from a header, nothing is purged in it.
     let (_, _, lighter) = with_other_text(&repo, "Do not push to two.");
+    let item = repo.json(&["show", "#1", "--json"])["id"].as_str().unwrap().to_owned();
     repo.text(&["edit", "#1", "-m", "Push nowhere."]);
-    let tip = repo.git(&["rev-parse", "refs/traces/main"]).trim().to_owned();
     let (commit, old, new) = with_other_text(&repo, "Do not push to two.");
     repo.git(&["push", "-q", "origin", &format!("+{commit}:refs/traces/theirs")]);
-    forge_tombstones(&repo, "x", &[(&first, &lighter), (&old, &new), (&tip, &commit)]);
+    forge_tombstones_of(&repo, "x", &[(&first, &lighter), (&old, &new)], Some(&item));
     repo.run(&["pull"], b"");
     assert_eq!(repo.bodies("main")[1], "Push nowhere.");
 }

@@ -2488,7 +2488,7 @@ fn an_edit_that_others_push_late_gets_what_a_purge_left() {
         repo.within(&late, |repo| repo.text(&["push", "origin", "late"]));
         let left = "It is [purged: leaked]";
         let tip = repo.within(&clone, |repo| {
-            // Without tombstones of its own, it takes the remote's ones first.
+            // The first pull takes the tombstones, if there were none here.
             repo.run(&["pull"], b"");
             for _ in 0..2 {
                 repo.text(&["pull"]);

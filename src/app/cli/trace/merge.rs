@@ -57,12 +57,10 @@ impl MergeArgs {
         let name = context.trace_name(None)?;
         let theirs = context.tip(&name, &self.other)?;
         if !self.items.is_empty() {
-            let before = Before::read(context.repo()?)?;
-            let outcome = pick::bring_in(context, &name, &self.other, &self.conflicts, None, |name, tip| {
+            let select = |name: &TraceName, tip: &Tip| {
                 Ok(select(context.repo()?, name, tip, &self.items, &ItemFilter::default(), Among::Live)?)
-            })?;
-            let effects = Effects::of(context.repo()?, name.clone(), &before)?;
-            return pick::print(context, &name, (&outcome, Some((&effects, "merge"))), pick::NOTHING, self.json);
+            };
+            return pick::bring_in(context, &name, (&self.other, "merge"), &self.conflicts, None, self.json, select);
         }
         let repo = context.repo()?;
         require_signed_if_foreign(repo, || format!("`{}`", self.other), theirs.commit.oid)?;

@@ -77,27 +77,21 @@ impl CherryPickArgs {
             return Err(Error::with_hint("no trace was named to pick from", hint));
         }
         let reason = self.reason.get(context)?;
-        let before = Before::read(context.repo()?)?;
-        let outcome = bring_in(context, &name, &self.from, &self.conflicts, reason.as_deref(), |name, tip| {
-            self.items.select(context, name, tip, Among::Live)
-        })?;
-        let effects = Effects::of(context.repo()?, name.clone(), &before)?;
-        print(context, &name, (&outcome, Some((&effects, "cherry-pick"))), NOTHING, self.json)
+        let select = |name: &TraceName, tip: &Tip| self.items.select(context, name, tip, Among::Live);
+        bring_in(context, &name, (&self.from, "cherry-pick"), &self.conflicts, reason.as_deref(), self.json, select)
     }
 }
 
-/// The message of a pick that changes nothing.
-pub(crate) const NOTHING: &str = "nothing to pick: the trace has every change";
-
-/// Picks the items that `select` selects in the trace `from`.
+/// Picks the items that `select` selects in the trace `from`, and prints the result. `act` is the name of the command.
 pub(crate) fn bring_in(
     context: &Context,
     name: &TraceName,
-    from: &str,
+    (from, act): (&str, &str),
     conflicts: &ConflictArgs,
     reason: Option<&str>,
+    json: bool,
     select: impl FnOnce(&TraceName, &Tip) -> Result<Vec<ItemId>>,
-) -> Result<Outcome> {
+) -> Result<ExitStatus> {
     let repo = context.repo()?;
     let State { tip: source, refname, .. } = state(repo, name, from)?;
     let ours = Tip::of_trace(repo, name)?;
@@ -105,7 +99,10 @@ pub(crate) fn bring_in(
     let source_name = refname.map_or_else(|| Ok(name.clone()), |_| from.parse())?;
     let ids = select(&source_name, &source)?;
     let settlement = conflicts.read(context, name, [&ours, &source])?;
-    Ok(context.open(name)?.pick(&source, &ids, &settlement, reason)?)
+    let before = Before::read(repo)?;
+    let outcome = context.open(name)?.pick(&source, &ids, &settlement, reason)?;
+    let effects = Effects::of(repo, name.clone(), &before)?;
+    print(context, name, (&outcome, Some((&effects, act))), "nothing to pick: the trace has every change", json)
 }
 
 impl RevertArgs {

@@ -24,7 +24,7 @@ impl Survey<'_> {
             let mut item = before.clone();
             let is_clean = |item: &Item| self.tombstones.of_content(item).is_none();
             let left = self.left.get(&id).filter(|left| is_clean(left));
-            // The name of the file says the type. What an independent purge left may contain what was purged here.
+            // The name of the file says the type. An independent purge may have left what was purged here.
             let is_usable = |left: &&Item| {
                 left.fields.item_type == item.fields.item_type
                     && (!self.is_fetched || self.tombstones.of_independent(left).is_none())
