@@ -8,6 +8,7 @@ use super::summarize::Replaced;
 use crate::base::error::Result;
 use crate::git::{Oid, Repo};
 use crate::trace::change::pending::PendingChange;
+use crate::trace::model::name::TRACES;
 use crate::trace::model::schema;
 use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
 
@@ -36,27 +37,36 @@ pub(crate) fn branch_name(repo: &Repo, name: &TraceName) -> Result<TraceName> {
 pub(crate) fn newest_branch(repo: &Repo, name: &TraceName) -> Result<Option<TraceName>> {
     let Some(original) = Tip::find(repo, name)? else { return Ok(None) };
     let mut newest = None;
-    for candidate in branch_names(name) {
-        let candidate = candidate?;
-        let Some(tip) = Tip::find(repo, &candidate)? else { break };
+    let prefix = format!("{TRACES}{}.clean", uncleaned(name));
+    let is_branch = |refname: &str| refname.strip_prefix(&prefix).is_some_and(is_number);
+    for (refname, tip) in repo.list_refs(TRACES)?.into_iter().filter(|(refname, _)| is_branch(refname)) {
+        let tip = Tip::read(repo, tip)?;
         let Some(first) = repo.commits_beyond(tip.commit.oid, Some(original.commit.oid))?.first().copied() else {
             continue;
         };
         let first = Tip::read(repo, first)?;
         let is_clean = first.commit.parents == [original.commit.oid]
             && matches!(first.trailers.op, Some(Op::Clean | Op::Compress));
-        if is_clean && newest.as_ref().is_none_or(|(time, _)| tip.time() > *time) {
-            newest = Some((tip.time(), candidate));
+        if is_clean {
+            // The longer of two numbers is the greater one.
+            newest = newest.max(Some((tip.time(), refname.len(), refname)));
         }
     }
-    Ok(newest.map(|(_, branch)| branch))
+    newest.map(|(.., refname)| Ok(refname[TRACES.len()..].parse()?)).transpose()
+}
+
+fn is_number(text: &str) -> bool {
+    text.is_empty() || text.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+/// The name of the trace that a branch with this name is a clean of, else the name itself.
+fn uncleaned(name: &TraceName) -> &str {
+    let name = name.as_str();
+    name.rsplit_once(".clean").filter(|(_, rest)| is_number(rest)).map_or(name, |(base, _)| base)
 }
 
 fn branch_names(name: &TraceName) -> impl Iterator<Item = Result<TraceName>> {
-    let name = name.as_str();
-    let is_number =
-        |text: &str| text.is_empty() || text.strip_prefix('-').is_some_and(|number| number.parse::<u32>().is_ok());
-    let base = name.rsplit_once(".clean").filter(|(_, rest)| is_number(rest)).map_or(name, |(base, _)| base);
+    let base = uncleaned(name);
     (1_u64..).map(move |number| {
         let name = if number == 1 { format!("{base}.clean") } else { format!("{base}.clean-{number}") };
         Ok(name.parse()?)

@@ -43,6 +43,8 @@ pub enum GitError {
     RefGone { refname: String },
     #[error("`{refname}` is damaged, but its reflog is not")]
     RefDamaged { refname: String },
+    #[error("git does not show the reflog of `{refname}` in `{}`, because its branch has no commit", git_dir.display())]
+    HiddenReflog { refname: String, git_dir: PathBuf },
     #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
     RefConflict { refname: String },
     #[error("git does not know who you are: {cause}")]
@@ -112,6 +114,7 @@ impl Diagnostic for GitError {
             }
             Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
             Self::RefDamaged { .. } => "`git trace fsck --repair` moves it to the newest complete state in its reflog",
+            Self::HiddenReflog { .. } => "commit something there first, or switch to a branch with commits",
             Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
             Self::LinkAsFile { .. } => "change the file that it leads to, or commit a file in its place",
             Self::RefConflict { refname } if refname.starts_with("refs/trace-remotes/") => {

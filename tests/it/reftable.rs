@@ -232,11 +232,27 @@ fn locks_of_a_killed_git_expire_after_ten_minutes() {
 }
 
 #[test]
-fn a_purge_works_on_a_branch_without_a_commit() {
+fn a_purge_removes_nothing_while_git_hides_a_reflog() {
     let Some(repo) = reftable() else { return };
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    std::fs::write(repo.folder().join("config.ini"), "key = hunter2\n").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "code"]);
+    let code = repo.git(&["rev-parse", "HEAD"]);
     repo.say("a hunter2 text");
-    repo.git(&["checkout", "-q", "--orphan", "new"]);
-    assert!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.success());
+    repo.git(&["update-ref", "-d", "HEAD"]);
+    repo.git(&["rm", "-q", "--cached", "config.ini"]);
+    let refused = repo.run(&["purge", "--text", "-", "--yes"], b"hunter2");
+    assert_eq!(refused.status.code(), Some(2));
+    let message = repo.exact(&refused);
+    insta::assert_snapshot!(message, @"
+    --- stderr
+    error: git does not show the reflog of `HEAD` in `[HOME]/repo/.git/`, because its branch has no commit
+    hint: commit something there first, or switch to a branch with commits
+    [exit 2]
+    ");
+
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "again"]);
+    assert_eq!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.code(), Some(0));
     assert_eq!(repo.bodies("main"), ["a [purged: secret] text"]);
+    assert_eq!(repo.git(&["show", &format!("{}:config.ini", code.trim())]), "key = hunter2\n");
 }

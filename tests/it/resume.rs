@@ -459,6 +459,10 @@ fn a_cleaned_trace_is_the_next_to_resume() {
     let resumed = notes(&["resume", "--print"]);
     let note = "`claude-code/s1.clean` is the cleaned copy of `claude-code/s1`; `git trace resume claude-code/s1` resumes the original\n";
     assert!(resumed.starts_with(note), "{resumed}");
+    repo.text(&["clean", "--yes", "--keep", "1"]);
+    repo.text(&["branch", "-D", "claude-code/s1.clean"]);
+    assert!(notes(&["resume", "--print"]).starts_with("`claude-code/s1.clean-2` is the cleaned copy of"));
+    repo.text(&["undo"]);
     // The trace moved on, so the branch is out of date.
     let mut command = repo.command("git-trace");
     command.env("GIT_COMMITTER_DATE", "@1900000000 +0000").args(["--trace", "claude-code/s1", "commit", "-m", "go on"]);

@@ -170,8 +170,9 @@ impl Repo {
         for refname in listed.lines().filter(|refname| is_wanted(refname)) {
             let mut command = self.show_reflog("--format=%H %gs", refname);
             let text = match Answer::of(in_worktree(&mut command, git_dir))?.into_stdout() {
-                // Git lists the reflog of a `HEAD` whose branch has no commit, but does not show it.
-                Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => continue,
+                Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => {
+                    return Err(GitError::HiddenReflog { refname: refname.to_owned(), git_dir: git_dir.to_owned() });
+                }
                 text => text?,
             };
             let lines = String::from_utf8_lossy(&text);
