@@ -974,10 +974,14 @@ fn doctor_reads_no_crumb_file_outside_of_the_work_tree() {
 
 #[test]
 fn no_examination_waits_for_a_fifo_or_reads_outside_of_the_work_tree() {
-    let repo = with_link("checkpoints/LEARNINGS.md", "../../outside");
-    add_checkpoint(&repo);
-    let refusal = "`checkpoints/LEARNINGS.md` is a link to `../../outside`, which leaves the work tree\n";
-    assert_eq!(cause(&repo, &["checkpoint", "doctor"]), refusal);
+    for (list, target) in [("LEARNINGS.md", "../../outside"), ("active/INDEX.md", "../../../outside")] {
+        let list = format!("checkpoints/{list}");
+        let repo = with_link(&list, target);
+        add_checkpoint(&repo);
+        fs::write(repo.home().join("outside"), "").unwrap();
+        let refusal = format!("`{list}` is a link to `{target}`, which leaves the work tree\n");
+        assert_eq!(cause(&repo, &["checkpoint", "doctor"]), refusal);
+    }
 
     let repo = TestRepo::new();
     add_checkpoint(&repo);

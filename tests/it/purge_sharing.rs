@@ -2055,6 +2055,15 @@ fn a_pull_applies_a_purge_to_what_the_remote_has_too() {
     repo.within(&clone, |repo| {
         repo.text(&["branch", "idea"]);
         repo.text(&["push", "origin", "idea"]);
+    });
+    repo.git(&["clone", "-q", "../origin.git", "../third"]);
+    let third = repo.home().join("third");
+    repo.within(&third, |repo| {
+        let said = repo.trace(&["pull"]);
+        assert!(said.contains("idea: new, at ") && said.ends_with("[exit 0]"), "{said}");
+        assert_eq!(repo.bodies("idea"), ["one", "It is [purged: leaked]"]);
+    });
+    repo.within(&clone, |repo| {
         let said = repo.trace(&["pull"]);
         assert!(said.contains("idea: rewrote items: #1"), "{said}");
         assert!(said.contains("origin/idea: pulled without what was purged here"), "{said}");

@@ -53,7 +53,7 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
         }
     }
     // A sparse checkout may leave it out.
-    if let Some(list) = missing_list(folder, &known).filter(|list| git.check_checked_out(list).is_ok()) {
+    if let Some(list) = missing_list(folder, &known)?.filter(|list| git.check_checked_out(list).is_ok()) {
         let active = folder.shown(list.parent().unwrap_or(&list));
         if list.parent().is_some_and(std::path::Path::is_dir) {
             report(
@@ -113,12 +113,12 @@ const FIX: &str = "fix it with `git trace checkpoint doctor --fix`";
 
 /// The list of active checkpoints if it, or the folder that it is in, should exist: if there is no checkpoint yet, or an archive, or if
 /// the folder has checkpoints.
-fn missing_list(folder: &Folder, known: &[Checkpoint<'_>]) -> Option<PathBuf> {
+fn missing_list(folder: &Folder, known: &[Checkpoint<'_>]) -> Result<Option<PathBuf>, CheckpointError> {
     let active = folder.top().join("active");
     let list = active.join("INDEX.md");
     let has_active = known.iter().any(|one| one.file.location.parent() == Some(&active));
     let is_needed = has_active || !active.exists() && (known.is_empty() || folder.top().join("archive").is_dir());
-    (is_needed && !list.exists()).then_some(list)
+    Ok((is_needed && read_if_exists(folder, &list)?.is_none()).then_some(list))
 }
 
 /// Writes a list that is missing, removes rows without a file from the lists, adds rows for active checkpoints without one, and collects
@@ -126,7 +126,7 @@ fn missing_list(folder: &Folder, known: &[Checkpoint<'_>]) -> Option<PathBuf> {
 pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointError> {
     let mut changed = Vec::new();
     let _lock = lock_new(folder)?;
-    if let Some(list) = missing_list(folder, &checkpoints(&folder.files()?)) {
+    if let Some(list) = missing_list(folder, &checkpoints(&folder.files()?))? {
         write(folder, &list, None, empty().as_bytes())?;
         changed.push(folder.shown(&list));
     }

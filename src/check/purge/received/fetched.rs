@@ -58,10 +58,6 @@ pub(crate) fn rewrite_fetched(
     missing: Missing,
 ) -> Result<Rewritten, TraceError> {
     let (mut rewritten, mut others, files) = (Rewritten::default(), Others::default(), Histories::default());
-    // Without tombstones of ours, the remote's own ones are about what it is going to replace.
-    if repo.find_ref(HISTORY.refname)?.is_none() {
-        return Ok(rewritten);
-    }
     let theirs = fetched_tombstones(repo, remote)?;
     for History { name, refname, mut tip, known } in histories(repo, remote)? {
         if require_signed(repo, || name.clone(), tip).is_err() {
