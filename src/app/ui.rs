@@ -177,10 +177,7 @@ impl Ui {
         let repo = self.repo.get()?;
         let env = repo.env();
         let configured = repo.config().and_then(|config| config.text("core.pager")).ok()?;
-        if env.is_set("GIT_PAGER") && env.text("GIT_PAGER").is_none() {
-            return None;
-        }
-        let pager = env.text("GIT_PAGER").or(configured.as_deref()).or(env.text("PAGER")).unwrap_or("less");
+        let pager = env.given("GIT_PAGER").or(configured.as_deref()).or(env.given("PAGER")).unwrap_or("less");
         if matches!(pager, "" | "cat") {
             return None;
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use git2::ErrorCode;
-use regex::Regex;
+use regex::{Regex, bytes};
 
 use super::env::Env;
 use super::error::GitError;
@@ -107,17 +107,24 @@ impl Config {
         }
     }
 
-    /// The first remote that has `remote.<name>.<variable>` set to true; its last value counts.
-    pub(super) fn remote_with(&self, variable: &str) -> Result<Option<String>, GitError> {
-        let suffix = format!(".{variable}");
-        let settings = self.section("remote")?;
-        let is_set = |(key, value): &(String, Vec<u8>)| {
-            let name = key.strip_prefix("remote.")?.strip_suffix(&suffix)?;
-            Some((name.to_owned(), parse_bool(std::str::from_utf8(value).ok()?)?))
-        };
-        let given: Vec<(String, bool)> = settings.iter().filter_map(is_set).collect();
-        let last = |name: &str| given.iter().rev().find(|(other, _)| other == name).is_some_and(|(_, is_set)| *is_set);
-        Ok(given.iter().map(|(name, _)| name).find(|name| last(name)).cloned())
+    /// The remotes that `remote.<name>.promisor` or `remote.<name>.partialCloneFilter` makes promisors. As in git, a later `false` does
+    /// not undo this.
+    pub(super) fn promisors(&self) -> Result<Vec<String>, GitError> {
+        let mut promisors: Vec<String> = Vec::new();
+        for (key, value) in self.section("remote")? {
+            let name = key.strip_prefix("remote.").and_then(|rest| rest.rsplit_once('.'));
+            let is_promisor = |variable| match variable {
+                "promisor" => std::str::from_utf8(&value).ok().and_then(parse_bool) == Some(true),
+                variable => variable == "partialclonefilter",
+            };
+            if let Some((name, variable)) = name
+                && is_promisor(variable)
+                && !promisors.iter().any(|known| known == name)
+            {
+                promisors.push(name.to_owned());
+            }
+        }
+        Ok(promisors)
     }
 
     /// All values of the setting, in git's order; values that are not UTF-8 are skipped.
@@ -207,7 +214,7 @@ fn includes_odd(files: &[PathBuf], paths: &[PathBuf]) -> bool {
     let mut known: HashSet<PathBuf> = waiting.iter().cloned().collect();
     while let Some(folder) = waiting.pop() {
         for path in paths.iter().map(|path| folder.join(path)) {
-            if !path.is_file() || !seen.insert(path.clone()) {
+            if !seen.insert(path.clone()) {
                 continue;
             }
             if is_odd(&path) {
@@ -221,19 +228,24 @@ fn includes_odd(files: &[PathBuf], paths: &[PathBuf]) -> bool {
     false
 }
 
-/// Whether libgit2 may read a file in another way than git: line breaks after backslashes, `\\"`, blanks after `""`, and control
-/// characters that it takes as blanks.
+/// Whether libgit2 may read a file in another way than git, which refuses a folder and most of what is no plain line.
 fn is_odd(path: &Path) -> bool {
+    // No line goes on after a backslash, and each name has a value.
+    const LINE: &str = concat!(
+        r#"(?-u)^[ \t]*(\[[A-Za-z0-9-]+([ \t]+"([^"\\\x00]|\\[^\x00])*")?\][ \t]*)?"#,
+        r#"([A-Za-z][A-Za-z0-9-]*[ \t]*=([^"\\#;\x00-\x08\x0b-\x1f]|\\[ntb"\\]|"([^"\\\x00-\x08\x0b-\x1f]|\\[ntb"\\])*")*)?"#,
+        r#"([#;][^\x00]*)?\r?$"#,
+    );
+    static PLAIN: LazyLock<bytes::Regex> = LazyLock::new(|| bytes::Regex::new(LINE).expect("a valid pattern"));
     // A FIFO has its text only once.
-    let text = if path.is_file() { bounded::read_file(path).unwrap_or_default() } else { Vec::new() };
-    let is_blank = |byte: &u8| matches!(byte, b'\x0b' | b'\x0c');
-    text.iter().any(is_blank)
-        || text.windows(3).any(|bytes| {
-            matches!(
-                bytes,
-                [b'\\', b'\n', _] | [b'\\', b'\r', b'\n'] | [b'\\', b'\\', b'"'] | [b'"', b'"', b' ' | b'\t']
-            )
-        })
+    let text = if path.is_file() { bounded::read_file(path) } else { Ok(Vec::new()) };
+    let Ok(text) = text else { return true };
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    // libgit2 reads `\\"` and blanks after `""` in its own way.
+    let is_misread = |bytes: &[u8]| matches!(bytes, [b'\\', b'\\', b'"'] | [b'"', b'"', b' ' | b'\t']);
+    path.is_dir()
+        || text.windows(3).any(is_misread)
+        || !text.split(|byte| *byte == b'\n').all(|line| PLAIN.is_match(line))
 }
 
 /// Reads what `git config --null --list` prints: `<key>\n<value>\0`, or `<key>\0` without a value.

@@ -73,6 +73,11 @@ impl Env {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
+    /// The value as text, also an empty one, which git takes for most variables.
+    pub(crate) fn given(&self, name: &str) -> Option<&str> {
+        self.is_set(name).then(|| self.text(name).unwrap_or_default())
+    }
+
     /// Whether the variable is there, empty or not.
     pub fn is_set(&self, name: &str) -> bool {
         self.vars.contains_key(OsStr::new(name))

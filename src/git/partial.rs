@@ -15,16 +15,19 @@ use super::process::{Answer, text_of};
 use crate::base::bounded;
 
 impl Repo {
-    fn promisor(&self) -> Result<Option<String>, GitError> {
+    /// The remotes that promise objects, in the order in which git asks them: that of `extensions.partialClone` is the last one.
+    fn promisors(&self) -> Result<Vec<String>, GitError> {
         let config = self.config()?;
-        if let Some(remote) = config.text("extensions.partialClone")? {
-            return Ok(Some(remote));
+        let mut promisors = config.promisors()?;
+        if let Some(last) = config.text("extensions.partialClone")? {
+            promisors.retain(|remote| *remote != last);
+            promisors.push(last);
         }
-        config.remote_with("promisor")
+        Ok(promisors)
     }
 
     pub(crate) fn is_partial(&self) -> Result<bool, GitError> {
-        Ok(self.promisor()?.is_some())
+        Ok(!self.promisors()?.is_empty())
     }
 
     /// Runs `act` without fetching: promised objects count as missing.
@@ -63,19 +66,26 @@ impl Repo {
         if self.offline.get() {
             return Ok(false);
         }
-        let Some(remote) = self.promisor()? else { return Ok(false) };
         let is_here = |oid: &Oid| odb.exists_ext(oid.0, OdbLookupFlags::NO_REFRESH);
         let wanted: Vec<String> = oids.iter().filter(|oid| !is_here(oid)).map(Oid::to_string).collect();
         let is_off = self.env().text("GIT_NO_LAZY_FETCH").is_some_and(|value| parse_bool(value) != Some(false));
         if wanted.is_empty() || is_off {
             return Ok(false);
         }
-        let mut command = self.git_with(&["fetch.negotiationAlgorithm=noop"], "fetch");
-        command.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"]);
-        command.args(["--no-auto-maintenance", "--filter=blob:none", "--stdin", &remote]);
-        text_of(command.input(wanted.join("\n") + "\n"))?;
-        odb.refresh().map_err(|source| GitError::store("read what was fetched", source))?;
-        Ok(true)
+        let (wanted, mut failure) = (wanted.join("\n") + "\n", None);
+        for remote in self.promisors()? {
+            let mut command = self.git_with(&["fetch.negotiationAlgorithm=noop"], "fetch");
+            command.args(["--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"]);
+            command.args(["--no-auto-maintenance", "--filter=blob:none", "--stdin", &remote]);
+            match text_of(command.input(wanted.clone())) {
+                Ok(_) => {
+                    odb.refresh().map_err(|source| GitError::store("read what was fetched", source))?;
+                    return Ok(true);
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(false), Err)
     }
 
     /// The commits at which a shallow clone ends; their parents are missing. Read on first use.

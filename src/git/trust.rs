@@ -77,7 +77,9 @@ fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> 
         let Some(known) = opened.workdir() else { return true };
         let here = Path::new(".").canonicalize().unwrap_or_default();
         // As for git. A worktree may have been moved to a folder below its earlier place.
-        let root = if env.is_set("GIT_DIR") { Some(&*here) } else { here.ancestors().find(|folder| has_git(folder)) };
+        let of_this = |folder: &Path| named_by(&folder.join(".git")) == opened.path().canonicalize().ok();
+        let found = || here.ancestors().find(|folder| has_git(folder)).filter(|folder| of_this(folder));
+        let root = if env.is_set("GIT_DIR") { Some(&*here) } else { found() };
         // Git needs a working tree in the folder of a linked worktree. This one is known.
         let is_in_own_folder = !env.is_set("GIT_DIR") && opened.is_worktree() && here.starts_with(opened.path());
         is_in_own_folder || known.canonicalize().is_ok_and(|known| Some(&*known) == root)
@@ -104,8 +106,12 @@ fn with_worktree_of_git(opened: Repository, answer: Answer) -> Result<Repository
 
 /// Whether all that git checks belongs to the user. libgit2 finds fewer settings of `safe.directory`.
 fn is_own(repository: &Repository) -> bool {
-    let worktree = repository.workdir().map(|folder| [folder.to_owned(), folder.join(".git")]);
-    worktree.into_iter().flatten().chain([repository.path().to_owned()]).all(|path| belongs_to_user(&path))
+    // Git checks the folder around `.git` before it reads `core.bare`.
+    let here = Path::new(".").canonicalize().unwrap_or_default();
+    let found = here.ancestors().find(|folder| has_git(folder)).map(Path::to_owned);
+    let folders = repository.workdir().map(Path::to_owned).into_iter().chain(found);
+    let mut paths = folders.flat_map(|folder| [folder.join(".git"), folder]).chain([repository.path().to_owned()]);
+    paths.all(|path| belongs_to_user(&path))
 }
 
 /// Whether a file belongs to the user, or does not exist.

@@ -82,12 +82,14 @@ impl Prompt {
         for (before, after) in self.requests.iter().chain([&old]).zip(later.requests.iter().chain([&now])) {
             let same = before.iter().zip(after).take_while(|(before, after)| before == after).count();
             let [before, after] = [&before[same..], &after[same..]];
-            affected.moved.extend(moved(before, after));
             let is_awaited =
                 |item: &ItemId| later.partners.get(item).is_some_and(|call| self.unfinished.contains(call));
             let inserted = inserted(after, &known, &earlier).into_iter();
             affected.inserted.extend(inserted.filter(|item| !is_awaited(item)));
             let [forms, forms_now] = [before, after].map(|sent| sent.iter().copied().collect::<HashMap<ItemId, u64>>());
+            // A call that becomes a text is sent before the calls of its message.
+            let is_same_form = |item: &ItemId| forms.get(item) == forms_now.get(item);
+            affected.moved.extend(moved(before, after).into_iter().filter(is_same_form));
             for (item, form) in &forms {
                 match forms_now.get(item) {
                     Some(now) if now == form || self.unfinished.contains(item) => {}

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::mem::discriminant;
 
 use super::adjustment::BlockPosition;
-use super::normalize::{Part, Turn, normalize};
+use super::normalize::{Part, PartContent, Turn, normalize};
 use super::{Api, Message};
 
 /// A block that is sent, and a hash of how: as what, by whom, and for which call.
@@ -15,7 +15,12 @@ pub(crate) fn sent_blocks(messages: &[Message]) -> Vec<Vec<SentBlock>> {
     let apis = Api::VALUES.iter().map(|api| api.parse().expect("each value is an API"));
     let requests = apis.map(|api| {
         let turns = normalize(messages, api).turns;
-        let parts = turns.iter().flat_map(|turn| turn.parts.iter().map(move |part| (turn, part)));
+        // Such a message has its calls after its texts.
+        let is_last = |part: &Part<'_>| api == Api::OpenAi && matches!(part.content, PartContent::Call { .. });
+        let parts = turns.iter().flat_map(|turn| {
+            let of = move |last| turn.parts.iter().filter(move |part| is_last(part) == last);
+            of(false).chain(of(true)).map(move |part| (turn, part))
+        });
         let how = |turn: &Turn<'_>, part: &Part<'_>| hash((turn.role, turn.name, part.content.kind()));
         let mut blocks: Vec<SentBlock> = parts.map(|(turn, part)| (part.position, how(turn, part))).collect();
         // The message that is added if the model would come first has the position of the next block.

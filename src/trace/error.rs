@@ -158,6 +158,8 @@ pub enum TraceError {
     Unsigned { what: String, oid: Oid, is_signed: bool, setting: &'static str },
     #[error("{what} has other files, and its signature does not name what it is for")]
     SignedOtherwise { what: String },
+    #[error("`{address}` got nothing, and the other addresses what belongs to them")]
+    NotReached { address: String, source: Box<GitError> },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
     #[error("done, but worktrees still name trace `{old}`: {}", git_dirs.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
@@ -409,6 +411,7 @@ impl Diagnostic for TraceError {
             | Self::NothingSelected { .. }
             | Self::Unsigned { .. }
             | Self::SignedOtherwise { .. }
+            | Self::NotReached { .. }
             | Self::NotShared { .. }
             | Self::HeadStays { .. }
             | Self::Unrelated { .. } => 1,

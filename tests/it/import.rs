@@ -1,6 +1,8 @@
 //! Real transcripts become traces: nothing is lost, and nothing is imported twice.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -34,6 +36,46 @@ fn texts(message: &Value, found: &mut Vec<Value>) {
             }
         }
         text => found.push(text.clone()),
+    }
+}
+
+/// The usage of each item, by id.
+fn usages(repo: &TestRepo) -> BTreeMap<String, Value> {
+    // A session may begin without an item.
+    let has_items = repo.refs().contains("refs/traces/imported");
+    let lines = if has_items { repo.lines(&["--trace", "imported", "export"]) } else { Vec::new() };
+    lines.iter().map(|line| (line["id"].as_str().unwrap().to_owned(), line["meta"]["usage"].clone())).collect()
+}
+
+#[test]
+fn a_session_that_grows_has_the_same_usage_as_a_complete_one() {
+    for file in ["codex-exec/exec-json.jsonl", "gemini-stream-json/headless.jsonl", "opencode/run-format-json.jsonl"] {
+        let session =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts").join(file))
+                .unwrap();
+        let import = |repo: &TestRepo, session: &str| {
+            let file = repo.home().join("session.jsonl");
+            fs::write(&file, session).unwrap();
+            repo.text(&["--trace", "imported", "import", file.to_str().unwrap()]);
+        };
+        let complete = TestRepo::new();
+        import(&complete, &session);
+        let complete = usages(&complete);
+        assert!(complete.values().any(|usage| !usage.is_null()), "{file}");
+        let lines: Vec<&str> = session.split_inclusive('\n').collect();
+        for end in (2..lines.len()).filter(|end| *end < 12) {
+            let repo = TestRepo::new();
+            import(&repo, &lines[..end].concat());
+            let before = usages(&repo);
+            import(&repo, &session);
+            let mut later = usages(&repo);
+            // An item that was imported before its usage was written has none.
+            later.retain(|id, _| !before.contains_key(id));
+            assert!(
+                later.iter().all(|(id, usage)| complete.get(id).is_none_or(|known| known == usage)),
+                "{file}, after line {end}: {later:?}"
+            );
+        }
     }
 }
 

@@ -1228,3 +1228,16 @@ fn a_worktree_that_is_elsewhere_is_named_as_not_searched() {
     repo.git(&["init", "-q", "../tree"]);
     assert!(unsearched()[0].ends_with("/tree"));
 }
+
+#[test]
+fn a_purge_names_an_item_that_is_not_here() {
+    let repo = TestRepo::new();
+    repo.say("a hunter2 text");
+    repo.say("two");
+    let item = repo.git(&["rev-parse", "refs/traces/main~1^{tree}"]);
+    let listed = repo.git(&["ls-tree", "-r", item.trim()]);
+    let blob = listed.split_whitespace().nth(2).unwrap();
+    std::fs::remove_file(repo.git_dir().join("objects").join(&blob[..2]).join(&blob[2..])).unwrap();
+    let said = repo.refused_with(&["purge", "--text", "-", "--yes"], b"hunter2");
+    assert!(said.contains("error: object [OID] is not in this repository"), "{said}");
+}

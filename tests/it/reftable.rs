@@ -256,3 +256,23 @@ fn a_purge_removes_nothing_while_git_hides_a_reflog() {
     assert_eq!(repo.bodies("main"), ["a [purged: secret] text"]);
     assert_eq!(repo.git(&["show", &format!("{}:config.ini", code.trim())]), "key = hunter2\n");
 }
+
+#[test]
+fn a_purge_removes_a_reflog_whose_gap_hides_a_purged_commit() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("first");
+    repo.say("a hunter2 text");
+    let purged = repo.git(&["rev-parse", "refs/traces/main"]);
+    repo.text(&["reset", "TRACE_HEAD~1"]);
+    repo.say("next");
+    // As `git gc` after 30 days: the newer side of the line is gone, and the older one of the next line stays.
+    repo.git(&["reflog", "expire", "--expire=never", "--expire-unreachable=now", "refs/traces/main"]);
+    let is_in_reflogs = || repo.git(&["rev-list", "--reflog"]).contains(purged.trim());
+    if !is_in_reflogs() {
+        return;
+    }
+    assert!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.success());
+    assert!(!is_in_reflogs());
+    repo.fsck();
+}

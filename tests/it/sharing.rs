@@ -1190,7 +1190,7 @@ fn the_address_that_rejects_a_trace_is_named_with_a_way_to_merge_it() {
         // No address is forgotten because another one answers.
         team.git("ada", &["config", "--add", "remote.origin.pushurl", "../nowhere.git"]);
         team.ok("ada", &["commit", "-m", "more"]);
-        assert_eq!(team.run("ada", &["push", "origin"]).0, Some(2));
+        assert_eq!(team.run("ada", &["push", "origin"]).0, Some(1));
     }
 }
 
@@ -1342,6 +1342,18 @@ fn priorities_go_to_each_address_of_a_remote() {
     let (code, said) = team.run("ada", &["push", "origin", "main"]);
     assert!(code == Some(1) && said.contains("hook declined"), "{said}");
     assert!(team.reasons_at("ada", "shared.git").contains("fourth"));
+    // So does one that cannot be reached.
+    std::fs::remove_file(&hook).unwrap();
+    team.git("ada", &["remote", "set-url", "--add", "origin", "../gone.git"]);
+    team.git("ada", &["init", "--quiet", "--bare", "../third.git"]);
+    team.git("ada", &["remote", "set-url", "--add", "origin", "../third.git"]);
+    team.ok("ada", &["commit", "-m", "two"]);
+    team.ok("ada", &["skip", "#0", "--reason", "fifth"]);
+    let (code, said) = team.run("ada", &["push", "origin", "main"]);
+    assert!(code == Some(1) && said.contains("error: `../gone.git` got nothing"), "{said}");
+    for hub in ["shared.git", "other.git", "third.git"] {
+        assert!(team.reasons_at("ada", hub).contains("fifth"), "{hub}");
+    }
 }
 
 #[test]

@@ -728,6 +728,27 @@ fn local_items_follow_those_of_others_and_are_counted() {
 }
 
 #[test]
+fn a_pull_lists_a_text_that_chat_completions_has_before_a_call() {
+    let team = Team::new();
+    let call = |direction: &str, text: &str| {
+        let direction = format!("direction={direction}");
+        team.ok(
+            "ada",
+            &["commit", "-t", "tool_io", "--name", "rd", "--call-id", "c1", "--set", &direction, "-m", text],
+        );
+    };
+    team.ok("ada", &["commit", "-m", "question"]);
+    call("call", "{\"q\":1}");
+    team.ok("ada", &["push"]);
+    team.ok("bob", &["pull"]);
+    team.ok("bob", &["commit", "-r", "assistant", "-m", "an answer"]);
+    team.ok("bob", &["push"]);
+    call("result", "found");
+    let said: Value = serde_json::from_str(&team.ok("ada", &["pull", "--json"])).unwrap();
+    assert_eq!(said["changed"][0]["inserted"], json!([2]), "{said}");
+}
+
+#[test]
 fn a_restored_position_does_not_hide_a_deletion() {
     let (team, remark) = team_with_useless_reasoning();
     let message = team.git("ada", &["log", "-1", "--format=%B", "refs/traces/main"]);

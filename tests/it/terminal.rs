@@ -287,3 +287,28 @@ fn what_changes_something_is_not_paged() {
         assert!(!shown.contains("paged:") && !shown.trim().is_empty(), "{line}: {shown}");
     }
 }
+
+#[test]
+fn the_pager_and_the_editor_are_those_of_git() {
+    let repo = TestRepo::new();
+    if !has_terminal() {
+        return;
+    }
+    repo.say("x");
+    let ran = repo.home().join("ran");
+    let program = repo.home().join("program");
+    std::fs::write(&program, format!("#!/bin/sh\ntouch '{}'\ncat\n", ran.display())).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::create_dir(repo.home().join("bin")).unwrap();
+    for name in ["less", "vi"] {
+        std::fs::hard_link(&program, repo.home().join("bin").join(name)).unwrap();
+    }
+    let line = |settings: &str, command: &str| format!("env {settings} PATH=../bin:$PATH git trace {command}");
+    assert!(repo.on_a_terminal(&line("PAGER=", "log"), "").contains('x') && !ran.exists());
+    for settings in ["-u GIT_EDITOR TERM=dumb", "-u GIT_EDITOR TERM=dumb VISUAL=../program"] {
+        let said = repo.on_a_terminal(&line(settings, "edit '#0'"), "");
+        assert!(said.contains("the terminal is dumb, and no editor is set") && !ran.exists(), "{said}");
+    }
+    repo.on_a_terminal(&line("-u PAGER", "log"), "");
+    assert!(ran.exists());
+}

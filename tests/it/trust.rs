@@ -969,3 +969,54 @@ fn a_trial_of_the_hook_follows_no_settings_for_text_files() {
     let said = repo.exact(&output);
     assert!(said.contains("hooks: invalid commits are refused"), "{said}");
 }
+
+#[test]
+fn a_file_of_settings_that_git_refuses_is_refused() {
+    let mut repo = TestRepo::new();
+    repo.say("x");
+    let (folder, config) = (repo.folder().to_owned(), repo.git_dir().join("config"));
+    let settings = fs::read_to_string(&config).unwrap();
+    for lines in [
+        "[trace]\n\t1x = y",
+        "[trace]\n\t-x = y",
+        "[trace]\n\tx_y = z",
+        "[trace]\n\tx # y",
+        "[trace] 1x = y",
+        "[core]\n\tnotes = \"abc",
+        "[include]\n\tpath = /",
+        "[include]\n\tpath",
+    ] {
+        fs::write(&config, format!("{settings}{lines}\n")).unwrap();
+        assert!(!opens(&mut repo, &folder, &[]), "{lines}");
+    }
+    for lines in ["[a \"b]c\"] x = \"#\" ; \"", "[alias]\n\tx = \"!f() { echo \\\"$1\\\"; }; f\"", "[core]\n\tx"] {
+        fs::write(&config, format!("{settings}{lines}\n")).unwrap();
+        assert!(opens(&mut repo, &folder, &[]), "{lines}");
+    }
+}
+
+#[test]
+fn the_folder_around_a_git_directory_belongs_to_the_user() {
+    let mut repo = TestRepo::new();
+    repo.say("x");
+    repo.git(&["config", "core.bare", "true"]);
+    let folder = repo.folder().to_owned();
+    fs::create_dir(folder.join("sub")).unwrap();
+    // Only the superuser may do that.
+    let is_given = std::os::unix::fs::chown(&folder, Some(12345), None).is_ok();
+    for place in [folder.clone(), folder.join("sub")] {
+        assert_eq!(opens(&mut repo, &place, &[]), !is_given);
+    }
+}
+
+#[test]
+fn a_git_directory_in_another_repository_has_not_its_work_tree() {
+    let mut repo = TestRepo::new();
+    repo.git(&["init", "-q", "other"]);
+    let inner = repo.folder().join("inner.git");
+    fs::rename(repo.folder().join("other/.git"), &inner).unwrap();
+    repo.within(&inner, |repo| {
+        assert!(repo.refused(&["breadcrumb", "set", "team.x", "y"]).contains("needs a working tree"));
+    });
+    assert!(!repo.folder().join(".synapse").exists());
+}

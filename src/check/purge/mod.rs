@@ -134,11 +134,16 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let priorities = before.and_then(|before| in_traces(repo, &before)).unwrap_or_default();
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;
+    let world = World::of(repo)?;
+    if !plan.removed.is_disjoint(&repo.in_reflogs()?) {
+        // Git does not say which reflog leads to it.
+        repo.expire_reflogs(&|refname| world.is_ours(refname))?;
+    }
     if !plan.is_empty() {
         places::remove_derived(repo, target, &plan.tombstones)?;
     }
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
-    let needed = repo.held_by_code(&|_| false, &plan.removed)?;
+    let needed = repo.needed(&plan.removed)?;
     plan.removed.retain(|oid| !needed.contains_key(oid));
     repo.remove_objects(&plan.removed)?;
     // It may have packed what it saw before.
@@ -146,7 +151,6 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let lent = repo.remove_objects(&plan.removed)?;
     repo.forget_noted_removal()?;
     let scan = Scan::of(repo, target)?;
-    let world = World::of(repo)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let code = repo.held_by_code(&|refname| world.is_ours(refname), &hits)?;
     let mut left: Vec<_> =
@@ -162,6 +166,11 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     }
     learn::matches(repo, target)?;
     let (scan, world) = (Scan::of(repo, target)?, World::of(repo)?);
+    let ours = world.refs(repo)?.into_iter().filter(|(refname, _)| !refname.starts_with("refs/trace-remote"));
+    if let Some(oid) = repo.find_missing(&ours.map(|(_, tip)| tip).collect::<Vec<_>>())? {
+        // It may contain the text, and come back.
+        return Err(GitError::MissingObject { oid }.into());
+    }
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let mut rewriter = Rewriter::new(repo, target, objects, &hits, &scan.lines);
     rewriter.commits.extend(scan.commits.iter().filter(|oid| scan.tombstones.contains(oid)).map(|oid| (*oid, *oid)));
@@ -229,7 +238,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     // Git reads unreachable tags, too, and accepts a push of one without looking at its commit.
     let tags = Dangling::tags(&scan.tags, &removed);
-    let needed_tags = repo.held_by_code(&|_| false, &tags)?;
+    let needed_tags = repo.needed(&tags)?;
     removed.extend(tags.into_iter().filter(|tag| !needed_tags.contains_key(tag)));
     let mut code: Vec<_> = held.into_iter().filter(|(oid, _)| hits.contains(oid)).collect();
     code.sort_by(|(one, path), (other, other_path)| path.cmp(other_path).then(one.cmp(other)));
@@ -244,7 +253,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     tombstones.left.extend(rewriter.left_again(&known));
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
-    let needed = repo.held_by_code(&|_| false, &noted)?;
+    let needed = repo.needed(&noted)?;
     removed.extend(noted.into_iter().filter(|oid| !needed.contains_key(oid)));
     let (refs_there, symbolic) = (repo.list_refs("refs/")?, repo.list_symbolic_refs("refs/")?);
     let names =

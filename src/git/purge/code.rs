@@ -57,6 +57,35 @@ impl Repo {
         Ok(held)
     }
 
+    /// Those of `wanted` that anything leads to, as for git: without them, the repository is damaged.
+    pub(crate) fn needed(&self, wanted: &HashSet<Oid>) -> Result<HashMap<Oid, String>, GitError> {
+        let mut needed = self.held_by_code(&|_| false, wanted)?;
+        if !wanted.is_empty() && !self.has_refs_as_files() {
+            self.walk(&self.in_reflogs()?, &["--objects"], |oid, path| {
+                if wanted.contains(&oid) {
+                    needed.insert(oid, path.to_owned());
+                }
+            })?;
+        }
+        Ok(needed)
+    }
+
+    /// What the lines of all reflogs name. With reftable, [`Self::reflogs`] lacks the older side of a line after one that `git gc` removed.
+    pub(crate) fn in_reflogs(&self) -> Result<HashSet<Oid>, GitError> {
+        // Without `--stdin`, git wants a revision if there is no reflog.
+        let options = ["--reflog", "--no-walk", "--ignore-missing", "--stdin"];
+        let listed = text_of(self.git("rev-list").args(options).input(String::new()))?;
+        Ok(listed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
+    }
+
+    /// An object that is missing, although `roots` lead to it.
+    pub(crate) fn find_missing(&self, roots: &[Oid]) -> Result<Option<Oid>, GitError> {
+        let roots: String = roots.iter().flat_map(|root| [root.to_string(), "\n".to_owned()]).collect();
+        let options = ["--objects", "--no-object-names", "--ignore-missing", "--missing=print", "--stdin"];
+        let listed = text_of(self.git("rev-list").args(options).env("GIT_NO_LAZY_FETCH", "1").input(roots))?;
+        Ok(listed.lines().find_map(|line| Oid::parse(line.strip_prefix('?')?, self.object_format())))
+    }
+
     /// All commits that [`Self::held_by_code`] would find. Reads no trees.
     pub(crate) fn commits_held_by_code(&self, ours: &dyn Fn(&str) -> bool) -> Result<HashSet<Oid>, GitError> {
         let mut commits = HashSet::new();

@@ -87,6 +87,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// For messages.
+    pub(super) fn address(&self) -> String {
+        self.push.as_deref().map_or(self.remote.clone(), shown_address)
+    }
+
     pub(super) fn push(&self) -> Destination<'_> {
         Destination { remote: &self.remote, address: self.push.as_deref() }
     }

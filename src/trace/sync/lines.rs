@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::address::{Target, targets};
+use super::address::Target;
 use super::push::see;
 use crate::base::escape::shell_word;
 use crate::git::{Commit, Oid, Outgoing, PushFate, PushedRef, Repo};
@@ -83,18 +83,7 @@ pub(crate) struct PushedLines {
 /// # Errors
 ///
 /// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and the remote's history is not a signed one.
-pub(crate) fn push_lines(
-    repo: &Repo,
-    signature: &Signature,
-    remote: &str,
-    history: &LineHistory<'_>,
-    is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
-) -> Result<PushedLines, TraceError> {
-    push_lines_to(repo, signature, &targets(repo, remote)?, history, is_wanted)
-}
-
-/// As [`push_lines`], to these addresses.
-pub(super) fn push_lines_to(
+pub(super) fn push_lines(
     repo: &Repo,
     signature: &Signature,
     targets: &[Target],

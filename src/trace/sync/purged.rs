@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::slice;
 
 use super::address::Target;
-use super::lines::{accepted_lines, fetched_lines, fetched_ref, push_lines_to, shared_ref};
+use super::lines::{accepted_lines, fetched_lines, fetched_ref, push_lines, shared_ref};
 use super::{is_private, tracking_ref};
 use crate::git::{GitError, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
@@ -136,7 +136,7 @@ pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(),
     if repo.find_obstacle_to_removal()?.is_some() {
         repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
     } else {
-        let held = repo.held_by_code(&|_| false, &objects)?;
+        let held = repo.needed(&objects)?;
         objects.retain(|oid| !held.contains_key(oid));
         repo.remove_objects(&objects)?;
         repo.forget_noted_removal()?;
@@ -301,7 +301,7 @@ pub(crate) fn replace(
         .collect();
     if !target.is_fetched_only {
         // First: a pull between the two must not merge the purged state with the old one.
-        match push_lines_to(repo, signature, slice::from_ref(target), &HISTORY, |_| Ok(true))?.rejected {
+        match push_lines(repo, signature, slice::from_ref(target), &HISTORY, |_| Ok(true))?.rejected {
             // It was repeated there as long as others pushed.
             Some(rejected) => replaced.push(PushedRef { fate: PushFate::Refused, ..rejected }),
             None => replaced.extend(repo.push(target.push(), &outgoing)?),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::address::{forget_other_address, leave_out_fetched};
+use super::address::{Target, forget_other_address, leave_out_fetched, targets};
 use super::lines::{PushedLines, push_lines, wait};
 use super::purged::{fetched_tombstones, forget_purged_lines};
 use super::{MANY, find_all, items_of, matches, tracking_ref};
@@ -38,7 +38,7 @@ pub(crate) struct Delivery {
     /// The result of each ref in git's order. The record is among them only if it was rejected.
     pub refs: Vec<PushedRef>,
     pub priorities: usize,
-    /// What failed after the traces were pushed: their priorities, or keeping the remote's state.
+    /// An address that cannot be reached, or what failed after the traces were pushed: their priorities, or keeping the remote's state.
     pub failed: Option<TraceError>,
 }
 
@@ -76,6 +76,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         of_globs(repo, globs, traces.len())?
     };
     let mut delivery = Delivery { refs: refused, priorities: 0, failed: None };
+    let (mut targets, mut unreached) = (targets(repo, remote)?, None);
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
@@ -87,7 +88,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             }
             _ => waiting.values().cloned().collect::<Vec<_>>(),
         };
-        let mut answers = repo.push(remote, &refspecs)?;
+        let mut answers = push_to_each(repo, &mut targets, &refspecs, &mut unreached)?;
         if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
             refuse_nested(&repo.list_remote(remote, &[])?, &mut answers);
         }
@@ -103,7 +104,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     for history in histories {
-        match push_history(repo, signature, remote, history) {
+        match push_history(repo, signature, &targets, history) {
             // The refs that were pushed before are reported, too.
             Err(error) if !delivery.refs.is_empty() => {
                 delivery.refs.push(answer(history, PushFate::Refused, &error.to_string()));
@@ -120,7 +121,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     outgoing.retain(|trace| accepted.contains(trace.name.refname().as_str()));
     let accepted_others: Vec<String> = others.into_iter().filter(|name| accepted.contains(name.as_str())).collect();
     let mut items = None;
-    let pushed = push_lines(repo, signature, remote, &priority::HISTORY, |path| {
+    let pushed = push_lines(repo, signature, &targets, &priority::HISTORY, |path| {
         let items = match &mut items {
             Some(items) => items,
             none => none.insert(items_of(repo, outgoing.iter().map(|trace| (trace.tip, trace.seen)))?),
@@ -141,27 +142,54 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         for refname in accepted_others {
             tips.extend(repo.find_ref(&refname)?);
         }
-        match push_tombstones(repo, signature, remote, &tips, is_complete) {
+        match push_tombstones(repo, signature, &targets, &tips, is_complete) {
             Ok(pushed) => delivery.refs.extend(pushed.rejected),
             Err(error) => delivery.failed = Some(not_shared(error)),
         }
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
-    let kept = keep_seen(repo, signature, remote, &outgoing);
-    delivery.failed = delivery.failed.or(kept.err());
+    let kept = if unreached.is_none() { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
+    delivery.failed = unreached.or(delivery.failed).or(kept.err());
     forget_purged_lines(repo, remote)?;
     leave_out_fetched(repo, remote, &mut delivery.refs)?;
     Ok(delivery)
+}
+
+/// An address that fails stops no other, and is left out of `targets`.
+fn push_to_each(
+    repo: &Repo,
+    targets: &mut Vec<Target>,
+    refspecs: &[Outgoing],
+    unreached: &mut Option<TraceError>,
+) -> Result<Vec<PushedRef>, TraceError> {
+    let (mut answers, mut failed) = (Vec::new(), None);
+    targets.retain(|target| match repo.push(target.push(), refspecs) {
+        Ok(pushed) => {
+            answers.extend(pushed);
+            true
+        }
+        Err(error) => {
+            failed.get_or_insert((target.address(), error));
+            false
+        }
+    });
+    if let Some((address, error)) = failed {
+        if targets.is_empty() {
+            return Err(error.into());
+        }
+        unreached.get_or_insert(TraceError::NotReached { address, source: Box::new(error) });
+    }
+    Ok(answers)
 }
 
 /// Pushes all lines of a history.
 fn push_history(
     repo: &Repo,
     signature: &Signature,
-    remote: &str,
+    targets: &[Target],
     history: &LineHistory<'_>,
 ) -> Result<PushedRef, TraceError> {
-    let PushedLines { files, rejected } = push_lines(repo, signature, remote, history, |_| Ok(true))?;
+    let PushedLines { files, rejected } = push_lines(repo, signature, targets, history, |_| Ok(true))?;
     let (fate, summary) = if files > 0 { (PushFate::Moved, "new lines") } else { (PushFate::UpToDate, "up to date") };
     Ok(rejected.unwrap_or_else(|| answer(history, fate, summary)))
 }
@@ -182,13 +210,13 @@ fn not_shared(error: TraceError) -> TraceError {
 fn push_tombstones(
     repo: &Repo,
     signature: &Signature,
-    remote: &str,
+    targets: &[Target],
     tips: &[Oid],
     is_complete: bool,
 ) -> Result<PushedLines, TraceError> {
     // Items that were deleted long ago may be purged, too.
     let mut items = None;
-    push_lines(repo, signature, remote, &tombstone::HISTORY, |purge| {
+    push_lines(repo, signature, targets, &tombstone::HISTORY, |purge| {
         let items = match &mut items {
             Some(items) => items,
             none => none.insert(items_of(repo, tips.iter().map(|tip| (*tip, None)))?),

@@ -90,6 +90,8 @@ struct SavedState<S> {
     line: u64,
     session_id: Option<String>,
     replays_compactions: bool,
+    #[serde(default)]
+    awaits_usage: bool,
     records: S,
 }
 
@@ -144,12 +146,13 @@ impl<R: Read, S: RecordReader> TranscriptReader<R, S> {
     /// another position.
     pub(crate) fn resume(reader: R, position: &Position, window: Vec<u8>, state: &[u8]) -> Option<Self> {
         let saved: SavedState<S> = serde_json::from_slice(state).ok()?;
-        let SavedState { position: saved_position, line, session_id, replays_compactions, records } = saved;
+        let SavedState { position: saved_position, line, session_id, replays_compactions, awaits_usage, records } =
+            saved;
         if saved_position != *position {
             return None;
         }
         let lines = Lines::resume(reader, MAX_LINE, window, position.offset, line);
-        let output = Output { replays_compactions, session_id, ..Output::default() };
+        let output = Output { replays_compactions, session_id, awaits_usage, ..Output::default() };
         Some(Self { lines, records, output, damaged_line: 0, ended: false })
     }
 
@@ -267,9 +270,9 @@ impl<R: Read, S: RecordReader> Transcript for TranscriptReader<R, S> {
 
     fn saved_state(&self) -> Option<Vec<u8>> {
         let (position, line, records) = (self.lines.position(), self.lines.number(), &self.records);
-        let Output { session_id, replays_compactions, .. } = &self.output;
-        let (session_id, replays_compactions) = (session_id.clone(), *replays_compactions);
-        serde_json::to_vec(&SavedState { position, line, session_id, replays_compactions, records }).ok()
+        let Output { session_id, replays_compactions, awaits_usage, .. } = &self.output;
+        let (session_id, replays_compactions, awaits_usage) = (session_id.clone(), *replays_compactions, *awaits_usage);
+        serde_json::to_vec(&SavedState { position, line, session_id, replays_compactions, awaits_usage, records }).ok()
     }
 }
 

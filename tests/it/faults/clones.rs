@@ -68,6 +68,10 @@ fn a_partial_clone_fetches_only_what_it_needs() {
     clone.git(&["remote", "set-url", "origin", "../gone"]);
     let said = clone.refused(&["materialize"]);
     assert!(said.starts_with("--- stderr\nerror: `git fetch` failed: "), "{said}");
+    // Git asks each remote that promises objects.
+    clone.git(&["config", "remote.other.url", &url]);
+    clone.git(&["config", "remote.other.partialCloneFilter", "blob:none"]);
+    assert_eq!(clone.text(&["materialize"]), items);
 }
 
 #[test]

@@ -95,6 +95,13 @@ fn a_text_that_contains_escapes_is_found_where_others_are_added() {
     ] {
         assert_eq!(replaced(text, format!("a {form} b").as_bytes()), format!("a {MARKER} b"), "{form}");
     }
+    // In quotes of a shell in JSON.
+    let text = "export DB='postgres://ada:p%40ss@db'\nexport MODE=\"prod\"\n";
+    for quote in ["'\\''", "'\"'\"'"] {
+        let json = serde_json::json!({ "cmd": format!("printf '{}' > .env", text.replace('\'', quote)) }).to_string();
+        let changed = replaced(text, json.as_bytes());
+        assert!(changed.contains(MARKER) && !changed.contains("ada"), "{json}");
+    }
 }
 
 #[test]

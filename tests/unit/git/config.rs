@@ -3,11 +3,11 @@
 use super::*;
 
 #[test]
-fn the_last_value_of_each_remote_counts() {
-    let find = |listed: &str| Config::listed(listed).unwrap().remote_with("promisor").unwrap();
-    assert_eq!(find("remote.a.promisor\ntrue\0remote.a.promisor\nfalse\0"), None);
-    assert_eq!(find("remote.a.promisor\ntrue\0remote.b.promisor\0remote.a.promisor\nno\0").as_deref(), Some("b"));
-    assert_eq!(find("remote.a.promisor\nfalse\0remote.a.promisor\ntrue\0").as_deref(), Some("a"));
+fn remotes_are_promisors_by_either_setting() {
+    let find = |listed: &str| Config::listed(listed).unwrap().promisors().unwrap();
+    assert_eq!(find("remote.a.promisor\nfalse\0remote.a.url\nx\0"), [""; 0]);
+    assert_eq!(find("remote.a.promisor\ntrue\0remote.b.c.promisor\0remote.a.promisor\nno\0"), ["a", "b.c"]);
+    assert_eq!(find("remote.a.promisor\nfalse\0remote.a.partialclonefilter\nblob:none\0"), ["a"]);
 }
 
 #[test]

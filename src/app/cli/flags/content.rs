@@ -143,14 +143,19 @@ pub(crate) fn edit(repo: &Repo, editor: Editor, before: &[u8]) -> Result<Vec<u8>
     let (config, env) = (repo.config()?, repo.env());
     let is_sequence = editor == Editor::Sequence;
     let path = keep(repo, editor, before)?;
-    let of_sequence = || match env.text("GIT_SEQUENCE_EDITOR") {
+    let of_sequence = || match env.given("GIT_SEQUENCE_EDITOR") {
         Some(editor) => Ok(Some(editor.to_owned())),
         None => config.text("sequence.editor"),
     };
     let own = if is_sequence { of_sequence()? } else { None };
     let configured = config.text("core.editor")?;
-    let usual = env.text("GIT_EDITOR").or(configured.as_deref()).or(env.text("VISUAL")).or(env.text("EDITOR"));
-    let editor = own.as_deref().or(usual).unwrap_or("vi");
+    // As `git var GIT_EDITOR`.
+    let is_dumb = env.text("TERM").is_none_or(|terminal| terminal == "dumb");
+    let visual = env.given("VISUAL").filter(|_| !is_dumb);
+    let usual = env.given("GIT_EDITOR").or(configured.as_deref()).or(visual).or(env.given("EDITOR"));
+    let Some(editor) = own.as_deref().or(usual).or((!is_dumb).then_some("vi")) else {
+        return Err(Error::with_hint("the terminal is dumb, and no editor is set", "set `$EDITOR` or `core.editor`"));
+    };
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
     let status = Process::shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;

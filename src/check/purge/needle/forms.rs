@@ -164,7 +164,10 @@ pub(super) fn forms_of(text: &[u8]) -> Vec<Form> {
     // Where a program escaped the text, what looks like an escape in the text itself is decoded, too.
     let once = decode(text).map(|decoded| decoded.text);
     let twice = once.as_deref().and_then(decode).map(|decoded| decoded.text);
-    plain.extend([once, twice].into_iter().flatten());
+    for decoded in [once, twice].into_iter().flatten() {
+        plain.extend(std::str::from_utf8(&decoded).iter().flat_map(|text| quoted_twice(text)).map(String::into_bytes));
+        plain.push(decoded);
+    }
     let url = percent_encode(text, NON_ALPHANUMERIC).to_string();
     // The characters that most programs leave as they are.
     let usual = ["%2D", "%2E", "%5F", "%7E"].iter().zip(["-", ".", "_", "~"]);
