@@ -103,7 +103,8 @@ impl Repo {
         if self.is_elsewhere() {
             git.elsewhere();
         }
-        git.env("GIT_DIR", self.inner.path());
+        // A slash at the end would change what `includeIf.gitdir` matches.
+        git.env("GIT_DIR", self.inner.path().components().as_path());
         // Git fails if it is gone, as that of a linked worktree may be.
         if let Some(worktree) = self.worktree().filter(|worktree| worktree.exists()) {
             git.env("GIT_WORK_TREE", worktree);

@@ -158,8 +158,8 @@ pub enum TraceError {
     Unsigned { what: String, oid: Oid, is_signed: bool, setting: &'static str },
     #[error("{what} has other files, and its signature does not name what it is for")]
     SignedOtherwise { what: String },
-    #[error("`{address}` got nothing, and the other addresses what belongs to them")]
-    NotReached { address: String, source: Box<GitError> },
+    #[error("nothing was pushed to {}", addresses.iter().map(|address| format!("`{address}`")).collect::<Vec<_>>().join(", "))]
+    NotReached { addresses: Vec<String>, source: Box<GitError> },
     #[error("priorities were not pushed")]
     NotShared { source: Box<TraceError> },
     #[error("done, but worktrees still name trace `{old}`: {}", git_dirs.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]

@@ -1350,10 +1350,12 @@ fn priorities_go_to_each_address_of_a_remote() {
     team.ok("ada", &["commit", "-m", "two"]);
     team.ok("ada", &["skip", "#0", "--reason", "fifth"]);
     let (code, said) = team.run("ada", &["push", "origin", "main"]);
-    assert!(code == Some(1) && said.contains("error: `../gone.git` got nothing"), "{said}");
+    assert!(code == Some(1) && said.contains("error: nothing was pushed to `../gone.git`"), "{said}");
     for hub in ["shared.git", "other.git", "third.git"] {
         assert!(team.reasons_at("ada", hub).contains("fifth"), "{hub}");
     }
+    let seen = team.git("ada", &["rev-parse", "refs/trace-remotes/origin/main"]);
+    assert_eq!(seen, team.git("ada", &["rev-parse", "refs/traces/main"]));
 }
 
 #[test]

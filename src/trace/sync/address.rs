@@ -84,6 +84,8 @@ pub(crate) struct Target {
     fetch: Option<String>,
     /// Git pushes to other addresses.
     pub(super) is_fetched_only: bool,
+    /// Git fetches from it.
+    pub(super) is_fetched: bool,
 }
 
 impl Target {
@@ -124,6 +126,7 @@ pub(crate) fn all_targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, Trac
     let is_single = to.len() == 1;
     let target = |address: String| Target {
         remote: remote.to_owned(),
+        is_fetched: from.as_ref() == Some(&address),
         push: (!is_single).then(|| address.clone()),
         fetch: (!is_single || from.as_ref() != Some(&address)).then_some(address),
         is_fetched_only: false,
@@ -134,6 +137,7 @@ pub(crate) fn all_targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, Trac
         push: None,
         fetch: Some(address),
         is_fetched_only: true,
+        is_fetched: true,
     });
     Ok(to.into_iter().map(target).chain(fetched_only).collect())
 }

@@ -7,7 +7,7 @@ use super::lines::{PushedLines, push_lines, wait};
 use super::purged::{fetched_tombstones, forget_purged_lines};
 use super::{MANY, find_all, items_of, matches, tracking_ref};
 use crate::base::escape::shell_word;
-use crate::git::{Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
+use crate::git::{GitError, Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
 use crate::trace::store::line_history::LineHistory;
@@ -76,7 +76,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         of_globs(repo, globs, traces.len())?
     };
     let mut delivery = Delivery { refs: refused, priorities: 0, failed: None };
-    let (mut targets, mut unreached) = (targets(repo, remote)?, None);
+    let (mut targets, mut unreached) = (targets(repo, remote)?, Vec::new());
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
@@ -148,36 +148,36 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
-    let kept = if unreached.is_none() { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
-    delivery.failed = unreached.or(delivery.failed).or(kept.err());
+    let is_seen = unreached.iter().all(|(target, _)| !target.is_fetched);
+    let kept = if is_seen { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
+    let addresses = unreached.iter().map(|(target, _)| target.address()).collect();
+    let unreached = unreached.into_iter().next();
+    let unreached = unreached.map(|(_, error)| TraceError::NotReached { addresses, source: Box::new(error) });
+    delivery.failed = delivery.failed.or(unreached).or(kept.err());
     forget_purged_lines(repo, remote)?;
     leave_out_fetched(repo, remote, &mut delivery.refs)?;
     Ok(delivery)
 }
 
-/// An address that fails stops no other, and is left out of `targets`.
+/// An address that fails stops no other, and moves from `targets` to `unreached`.
 fn push_to_each(
     repo: &Repo,
     targets: &mut Vec<Target>,
     refspecs: &[Outgoing],
-    unreached: &mut Option<TraceError>,
+    unreached: &mut Vec<(Target, GitError)>,
 ) -> Result<Vec<PushedRef>, TraceError> {
-    let (mut answers, mut failed) = (Vec::new(), None);
-    targets.retain(|target| match repo.push(target.push(), refspecs) {
-        Ok(pushed) => {
-            answers.extend(pushed);
-            true
+    let mut answers = Vec::new();
+    for target in std::mem::take(targets) {
+        match repo.push(target.push(), refspecs) {
+            Ok(pushed) => {
+                answers.extend(pushed);
+                targets.push(target);
+            }
+            Err(error) => unreached.push((target, error)),
         }
-        Err(error) => {
-            failed.get_or_insert((target.address(), error));
-            false
-        }
-    });
-    if let Some((address, error)) = failed {
-        if targets.is_empty() {
-            return Err(error.into());
-        }
-        unreached.get_or_insert(TraceError::NotReached { address, source: Box::new(error) });
+    }
+    if targets.is_empty() && !unreached.is_empty() {
+        return Err(unreached.swap_remove(0).1.into());
     }
     Ok(answers)
 }
