@@ -228,9 +228,9 @@ fn includes_odd(files: &[PathBuf], paths: &[PathBuf]) -> bool {
     false
 }
 
-/// Whether libgit2 may read a file in another way than git, which refuses a folder and most of what is no plain line.
+/// Whether libgit2 may read a file in another way than git, which refuses folders and most lines that are not plain.
 fn is_odd(path: &Path) -> bool {
-    // No line goes on after a backslash, and each name has a value.
+    // A plain line is complete, without a backslash at its end, and has a value after each name.
     const LINE: &str = concat!(
         r#"(?-u)^[ \t]*(\[[A-Za-z0-9-]+([ \t]+"([^"\\\x00]|\\[^\x00])*")?\][ \t]*)?"#,
         r#"([A-Za-z][A-Za-z0-9-]*[ \t]*=([^"\\#;\x00-\x08\x0b-\x1f]|\\[ntb"\\]|"([^"\\\x00-\x08\x0b-\x1f]|\\[ntb"\\])*")*)?"#,

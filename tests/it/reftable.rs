@@ -264,14 +264,16 @@ fn a_purge_removes_a_reflog_whose_gap_hides_a_purged_commit() {
     repo.say("first");
     repo.say("a hunter2 text");
     let purged = repo.git(&["rev-parse", "refs/traces/main"]);
-    repo.text(&["reset", "TRACE_HEAD~1"]);
-    repo.say("next");
-    // As `git gc` after 30 days: the newer side of the line is gone, and the older one of the next line stays.
-    repo.git(&["reflog", "expire", "--expire=never", "--expire-unreachable=now", "refs/traces/main"]);
-    let is_in_reflogs = || repo.git(&["rev-list", "--reflog"]).contains(purged.trim());
-    if !is_in_reflogs() {
-        return;
+    // What came before is decades old.
+    for args in [&["reset", "TRACE_HEAD~1"][..], &["commit", "-m", "next"]] {
+        let mut command = repo.command("git-trace");
+        command.env_remove("GIT_COMMITTER_DATE").env_remove("GIT_AUTHOR_DATE").args(args);
+        assert!(run(&mut command, b"").status.success());
     }
+    // As `git gc`: the line of the purged commit is gone, and the older side of the next line names it.
+    repo.git(&["reflog", "expire", "--expire=never", "--expire-unreachable=30.days.ago", "refs/traces/main"]);
+    let is_in_reflogs = || repo.git(&["rev-list", "--reflog"]).contains(purged.trim());
+    assert!(is_in_reflogs() && !repo.git(&["reflog", "show", "refs/traces/main"]).contains(&purged[..7]));
     assert!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.success());
     assert!(!is_in_reflogs());
     repo.fsck();

@@ -135,7 +135,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
     repo.expire_reflogs(&|refname| names.contains(refname))?;
     let world = World::of(repo)?;
-    if !plan.removed.is_disjoint(&repo.in_reflogs()?) {
+    if !plan.removed.is_disjoint(&repo.hidden_in_reflogs()?) {
         // Git does not say which reflog leads to it.
         repo.expire_reflogs(&|refname| world.is_ours(refname))?;
     }

@@ -60,8 +60,9 @@ impl Repo {
     /// Those of `wanted` that anything leads to, as for git: without them, the repository is damaged.
     pub(crate) fn needed(&self, wanted: &HashSet<Oid>) -> Result<HashMap<Oid, String>, GitError> {
         let mut needed = self.held_by_code(&|_| false, wanted)?;
-        if !wanted.is_empty() && !self.has_refs_as_files() {
-            self.walk(&self.in_reflogs()?, &["--objects"], |oid, path| {
+        let hidden = if wanted.is_empty() { HashSet::new() } else { self.hidden_in_reflogs()? };
+        if !hidden.is_empty() {
+            self.walk(&hidden, &["--objects"], |oid, path| {
                 if wanted.contains(&oid) {
                     needed.insert(oid, path.to_owned());
                 }
@@ -70,8 +71,12 @@ impl Repo {
         Ok(needed)
     }
 
-    /// What the lines of all reflogs name. With reftable, [`Self::reflogs`] lacks the older side of a line after one that `git gc` removed.
-    pub(crate) fn in_reflogs(&self) -> Result<HashSet<Oid>, GitError> {
+    /// What [`Self::reflogs`] may lack: with reftable, the older side of a line after one that `git gc` removed. These are the commits that
+    /// any line names; with files, none.
+    pub(crate) fn hidden_in_reflogs(&self) -> Result<HashSet<Oid>, GitError> {
+        if self.has_refs_as_files() {
+            return Ok(HashSet::new());
+        }
         // Without `--stdin`, git wants a revision if there is no reflog.
         let options = ["--reflog", "--no-walk", "--ignore-missing", "--stdin"];
         let listed = text_of(self.git("rev-list").args(options).input(String::new()))?;

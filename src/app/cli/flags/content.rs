@@ -139,10 +139,9 @@ pub(crate) fn keep(repo: &Repo, editor: Editor, text: &[u8]) -> Result<PathBuf> 
 }
 
 /// Lets the user change a text in their editor, as git finds it.
-pub(crate) fn edit(repo: &Repo, editor: Editor, before: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn edit(repo: &Repo, kind: Editor, before: &[u8]) -> Result<Vec<u8>> {
     let (config, env) = (repo.config()?, repo.env());
-    let is_sequence = editor == Editor::Sequence;
-    let path = keep(repo, editor, before)?;
+    let is_sequence = kind == Editor::Sequence;
     let of_sequence = || match env.given("GIT_SEQUENCE_EDITOR") {
         Some(editor) => Ok(Some(editor.to_owned())),
         None => config.text("sequence.editor"),
@@ -156,6 +155,7 @@ pub(crate) fn edit(repo: &Repo, editor: Editor, before: &[u8]) -> Result<Vec<u8>
     let Some(editor) = own.as_deref().or(usual).or((!is_dumb).then_some("vi")) else {
         return Err(Error::with_hint("the terminal is dumb, and no editor is set", "set `$EDITOR` or `core.editor`"));
     };
+    let path = keep(repo, kind, before)?;
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
     let status = Process::shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;
