@@ -1020,3 +1020,16 @@ fn a_git_directory_in_another_repository_has_not_its_work_tree() {
     });
     assert!(!repo.folder().join(".synapse").exists());
 }
+
+#[test]
+fn a_condition_with_a_slash_after_the_git_directory_is_as_for_git() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    let (home, git_dir) = (repo.home().display(), repo.git_dir());
+    fs::write(repo.home().join("included"), "[trace]\n\tmaterializer = echo ran; cat\n").unwrap();
+    // Git is asked about a file with a name that has no value.
+    let include = format!("[includeIf \"gitdir:{}/\"]\n\tpath = {home}/included\n", git_dir.display());
+    fs::write(repo.home().join("gitconfig"), format!("[diff]\n\tnoprefix\n{include}")).unwrap();
+    assert!(!run(repo.command("git").args(["config", "trace.materializer"]), b"").status.success());
+    assert!(!repo.text(&["materialize"]).contains("ran"));
+}
