@@ -288,6 +288,21 @@ fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
     assert!(!repo.git_dir().join("shallow").exists() && !repo.folder().join("docs/man1/x").exists());
 }
 
+#[test]
+fn pages_are_written_and_removed_below_the_folder_that_the_user_named() {
+    let repo = with_link("docs/man1", "../../pages");
+    let pages = repo.home().join("pages");
+    fs::create_dir_all(&pages).unwrap();
+    let refused = "`docs/man1` is a link to `../../pages`, which leaves the work tree\n";
+    assert_eq!(cause(&repo, &["install", "--man", "docs"]), refused);
+    assert_eq!(fs::read_dir(&pages).unwrap().count(), 0);
+    // The user's own link may lead anywhere.
+    symlink("pages", repo.home().join("man1")).unwrap();
+    repo.text(&["install", "--man", repo.home().to_str().unwrap()]);
+    assert_eq!(cause(&repo, &["uninstall", "--man", "docs"]), refused);
+    assert!(pages.join("git-trace.1").exists());
+}
+
 /// With `TEAM.md` as a link out of its work tree.
 fn refuses_team(repo: &TestRepo, path: &str) {
     repo.git(&["config", "trace.briefTeam", path]);

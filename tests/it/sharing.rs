@@ -1173,10 +1173,15 @@ fn the_address_that_rejects_a_trace_is_named_with_a_way_to_merge_it() {
             team.git("ada", &["config", "--add", "remote.origin.pushurl", address]);
         }
         team.ok("ada", &["commit", "-m", "ours"]);
+        team.ok("ada", &["pin", "#0", "--reason", "a rule"]);
         let output = run(team.home.command("git-trace").arg("push").current_dir(team.path("ada")), b"");
         assert_eq!(output.status.code(), Some(1));
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(stdout.contains("main → ../other.git: [rejected]"), "{stdout}");
+        // Each address gets the priorities of what it took.
+        let records = team.git("ada", &["ls-remote", "../other.git", "refs/trace-records/*"]);
+        assert_eq!(records, "");
+        assert!(is_fetched_only || team.reasons_at("ada", "shared.git").contains("a rule"));
         let stderr = String::from_utf8_lossy(&output.stderr);
         let hint = "hint: ../other.git has commits that are not at the address that is fetched from: \
             `git remote add NAME ../other.git` and `git trace pull NAME` merge them\n";

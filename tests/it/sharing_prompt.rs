@@ -1217,6 +1217,24 @@ fn an_undo_of_a_pull_does_not_settle_a_dispute() {
 }
 
 #[test]
+fn an_undo_of_an_older_pull_opposes_no_level_that_was_set_again_since() {
+    let team = team();
+    team.ok("bob", &["pin", "#1"]);
+    team.ok("bob", &["push"]);
+    team.ok("ada", &["skip", "#1"]);
+    team.ok("ada", &["pull"]);
+    let pull = team.ok("ada", &["undo", "-l"]).split(' ').next().unwrap().to_owned();
+    let sent = team.messages("ada");
+    team.ok("ada", &["pin", "#1"]);
+    let (code, said) = team.run("ada", &["undo", &pull]);
+    assert!(code == Some(2) && said.contains("was set again since"), "{said}");
+    assert_eq!(team.messages("ada"), sent);
+    team.ok("ada", &["undo"]);
+    team.ok("ada", &["undo", &pull]);
+    assert_ne!(team.messages("ada"), sent);
+}
+
+#[test]
 fn a_pull_names_the_traces_that_the_remote_no_longer_has() {
     let team = team();
     team.ok("ada", &["branch", "idea"]);

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Action, InstallError, Mode, Step, digest, put_file, read_file};
-use crate::base::worktree_path::check_outside_git;
+use crate::base::worktree_path::{check_below, check_outside_git};
 
 const MARK: &str = "written by git-trace ";
 
@@ -19,14 +19,9 @@ pub(crate) struct OwnedFile {
 }
 
 impl OwnedFile {
-    /// Fails if links lead into a git directory.
-    pub(crate) fn check(&self) -> Result<(), InstallError> {
-        check(&self.path)
-    }
-
     /// Writes the file, unless there is someone else's. Repeating it changes nothing.
     pub(crate) fn install(&self, mode: Mode) -> Result<Step, InstallError> {
-        self.check()?;
+        check(&self.path)?;
         let new = sealed(&self.text, self.comment);
         let old = read_file(&self.path)?;
         let action = match &old {
@@ -45,6 +40,12 @@ impl OwnedFile {
 /// The folder of the user's data may be in a clone, such as one of settings.
 fn check(path: &Path) -> Result<(), InstallError> {
     check_outside_git(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })
+}
+
+/// Fails if links of a clone lead from a folder that the user named to other places, or any links into a git directory.
+pub(crate) fn check_in(folder: &Path, path: &Path) -> Result<(), InstallError> {
+    check(path)?;
+    check_below(folder, path).map_err(|source| InstallError::Write { path: path.to_owned(), source })
 }
 
 /// Removes a file of ours; `None` if there is no file.

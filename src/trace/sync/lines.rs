@@ -76,27 +76,14 @@ pub(crate) struct PushedLines {
     pub rejected: Option<PushedRef>,
 }
 
-/// Pushes the lines that the remote lacks, of the files for which `is_wanted` is true. Pushes nothing if there are none.
-///
-/// If another push was faster, fetches its lines and adds ours to them.
-///
-/// # Errors
-///
-/// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and the remote's history is not a signed one.
-pub(super) fn push_lines(
-    repo: &Repo,
-    signature: &Signature,
-    targets: &[Target],
-    history: &LineHistory<'_>,
-    mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
+/// Pushes lines to several places. One that fails stops no other.
+pub(super) fn push_to_all<T>(
+    places: impl IntoIterator<Item = T>,
+    mut push: impl FnMut(T) -> Result<PushedLines, TraceError>,
 ) -> Result<PushedLines, TraceError> {
-    let Some(ours) = repo.find_ref(history.refname)?.map(|tip| repo.read_commit(tip)).transpose()? else {
-        return Ok(PushedLines::default());
-    };
     let (mut pushed, mut failed) = (PushedLines::default(), None);
-    // An address that fails stops no other.
-    for target in targets {
-        match push_to(repo, signature, target, history, &ours, &mut is_wanted) {
+    for place in places {
+        match push(place) {
             Ok(PushedLines { files, rejected }) => {
                 pushed.files = pushed.files.max(files);
                 pushed.rejected = pushed.rejected.or(rejected);
@@ -107,14 +94,23 @@ pub(super) fn push_lines(
     failed.map_or(Ok(pushed), Err)
 }
 
-fn push_to(
+/// Pushes the lines that an address lacks, of the files for which `is_wanted` is true. Pushes nothing if there are none.
+///
+/// If another push was faster, fetches its lines and adds ours to them.
+///
+/// # Errors
+///
+/// [`TraceError::Unsigned`] or [`TraceError::SignedOtherwise`] if `trace.requireSigned` is set and the remote's history is not a signed one.
+pub(super) fn push_lines(
     repo: &Repo,
     signature: &Signature,
     target: &Target,
     history: &LineHistory<'_>,
-    ours: &Commit,
-    is_wanted: &mut impl FnMut(&str) -> Result<bool, TraceError>,
+    mut is_wanted: impl FnMut(&str) -> Result<bool, TraceError>,
 ) -> Result<PushedLines, TraceError> {
+    let Some(ours) = repo.find_ref(history.refname)?.map(|tip| repo.read_commit(tip)).transpose()? else {
+        return Ok(PushedLines::default());
+    };
     let (shared, fetched) = (shared_ref(history), fetched_ref(&target.remote, history.shared));
     // Lines that are here must not bring purged reasons back there.
     let purges = &tombstone::HISTORY;
@@ -136,13 +132,13 @@ fn push_to(
             }
         };
         let into = theirs.as_ref().map(|tip| tip.tree);
-        let union = history.format.union_of_clean(repo, into, ours.tree, &mut *is_wanted, |path, bytes, there| {
+        let union = history.format.union_of_clean(repo, into, ours.tree, &mut is_wanted, |path, bytes, there| {
             let (bytes, purge) = tombstones.clean_file(path, bytes, there);
             purged = purged.take().or_else(|| purge.cloned());
             bytes
         })?;
         let files = union.paths.len();
-        let cover = cover(repo, history, ours, theirs.as_ref())?;
+        let cover = cover(repo, history, &ours, theirs.as_ref())?;
         if files == 0 && cover != Cover::Unsigned {
             break;
         }

@@ -1,7 +1,6 @@
 //! Purges and remotes: refusing what a remote still has, and replacing it there.
 
 use std::collections::{HashMap, HashSet};
-use std::slice;
 
 use super::address::Target;
 use super::lines::{accepted_lines, fetched_lines, fetched_ref, push_lines, shared_ref};
@@ -301,7 +300,7 @@ pub(crate) fn replace(
         .collect();
     if !target.is_fetched_only {
         // First: a pull between the two must not merge the purged state with the old one.
-        match push_lines(repo, signature, slice::from_ref(target), &HISTORY, |_| Ok(true))?.rejected {
+        match push_lines(repo, signature, target, &HISTORY, |_| Ok(true))?.rejected {
             // It was repeated there as long as others pushed.
             Some(rejected) => replaced.push(PushedRef { fate: PushFate::Refused, ..rejected }),
             None => replaced.extend(repo.push(target.push(), &outgoing)?),

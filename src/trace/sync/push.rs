@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::address::{Target, forget_other_address, leave_out_fetched, targets};
-use super::lines::{PushedLines, push_lines, wait};
+use super::lines::{PushedLines, push_lines, push_to_all, wait};
 use super::purged::{fetched_tombstones, forget_purged_lines};
 use super::{MANY, find_all, items_of, matches, tracking_ref};
 use crate::base::escape::shell_word;
@@ -76,7 +76,8 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         of_globs(repo, globs, traces.len())?
     };
     let mut delivery = Delivery { refs: refused, priorities: 0, failed: None };
-    let (mut targets, mut unreached) = (targets(repo, remote)?, Vec::new());
+    let targets = targets(repo, remote)?.into_iter().map(|target| Address { target, accepted: BTreeSet::new() });
+    let (mut addresses, mut unreached) = (targets.collect(), Vec::new());
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
@@ -88,7 +89,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             }
             _ => waiting.values().cloned().collect::<Vec<_>>(),
         };
-        let mut answers = push_to_each(repo, &mut targets, &refspecs, &mut unreached)?;
+        let mut answers = push_to_each(repo, &mut addresses, &refspecs, &mut unreached)?;
         if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
             refuse_nested(&repo.list_remote(remote, &[])?, &mut answers);
         }
@@ -104,7 +105,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     for history in histories {
-        match push_history(repo, signature, &targets, history) {
+        match push_history(repo, signature, &addresses, history) {
             // The refs that were pushed before are reported, too.
             Err(error) if !delivery.refs.is_empty() => {
                 delivery.refs.push(answer(history, PushFate::Refused, &error.to_string()));
@@ -112,22 +113,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             pushed => delivery.refs.push(pushed?),
         }
     }
-    let (accepted, rejected): (Vec<_>, Vec<_>) = delivery.refs.iter().partition(|pushed| pushed.is_accepted());
-    let mut accepted: BTreeSet<&str> = accepted.into_iter().map(|pushed| pushed.refname.as_str()).collect();
-    // A remote with several addresses may take a trace at one of them only.
-    for pushed in rejected {
-        accepted.remove(pushed.refname.as_str());
-    }
-    outgoing.retain(|trace| accepted.contains(trace.name.refname().as_str()));
-    let accepted_others: Vec<String> = others.into_iter().filter(|name| accepted.contains(name.as_str())).collect();
-    let mut items = None;
-    let pushed = push_lines(repo, signature, &targets, &priority::HISTORY, |path| {
-        let items = match &mut items {
-            Some(items) => items,
-            none => none.insert(items_of(repo, outgoing.iter().map(|trace| (trace.tip, trace.seen)))?),
-        };
-        Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
-    });
+    let pushed = push_to_all(&addresses, |address| push_priorities(repo, signature, address, &outgoing));
     delivery.failed = match pushed {
         Ok(pushed) => {
             delivery.priorities = pushed.files;
@@ -138,15 +124,19 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     };
     if delivery.failed.is_none() {
         let is_complete = delivery.is_complete();
-        let mut tips: Vec<Oid> = outgoing.iter().map(|trace| trace.tip).collect();
-        for refname in accepted_others {
-            tips.extend(repo.find_ref(&refname)?);
-        }
-        match push_tombstones(repo, signature, &targets, &tips, is_complete) {
+        let pushed = push_to_all(&addresses, |address| {
+            let mut tips: Vec<Oid> = address.accepted(&outgoing).map(|trace| trace.tip).collect();
+            for refname in others.iter().filter(|refname| address.accepted.contains(*refname)) {
+                tips.extend(repo.find_ref(refname)?);
+            }
+            push_tombstones(repo, signature, &address.target, &tips, is_complete)
+        });
+        match pushed {
             Ok(pushed) => delivery.refs.extend(pushed.rejected),
             Err(error) => delivery.failed = Some(not_shared(error)),
         }
     }
+    outgoing.retain(|trace| addresses.iter().all(|address| address.accepted.contains(&trace.name.refname())));
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
     let is_seen = unreached.iter().all(|(target, _)| !target.is_fetched);
     let kept = if is_seen { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
@@ -159,24 +149,39 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     Ok(delivery)
 }
 
-/// An address that fails stops no other, and moves from `targets` to `unreached`.
+/// An address that was reached.
+struct Address {
+    target: Target,
+    /// The refs that it took, or has already.
+    accepted: BTreeSet<String>,
+}
+
+impl Address {
+    fn accepted<'t>(&self, traces: &'t [OutgoingTrace<'t>]) -> impl Iterator<Item = &'t OutgoingTrace<'t>> {
+        traces.iter().filter(|trace| self.accepted.contains(&trace.name.refname()))
+    }
+}
+
+/// An address that fails stops no other, and moves from `addresses` to `unreached`.
 fn push_to_each(
     repo: &Repo,
-    targets: &mut Vec<Target>,
+    addresses: &mut Vec<Address>,
     refspecs: &[Outgoing],
     unreached: &mut Vec<(Target, GitError)>,
 ) -> Result<Vec<PushedRef>, TraceError> {
     let mut answers = Vec::new();
-    for target in std::mem::take(targets) {
-        match repo.push(target.push(), refspecs) {
+    for mut address in std::mem::take(addresses) {
+        match repo.push(address.target.push(), refspecs) {
             Ok(pushed) => {
+                let accepted = pushed.iter().filter(|pushed| pushed.is_accepted());
+                address.accepted.extend(accepted.map(|pushed| pushed.refname.clone()));
                 answers.extend(pushed);
-                targets.push(target);
+                addresses.push(address);
             }
-            Err(error) => unreached.push((target, error)),
+            Err(error) => unreached.push((address.target, error)),
         }
     }
-    if targets.is_empty() && !unreached.is_empty() {
+    if addresses.is_empty() && !unreached.is_empty() {
         return Err(unreached.swap_remove(0).1.into());
     }
     Ok(answers)
@@ -186,16 +191,37 @@ fn push_to_each(
 fn push_history(
     repo: &Repo,
     signature: &Signature,
-    targets: &[Target],
+    addresses: &[Address],
     history: &LineHistory<'_>,
 ) -> Result<PushedRef, TraceError> {
-    let PushedLines { files, rejected } = push_lines(repo, signature, targets, history, |_| Ok(true))?;
+    let pushed = push_to_all(addresses, |address| push_lines(repo, signature, &address.target, history, |_| Ok(true)))?;
+    let PushedLines { files, rejected } = pushed;
     let (fate, summary) = if files > 0 { (PushFate::Moved, "new lines") } else { (PushFate::UpToDate, "up to date") };
     Ok(rejected.unwrap_or_else(|| answer(history, fate, summary)))
 }
 
 fn answer(history: &LineHistory<'_>, fate: PushFate, summary: &str) -> PushedRef {
     PushedRef::new(history.refname, fate, summary)
+}
+
+/// Pushes the priorities of the items of traces that an address accepted.
+fn push_priorities(
+    repo: &Repo,
+    signature: &Signature,
+    address: &Address,
+    outgoing: &[OutgoingTrace<'_>],
+) -> Result<PushedLines, TraceError> {
+    let mut items = None;
+    push_lines(repo, signature, &address.target, &priority::HISTORY, |path| {
+        let items = match &mut items {
+            Some(items) => items,
+            none => {
+                let traces = address.accepted(outgoing);
+                none.insert(items_of(repo, traces.map(|trace| (trace.tip, trace.seen)))?)
+            }
+        };
+        Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
+    })
 }
 
 /// The traces were pushed, so the command did not fail.
@@ -210,13 +236,13 @@ fn not_shared(error: TraceError) -> TraceError {
 fn push_tombstones(
     repo: &Repo,
     signature: &Signature,
-    targets: &[Target],
+    target: &Target,
     tips: &[Oid],
     is_complete: bool,
 ) -> Result<PushedLines, TraceError> {
     // Items that were deleted long ago may be purged, too.
     let mut items = None;
-    push_lines(repo, signature, targets, &tombstone::HISTORY, |purge| {
+    push_lines(repo, signature, target, &tombstone::HISTORY, |purge| {
         let items = match &mut items {
             Some(items) => items,
             none => none.insert(items_of(repo, tips.iter().map(|tip| (*tip, None)))?),

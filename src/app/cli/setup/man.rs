@@ -18,7 +18,7 @@ pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {
     let folder = root.join("man1");
     let pages = pages(&folder).context("cannot make the manual pages")?;
     // Before any is written.
-    pages.iter().try_for_each(OwnedFile::check)?;
+    pages.iter().try_for_each(|page| owned::check_in(root, &page.path))?;
     let gone = owned::list(&folder, is_page)?;
     let gone = gone.into_iter().filter(|path| pages.iter().all(|page| page.path != *path));
     let mut steps = pages.iter().map(|page| page.install(mode)).collect::<Result<Vec<_>, _>>()?;
@@ -30,8 +30,9 @@ pub(crate) fn install(root: &Path, mode: Mode) -> Result<Vec<Step>> {
 }
 
 pub(crate) fn uninstall(root: &Path, mode: Mode) -> Result<Vec<Step>> {
-    let mut steps = Vec::new();
-    for path in owned::list(&root.join("man1"), is_page)? {
+    let (mut steps, pages) = (Vec::new(), owned::list(&root.join("man1"), is_page)?);
+    pages.iter().try_for_each(|page| owned::check_in(root, page))?;
+    for path in pages {
         steps.extend(owned::uninstall(&path, mode)?);
     }
     Ok(steps)

@@ -6,6 +6,7 @@ use super::priority::{self, Source};
 use super::{History, MOVABLE, ends, is_tracking, value};
 use crate::git::{Oid, Operation, RefMove, Repo};
 use crate::trace::store::priority::RECORD;
+use crate::trace::{ItemId, TraceError};
 
 /// What decides it, while operations are looked at from the newest one to older ones.
 #[derive(Default)]
@@ -57,6 +58,35 @@ impl<'o> Effects<'o> {
         }
         Some(self.refs.as_ref()?.get(refname).map(Oid::to_string).as_deref() == wanted)
     }
+}
+
+/// The items whose priorities were set by the newest `until` operations of the history, as far as these stay in effect beside a reversal
+/// of `operations`. Each item has the place of the newest one, counted from 0.
+pub(super) fn set_since(
+    repo: &Repo,
+    history: &History,
+    operations: &[&Operation],
+    until: usize,
+) -> Result<HashMap<ItemId, usize>, TraceError> {
+    let mut set = HashMap::new();
+    for (place, operation) in history.operations.iter().enumerate().take(until) {
+        // What was redone is in effect since it was done first.
+        let is_reversal = !operation.reverses.is_empty();
+        if is_reversal || !history.has_effect(&operation.id) || operations.iter().any(|other| other.id == operation.id)
+        {
+            continue;
+        }
+        for made in operation.refs.iter().filter(|made| made.refname == RECORD) {
+            if let (old, Some(new)) = ends(repo, operation, made)?
+                && is_left(repo, history, operation, made)
+            {
+                for item in priority::changed(repo, old, new)? {
+                    set.entry(item).or_insert(place);
+                }
+            }
+        }
+    }
+    Ok(set)
 }
 
 fn is_left(repo: &Repo, history: &History, operation: &Operation, made: &RefMove) -> bool {

@@ -13,11 +13,12 @@ mod elsewhere;
 mod priority;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::iter;
 
 use serde_json::{Value, json};
 
 use effects::Effects;
-use priority::{Priorities, Source};
+use priority::{Priorities, RecordMove, Source};
 
 use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
 use crate::trace::model::level::Level;
@@ -117,6 +118,12 @@ impl History {
             }
         }
         Ok(found)
+    }
+
+    /// Whether an operation was not undone, or redone since.
+    fn has_effect(&self, id: &str) -> bool {
+        let chain = iter::successors(Some(id), |id| self.reversed.get(*id).map(String::as_str));
+        chain.count() % 2 == 1
     }
 
     /// The newest of the operations `in_effect`, as many as `number`. An export is not counted: it changes no item, and its file
@@ -324,7 +331,8 @@ fn plan(repo: &Repo, signature: &Signature, history: &History, operations: &[&Op
             if let (old, Some(new)) = ends(repo, operation, made)? {
                 let source = Source::of(repo, history, operation, new)
                     .map_err(|error| damaged_state(error, operation, RECORD))?;
-                records.push((old, new, source));
+                let place = history.operations.iter().position(|other| other.id == operation.id).unwrap_or_default();
+                records.push(RecordMove { old, new, source, place });
             }
         } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
             let (id, command, refname) = (operation.id.clone(), operation.command.clone(), refname.to_owned());
@@ -371,7 +379,7 @@ fn plan(repo: &Repo, signature: &Signature, history: &History, operations: &[&Op
         plan.tips = plan.tips(repo)?;
         let of_traces = plan.refs.iter().filter(|(lock, ..)| lock.refname().starts_with(TRACES));
         let had: Vec<Oid> = of_traces.filter_map(|(_, from, _)| *from).collect();
-        plan.priorities = priority::reversing(repo, signature, &records, [&had, &plan.tips], operations[0])
+        plan.priorities = priority::reversing(repo, signature, (history, operations), &records, [&had, &plan.tips])
             .map_err(|error| damaged_state(error, operations[0], RECORD))?;
     }
     if let ([], [], true, Some(operation)) =

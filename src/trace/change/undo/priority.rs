@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::History;
+use super::{History, effects};
 use crate::git::{Oid, Operation, Repo};
 use crate::trace::model::item::ItemType;
 use crate::trace::model::name::REMOTE_RECORDS;
@@ -47,6 +47,15 @@ impl Source {
     }
 }
 
+/// A move of the record that is reversed.
+pub(super) struct RecordMove {
+    pub old: Option<Oid>,
+    pub new: Oid,
+    pub source: Source,
+    /// The place of its operation in the history, from the newest one, 0.
+    pub place: usize,
+}
+
 /// The changes of priorities by an undo.
 #[derive(Default)]
 pub(super) struct Priorities {
@@ -70,10 +79,12 @@ struct Span {
     new: Rc<Record>,
     /// Whether all lines between them came from elsewhere.
     is_brought: bool,
+    /// The place of the oldest operation that made one of them.
+    place: usize,
 }
 
-/// The reversal of these moves of the record, oldest first. `tips` are those of moved traces before, and those that all will have. The
-/// caller holds the lock of the record.
+/// The reversal of these moves of the record, oldest first, which `operations` made. `tips` are those of moved traces before, and those
+/// that all will have. The caller holds the lock of the record.
 ///
 /// Lines from elsewhere are taken out again, so that the next pull brings and lists them. Other clones may have those of this repository, so
 /// new lines oppose them. If an item got lines later, new lines oppose those from elsewhere, too.
@@ -82,16 +93,17 @@ struct Span {
 pub(super) fn reversing(
     repo: &Repo,
     signature: &Signature,
-    moves: &[(Option<Oid>, Oid, Source)],
+    (history, operations): (&History, &[&Operation]),
+    moves: &[RecordMove],
     tips: [&[Oid]; 2],
-    operation: &Operation,
 ) -> Result<Priorities, TraceError> {
     let spans = spans(repo, moves)?;
+    let (oldest, mut set_since) = (moves.iter().map(|made| made.place).max(), None);
     let (now, types) = (Record::open(repo)?, Types::read(repo)?);
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut found = Priorities::default();
     let [had, live] = tips.map(|tips| live(repo, tips, spans.keys().copied().collect()));
-    for (item, Span { old, new, is_brought }) in spans {
+    for (item, Span { old, new, is_brought, place }) in spans {
         let (before, after) = (old.in_force(repo, item)?, new.in_force(repo, item)?);
         let default = |item_type: &ItemType| types.rules(item_type).priority;
         let lines = Lines::read(repo, item, [&old, &new, &now])?;
@@ -118,8 +130,14 @@ pub(super) fn reversing(
         if is_dispute(before.as_ref(), after.as_ref(), default(&item_type)) {
             continue;
         }
-        if is_set_since(after.as_ref(), now.in_force(repo, item)?.as_ref()) {
-            let (operation, command) = (operation.id.clone(), operation.command.clone());
+        let set_since = match &set_since {
+            Some(known) => known,
+            None => set_since.insert(effects::set_since(repo, history, operations, oldest.unwrap_or_default())?),
+        };
+        // The same level may have been set to settle a dispute.
+        let is_set_since = set_since.get(&item).is_some_and(|newest| *newest < place);
+        if is_set_since || has_other_meaning(after.as_ref(), now.in_force(repo, item)?.as_ref()) {
+            let (operation, command) = (operations[0].id.clone(), operations[0].command.clone());
             return Err(TraceError::SetSince { operation, command, item });
         }
         let (level, reason) = match before {
@@ -141,9 +159,9 @@ pub(super) fn reversing(
     Ok(found)
 }
 
-fn spans(repo: &Repo, moves: &[(Option<Oid>, Oid, Source)]) -> Result<BTreeMap<ItemId, Span>, TraceError> {
+fn spans(repo: &Repo, moves: &[RecordMove]) -> Result<BTreeMap<ItemId, Span>, TraceError> {
     let (mut spans, mut published): (BTreeMap<ItemId, Span>, _) = (BTreeMap::new(), None);
-    for (old, new, source) in moves {
+    for RecordMove { old, new, source, place } in moves {
         let [before, after] = [Rc::new(Record::at(repo, *old)?), Rc::new(Record::at(repo, Some(*new))?)];
         for item in after.items_changed_since(repo, &before)? {
             let is_brought = match source {
@@ -159,7 +177,10 @@ fn spans(repo: &Repo, moves: &[(Option<Oid>, Oid, Source)]) -> Result<BTreeMap<I
                 }
             };
             match spans.get_mut(&item) {
-                None => drop(spans.insert(item, Span { old: before.clone(), new: after.clone(), is_brought })),
+                None => {
+                    let span = Span { old: before.clone(), new: after.clone(), is_brought, place: *place };
+                    spans.insert(item, span);
+                }
                 Some(span) => {
                     // An operation that stays may have changed it in between.
                     span.is_brought &= is_brought && span.new.file(repo, item)? == before.file(repo, item)?;
@@ -268,8 +289,9 @@ fn is_dispute(before: Option<&InForce>, after: Option<&InForce>, default: Level)
     level(before, default) == level(after, default) && after.is_some_and(|after| !after.rivals.is_empty())
 }
 
-/// Whether a level was set again. An undo of a later change sets the same one, in a separate line, which settles a dispute.
-fn is_set_since(after: Option<&InForce>, now: Option<&InForce>) -> bool {
+/// Whether a level, its reason, or a dispute differs. An undo of a later change sets the same level, in a separate line, which settles a
+/// dispute.
+fn has_other_meaning(after: Option<&InForce>, now: Option<&InForce>) -> bool {
     let meaning = |change: Option<&InForce>| change.map(|one| (one.setting.level, one.setting.reason.clone()));
     let rivals = |change: Option<&InForce>| change.map(|one| one.rivals.clone()).unwrap_or_default();
     let known = rivals(after);
