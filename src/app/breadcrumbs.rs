@@ -28,6 +28,11 @@ pub(crate) fn write<T>(
     let notes = RefCell::new(Vec::new());
     // If git cannot tell, the path is not ignored.
     let is_ignored = |path: &Path| {
+        let (outer, git) = (git, &git.at(path));
+        // A work tree may list files below another one in its index.
+        if outer.tracks(path) {
+            return false;
+        }
         git.is_ignored(path).unwrap_or(false)
             || ignore(git, path).is_ok_and(|()| git.is_ignored(path).unwrap_or(false)) && {
                 let note = format!("added `{}` to `.git/info/exclude`, so that git ignores secrets", StoreFile::Secret);
@@ -69,8 +74,7 @@ pub(crate) fn decrypted(context: &Context, record: Record<'static>) -> Result<Re
 
 /// Adds the name of the file with the secrets to the excludes of this repository.
 fn ignore(git: &Git, path: &Path) -> Result<()> {
-    let tracked = git.ask(&["ls-files".as_ref(), "--error-unmatch".as_ref(), "--".as_ref(), path.as_os_str()])?;
-    if tracked.code == Some(0) {
+    if git.tracks(path) {
         return Ok(());
     }
     let exclude = git.path(&["rev-parse", "--git-path", "info/exclude"])?;

@@ -3,6 +3,7 @@
 use crate::base::error::{Context as _, Error, Result};
 use crate::base::escape::shell_word;
 use crate::base::when::{Clock, When};
+use crate::base::worktree_path::has_git;
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -285,11 +286,14 @@ impl Context {
         let store = match self.repo() {
             Ok(repo) => {
                 let store = store.with_notes(repo.common_dir().join("trace").join("cache"));
-                // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout. A link may lead to one.
+                // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout. A link may lead to one, and the
+                // files may be in another repository.
+                let is_elsewhere = |path: PathBuf| {
+                    let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
+                    path.ancestors().take(2).any(Path::is_symlink) || folders.any(has_git)
+                };
                 let mut files = StoreFile::ALL.iter().map(|file| store.path(*file));
-                if !repo.git_dir().join("info").join("sparse-checkout").exists()
-                    && !files.any(|path| path.ancestors().take(2).any(Path::is_symlink))
-                {
+                if !repo.git_dir().join("info").join("sparse-checkout").exists() && !files.any(is_elsewhere) {
                     return Ok(store);
                 }
                 store

@@ -5,7 +5,6 @@ pub(crate) use super::width::{columns, one_line, padded, shortened, with_note, w
 use crate::base::effect;
 use crate::base::error::{Context as _, Result};
 pub(crate) use crate::base::escape::{Plain, escaped, message};
-use crate::base::process::Process;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::fs;
@@ -181,7 +180,7 @@ impl Ui {
         if matches!(pager, "" | "cat") {
             return None;
         }
-        let mut command = Process::shell(pager);
+        let mut command = repo.shell(pager);
         if env.text("LESS").is_none() {
             command.env("LESS", "FRX");
         }

@@ -83,6 +83,7 @@ impl Lock {
         let mut on_folder = cfg!(unix);
         loop {
             let file = if on_folder {
+                check_regular(folder)?;
                 File::open(folder)?
             } else {
                 File::options().create(true).append(true).open(folder.join(format!("{}.lock", stem.0)))?

@@ -37,13 +37,6 @@ pub(crate) fn check_configured(path: &Path, root_of: impl FnMut(&Path) -> Option
     follow(PathBuf::new(), &std::path::absolute(path)?, None, root_of, |_, _| ()).map(drop)
 }
 
-/// Fails if a link in a work tree leads out of it, or into a git directory, between a folder that the user named and `path` in it.
-pub(crate) fn check_below(folder: &Path, path: &Path) -> io::Result<()> {
-    let (Ok(real), Ok(below)) = (folder.canonicalize(), path.strip_prefix(folder)) else { return Ok(()) };
-    let innermost = |link: &Path| link.ancestors().skip(1).find(|folder| has_git(folder)).map(Path::to_path_buf);
-    follow(real, below, None, innermost, |_, _| ()).map(drop)
-}
-
 /// Fails if links lead from a path that the user named into a git directory that it does not name. A clone may contain such links, and
 /// nobody writes there on purpose.
 pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read, Write as _};
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 use std::sync::LazyLock;
 
 use super::error::GitError;
@@ -38,8 +38,28 @@ impl Git {
 
     /// Git in a folder that may be in another repository or work tree than that of this process, also in one of another user: it runs
     /// nothing there.
-    pub(super) fn elsewhere(folder: impl Into<PathBuf>) -> Self {
+    pub(crate) fn elsewhere(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), is_elsewhere: true }
+    }
+
+    /// Git in the work tree that a path is in: its index and its lists of ignored files decide.
+    pub(crate) fn at(&self, path: &Path) -> Self {
+        let full = self.folder.join(path);
+        let innermost = full.ancestors().find(|above| above.is_dir()).and_then(place);
+        // Variables may name a root without a `.git`.
+        let root = self.toplevel().ok().and_then(|root| root.canonicalize().ok());
+        match (innermost, root) {
+            (Some(innermost), Some(root)) if innermost != root && innermost.starts_with(&root) => {
+                Self::elsewhere(innermost)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether git tracks a file. If git cannot tell, it may.
+    pub(crate) fn tracks(&self, path: &Path) -> bool {
+        let args = [OsStr::new("ls-files"), OsStr::new("--error-unmatch"), OsStr::new("--"), path.as_os_str()];
+        self.ask(&args).map_or(true, |answer| answer.code != Some(1))
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -137,17 +157,30 @@ impl Git {
     }
 
     fn check_listed(&self, path: &Path) -> Result<(), GitError> {
+        let full = self.folder.join(path);
+        let missing = full.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).last();
+        // A link that is left out may be in place of a folder, which has no entry itself.
+        if let Some(missing) = missing {
+            let here = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+            let real = canonical_path(&here.join(path)).unwrap_or_else(|_| full.clone());
+            self.check_entries(missing, |name| real.starts_with(without_parents(&here.join(name))))?;
+        }
+        let is_outside = self.check_entries(path, |_| true)?;
+        let folder = full.ancestors().find(|above| above.is_dir()).filter(|_| !self.is_elsewhere);
+        match folder.filter(|folder| is_outside || place(folder) != place(&self.folder)) {
+            // Another work tree has its own index.
+            Some(folder) => Self::elsewhere(folder).check_listed(&absolute(&full).unwrap_or_else(|_| full.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks the entries of the index at a path or below it whose names are `wanted`. Returns whether the path is outside of the work tree.
+    fn check_entries(&self, path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<bool, GitError> {
         let args = [OsStr::new("ls-files"), OsStr::new("-ts"), OsStr::new("-z"), OsStr::new("--"), path.as_os_str()];
         let answer = self.ask(&args)?;
         let is = |causes: &[&str]| causes.iter().any(|cause| answer.stderr.contains(cause));
         // A path outside is invalid if its folder is missing.
         let is_outside = is(&["is outside repository", "Invalid path"]);
-        let full = self.folder.join(path);
-        let folder = full.ancestors().find(|above| above.is_dir()).filter(|_| !self.is_elsewhere);
-        if let Some(folder) = folder.filter(|folder| is_outside || place(folder) != place(&self.folder)) {
-            // Another work tree has its own index.
-            Self::elsewhere(folder).check_listed(&absolute(&full).unwrap_or_else(|_| full.clone()))?;
-        }
         // There, git cannot leave it out.
         let causes = ["not a git repository (or any", "must be run in a work tree", "cannot use bare repository"];
         let cannot = is_outside || is(&causes);
@@ -158,6 +191,9 @@ impl Git {
             // `H 100644 <oid> 0\t<path>`
             let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
             let (head, name) = (&entry[..tab], path_of(&entry[tab + 1..]));
+            if !wanted(&name) {
+                continue;
+            }
             let there = self.folder.join(&name).symlink_metadata();
             let path = || name.to_string_lossy().into_owned();
             if head.starts_with(b"S ") && there.is_err() {
@@ -170,7 +206,7 @@ impl Git {
                 return Err(GitError::LinkAsFile { path: path() });
             }
         }
-        Ok(())
+        Ok(is_outside)
     }
 
     /// Whether git ignores a path. A path that is in the index is not ignored.
@@ -315,12 +351,28 @@ test -n "$chosen" || exit
 initialize_merge_tool "$chosen" || { echo "error: unknown merge tool $chosen" >&2; exit 1; }
 run_merge_tool "$chosen" "$2""#;
     let mut shell = Process::named("sh", "git mergetool");
+    if let Some(folder) = repo.folder_of_programs() {
+        shell.current_dir(folder);
+    }
     shell.args(["-c", SCRIPT, "git-trace", tool, if has_base { "true" } else { "false" }]).stdout_to_stderr();
     shell.env("GIT_DIR", repo.git_dir());
     for name in ["BASE", "LOCAL", "REMOTE", "MERGED", "BACKUP"] {
         shell.env(name, path(name));
     }
     Ok(shell.status()?.success())
+}
+
+/// A path in which git names folders above by `..`, without links.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            found.pop();
+        } else {
+            found.push(part);
+        }
+    }
+    found
 }
 
 /// The folder with the `.git` by which git finds the work tree of a folder.

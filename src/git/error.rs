@@ -43,8 +43,6 @@ pub enum GitError {
     RefGone { refname: String },
     #[error("`{refname}` is damaged, but its reflog is not")]
     RefDamaged { refname: String },
-    #[error("git does not show the reflog of `{refname}` in `{}`, because its branch has no commit", git_dir.display())]
-    HiddenReflog { refname: String, git_dir: PathBuf },
     #[error("`{refname}` conflicts with an existing ref: one name is a folder of the other")]
     RefConflict { refname: String },
     #[error("git does not know who you are: {cause}")]
@@ -53,14 +51,14 @@ pub enum GitError {
     BadDate { variable: String, value: String },
     #[error("git config `{key}` is `{value}`, which is not {expected}")]
     BadSetting { key: String, value: String, expected: &'static str },
+    #[error("git config `{key}` has no value")]
+    NoValue { key: String },
     #[error("cannot use `{path}`: {cause}")]
     BadShared { path: String, cause: String },
     #[error("`{}` is tracked, but this sparse checkout leaves it out", path.escape_debug())]
     NotCheckedOut { path: String },
     #[error("`{}` is a symbolic link, which is a file here because of `core.symlinks`", path.escape_debug())]
     LinkAsFile { path: String },
-    #[error("bad configuration in the environment: {variable}")]
-    BadEnvironment { variable: String },
     #[error("another process has been writing to {what} for {seconds} seconds")]
     Busy { what: String, seconds: u64 },
     #[error("`git gc` is already running on {other}")]
@@ -114,7 +112,6 @@ impl Diagnostic for GitError {
             }
             Self::RefGone { .. } => "`git trace fsck --repair` restores it; `git update-ref -d` deletes it",
             Self::RefDamaged { .. } => "`git trace fsck --repair` moves it to the newest complete state in its reflog",
-            Self::HiddenReflog { .. } => "commit something there first, or switch to a branch with commits",
             Self::NotCheckedOut { .. } => "`git sparse-checkout add <its folder>` adds it",
             Self::LinkAsFile { .. } => "change the file that it leads to, or commit a file in its place",
             Self::RefConflict { refname } if refname.starts_with("refs/trace-remotes/") => {

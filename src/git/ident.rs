@@ -104,12 +104,8 @@ impl Repo {
                 return Ok(Some(value).filter(|value| !value.contains(char::REPLACEMENT_CHARACTER)));
             }
             for section in [section, "user"] {
-                // Git refuses it.
-                if self.config()?.has_no_value(&format!("{section}.{key}")) {
-                    return Ok(None);
-                }
                 match self.config()?.text(&format!("{section}.{key}")) {
-                    Err(GitError::BadSetting { .. }) => return Ok(None),
+                    Err(GitError::BadSetting { .. } | GitError::NoValue { .. }) => return Ok(None),
                     Ok(Some(value)) if !value.is_empty() => return Ok(Some(value)),
                     value => drop(value?),
                 }

@@ -154,21 +154,24 @@ impl Repo {
 
     /// Pushes any number of refspecs, in as many calls of git as their length needs.
     ///
-    /// Git's progress and messages go to stderr. Each address of a remote gives an answer. Fails only if git could not talk to one.
+    /// Git's progress and messages go to stderr. Each address of a remote answers, or there is an error.
     pub(crate) fn push<'a>(
         &self,
         to: impl Into<Destination<'a>>,
         outgoing: &[Outgoing],
-    ) -> Result<Vec<PushedRef>, GitError> {
-        let (to, mut pushed) = (to.into(), Vec::new());
+    ) -> Result<(Vec<PushedRef>, Option<GitError>), GitError> {
+        let (to, mut pushed, mut failed) = (to.into(), Vec::new(), None);
         for batch in batches(outgoing, MAX_ARGUMENTS) {
             let mut command = self.git_push(to)?;
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(&*to.name()).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
-            pushed.extend(pushed_refs(answer, |_| above("push"))?);
+            if !answer.is_success() {
+                failed.get_or_insert(above("push"));
+            }
+            pushed.extend(pushed_refs(&answer));
         }
-        Ok(pushed)
+        Ok((pushed, failed))
     }
 
     /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
@@ -176,18 +179,21 @@ impl Repo {
         let mut command = self.git_push(to)?;
         command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
         let answer = Answer::of(command.stdin(Stdio::inherit()))?;
-        pushed_refs(answer, Answer::into_error)
+        let pushed = pushed_refs(&answer);
+        // An address that cannot be reached gives no answer.
+        let is_reached = answer.is_success() || !pushed.iter().all(PushedRef::is_accepted);
+        if is_reached { Ok(pushed) } else { Err(answer.into_error()) }
     }
 
     /// The addresses that git uses for a remote: all that it pushes to, or those that it fetches from. Git is asked only if settings
     /// replace addresses.
     pub(crate) fn addresses(&self, remote: &str, to_push: bool) -> Result<Vec<String>, GitError> {
         let config = self.config()?;
-        let [urls, push] = ["url", "pushurl"].map(|kind| config.texts(&format!("remote.{remote}.{kind}")));
-        let (urls, push) = (urls?, push?);
+        let texts = |kind| config.texts(&format!("remote.{remote}.{kind}")).unwrap_or_else(|_| vec![String::new()]);
+        let [urls, push] = ["url", "pushurl"].map(texts);
         // An empty value resets the list.
         let is_plain = !urls.is_empty() && !urls.iter().chain(&push).any(String::is_empty);
-        if is_plain && config.subsections("url")?.is_empty() {
+        if is_plain && config.section("url").next().is_none() {
             return Ok(if to_push && !push.is_empty() { push } else { urls });
         }
         let mut command = self.git("remote");
@@ -213,15 +219,17 @@ impl Repo {
         Ok(command)
     }
 
-    /// Adds settings. `-c` would end a key at a `=` in a name.
+    /// Adds settings, which come after those of the user. `-c` would end a key at a `=` in a name.
     fn configure(&self, command: &mut Process, settings: &[(String, String)]) {
-        let count = self.env.text("GIT_CONFIG_COUNT").and_then(|count| count.parse().ok()).unwrap_or(0_usize);
-        for (index, (key, value)) in settings.iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{}", count + index), key);
-            command.env(format!("GIT_CONFIG_VALUE_{}", count + index), value);
+        const PARAMETERS: &str = "GIT_CONFIG_PARAMETERS";
+        let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''").replace('!', r"'\!'"));
+        let mut parameters = self.env.os(PARAMETERS).unwrap_or_default().to_owned();
+        for (key, value) in settings {
+            parameters.push(if parameters.is_empty() { "" } else { " " });
+            parameters.push(format!("{}={}", quoted(key), quoted(value)));
         }
         if !settings.is_empty() {
-            command.env("GIT_CONFIG_COUNT", (count + settings.len()).to_string());
+            command.env(PARAMETERS, parameters);
         }
     }
 
@@ -303,14 +311,14 @@ impl Repo {
 
     /// The names of the remotes that settings give an address.
     pub(crate) fn remotes(&self) -> Result<HashSet<String>, GitError> {
-        let settings = self.config()?.subsections("remote")?;
         let name = |key: &str| Some(key.strip_prefix("remote.")?.strip_suffix(".url")?.to_owned());
-        Ok(settings.iter().filter_map(|(key, _)| name(key)).collect())
+        Ok(self.config()?.section("remote").filter_map(|(key, _)| name(key)).collect())
     }
 
     /// Whether a remote has this name. Git knows them from more places than settings.
     pub(crate) fn has_remote(&self, name: &str) -> Result<bool, GitError> {
-        if self.config()?.text(&format!("remote.{name}.url"))?.is_some() {
+        let addresses = ["url", "pushurl"].map(|key| format!("remote.{name}.{key}"));
+        if self.config()?.section("remote").any(|(key, _)| addresses.iter().any(|address| address == key)) {
             return Ok(true);
         }
         Ok(Answer::of(self.git("remote").args(["get-url", "--push", "--", name]))?.is_success())
@@ -407,7 +415,7 @@ fn above(command: &str) -> GitError {
     GitError::Command { command: command.to_owned(), stderr: "see git's message above".to_owned() }
 }
 
-fn pushed_refs(answer: Answer, failed: impl FnOnce(Answer) -> GitError) -> Result<Vec<PushedRef>, GitError> {
+fn pushed_refs(answer: &Answer) -> Vec<PushedRef> {
     let (mut pushed, mut address) = (Vec::new(), None);
     for line in String::from_utf8_lossy(&answer.stdout).lines() {
         match line.strip_prefix("To ") {
@@ -415,12 +423,10 @@ fn pushed_refs(answer: Answer, failed: impl FnOnce(Answer) -> GitError) -> Resul
             None => pushed.extend(pushed_ref(line).map(|one| PushedRef { address: address.clone(), ..one })),
         }
     }
-    // An address that cannot be reached gives no answer.
-    if !answer.is_success() && pushed.iter().all(PushedRef::is_accepted) {
-        return Err(failed(answer));
+    if !pushed.is_empty() {
+        effect::note_change();
     }
-    effect::note_change();
-    Ok(pushed)
+    pushed
 }
 
 /// Reads `<flag>\t<from>:<to>\t<summary>`.

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Weak;
@@ -18,7 +18,7 @@ use super::loose::Loose;
 use super::objects::Recent;
 use super::oid::Oid;
 use super::permissions::Permissions;
-use super::process::text_of;
+use super::process::Answer;
 use super::refs::RefStorage;
 use super::trust;
 
@@ -70,7 +70,7 @@ impl Repo {
 
     /// Opens the repository that `path` is in, whatever the environment says about its location.
     pub(crate) fn containing(path: &Path, env: Env) -> Result<Self, GitError> {
-        let inner = trust::open_containing(path, &env)?;
+        let inner = trust::open_containing(path)?;
         let place = inner.path().to_owned();
         Self::of(inner, Some(place), env)
     }
@@ -162,38 +162,11 @@ impl Repo {
 
     /// The configuration, read on first use.
     pub(crate) fn config(&self) -> Result<&Config, GitError> {
-        const VARIABLES: [&str; 2] = ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"];
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let files = self.inner.config().map_err(|source| GitError::store("read the git configuration", source))?;
-        let mut config = Config::new(files, &self.env)?;
-        // libgit2 reads these variables only if the environment locates the repository as well.
-        let is_elsewhere = self.is_elsewhere() && VARIABLES.iter().any(|variable| self.env.is_set(variable));
-        // Git may have changed the folder before it reads a relative one.
-        let is_relative = [VARIABLES[0], VARIABLES[1], "XDG_CONFIG_HOME", "HOME"]
-            .iter()
-            .any(|variable| self.env.os(variable).is_some_and(|path| Path::new(path).is_relative()));
-        let of_user = [git2::Config::find_system(), git2::Config::find_xdg(), git2::Config::find_global()];
-        let given = VARIABLES.iter().filter_map(|variable| self.env.os(variable)).map(PathBuf::from);
-        let own = [self.common_dir().join("config"), self.inner.path().join("config.worktree")];
-        let paths: Vec<PathBuf> = of_user.into_iter().flatten().chain(given).chain(own).collect();
-        if is_elsewhere || is_relative || config.needs_git(&paths, &self.env, || self.has_plain_branch())? {
-            let listed = text_of(self.git("config").args(["--null", "--list"]))?;
-            config = Config::listed(&listed)?;
-        }
-        Ok(self.config.get_or_init(|| config))
-    }
-
-    /// Whether `HEAD` names a branch in a way that libgit2 reads as git does for `includeIf "onbranch:…"`.
-    fn has_plain_branch(&self) -> bool {
-        let path = self.inner.path().join("HEAD");
-        let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-        let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-        let branch = text.strip_prefix("ref: ").and_then(|target| target.strip_suffix('\n'));
-        let branch = branch.filter(|name| name.starts_with("refs/heads/") && Self::is_refname(name));
-        self.has_refs_as_files()
-            && branch.is_some_and(|name| self.find_symbolic_ref(name).is_ok_and(|target| target.is_none()))
+        let printed = Answer::of(self.git("config").args(["--null", "--list"]))?.into_stdout()?;
+        Ok(self.config.get_or_init(|| Config::listed(&printed)))
     }
 }
 

@@ -18,7 +18,7 @@ impl Repo {
     /// The remotes that promise objects, in the order in which git asks them: that of `extensions.partialClone` is the last one.
     fn promisors(&self) -> Result<Vec<String>, GitError> {
         let config = self.config()?;
-        let mut promisors = config.promisors()?;
+        let mut promisors = config.promisors();
         if let Some(last) = config.text("extensions.partialClone")? {
             promisors.retain(|remote| *remote != last);
             promisors.push(last);

@@ -124,7 +124,7 @@ impl Repo {
         if let Some(permissions) = self.permissions.get() {
             return Ok(*permissions);
         }
-        let permissions = Permissions::of(self.config()?.text(KEY)?)?;
+        let permissions = Permissions::of(self.config()?.text_or_true(KEY)?)?;
         Ok(*self.permissions.get_or_init(|| permissions))
     }
 }

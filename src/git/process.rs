@@ -102,6 +102,8 @@ impl Repo {
         }
         if self.is_elsewhere() {
             git.elsewhere();
+            // Programs that its settings name by a relative path are its own.
+            git.current_dir(self.root());
         }
         // A slash at the end would change what `includeIf.gitdir` matches.
         git.env("GIT_DIR", self.inner.path().components().as_path());
@@ -111,6 +113,26 @@ impl Repo {
         }
         git.arg(subcommand);
         git
+    }
+
+    /// The root of the working tree, or the git folder if there is none.
+    fn root(&self) -> PathBuf {
+        self.worktree().filter(|root| root.exists()).unwrap_or_else(|| self.git_dir().to_owned())
+    }
+
+    /// Where git runs programs that settings name: in the root of the working tree, if this process is in it; else `None`, where this process
+    /// is.
+    pub(crate) fn folder_of_programs(&self) -> Option<PathBuf> {
+        (self.is_elsewhere() || self.runs_in_worktree()).then(|| self.root())
+    }
+
+    /// A command of the user's settings.
+    pub(crate) fn shell(&self, command: &str) -> Process {
+        let mut shell = Process::shell(command);
+        if let Some(folder) = self.folder_of_programs() {
+            shell.current_dir(folder);
+        }
+        shell
     }
 
     /// Runs `git gc`. Its progress and messages go to stderr.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path};
 
-use super::config::parse_list;
+use super::config::Config;
 use super::error::GitError;
 use super::open::Repo;
 use super::process::Answer;
@@ -47,6 +47,10 @@ impl Repo {
 
     /// A file in the index.
     fn read_staged(&self, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        let entry = Answer::of(self.git("ls-files").args(["--stage", "--"]).arg(path))?;
+        if entry.stdout.starts_with(b"120000") {
+            return Err(GitError::NotCheckedOut { path: path.to_string_lossy().into_owned() });
+        }
         let mut name = OsString::from(":");
         name.push(path);
         let answer = Answer::of(self.git("cat-file").arg("blob").arg(name))?;
@@ -84,8 +88,7 @@ impl Repo {
         if !answer.is_success() {
             return Err(bad(answer.stderr.trim_start_matches("fatal: ").replace(" in standard input", "")));
         }
-        let printed = String::from_utf8(answer.stdout).map_err(|_| bad("it is not UTF-8".to_owned()))?;
-        Ok(parse_list(&printed).collect())
+        Config::listed(&answer.stdout).all().map_err(|_| bad("it is not UTF-8".to_owned()))
     }
 }
 

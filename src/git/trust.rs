@@ -1,19 +1,16 @@
 //! Opening only what git would open, with the configuration that git would read.
 //!
-//! libgit2 does not know `safe.bareRepository`, some forms and places of `safe.directory`, and where git keeps the system's settings.
-//! In these cases, and in a repository of another owner, git is asked.
+//! libgit2 does not know `safe.bareRepository`, and some forms and places of `safe.directory`. In these cases, and in a repository of
+//! another owner, git is asked.
 
-use std::env::split_paths;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
 
 use git2::{ConfigLevel, ErrorCode, Repository};
 
 use super::call::Git;
-use super::config::parse_bool;
 use super::env::Env;
 use super::error::GitError;
 use super::open::Repo;
@@ -23,8 +20,8 @@ use crate::base::worktree_path::{has_git, is_git_directory};
 
 /// Opens the repository that `folder` is in, whatever the environment says about its location. Git finds it: libgit2 also searches other file
 /// systems, and ignores `GIT_CEILING_DIRECTORIES`.
-pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, GitError> {
-    set_up(env);
+pub(super) fn open_containing(folder: &Path) -> Result<Repository, GitError> {
+    set_up();
     check_object_format(folder)?;
     let opened = open_unchecked(Some(&ask(Some(folder))?)).map_err(GitError::opening)?;
     opened.remove_namespace().map_err(GitError::opening)?;
@@ -33,7 +30,7 @@ pub(super) fn open_containing(folder: &Path, env: &Env) -> Result<Repository, Gi
 
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
 pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
-    set_up(env);
+    set_up();
     check_object_format(place.unwrap_or_else(|| Path::new(env.os("GIT_DIR").unwrap_or(OsStr::new(".")))))?;
     let opened = match Repo::open_place(place) {
         Err(error) if error.code() == ErrorCode::Owner => {
@@ -66,7 +63,7 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
     with_worktree(opened, env)
 }
 
-/// Gives a repository the working tree that git uses. libgit2 also takes it from the user's settings. It ignores where a linked worktree was
+/// Gives a repository the working tree that git uses. libgit2 also takes it from files that variables name. It ignores where a linked worktree was
 /// moved or copied to, and takes the folder above any git directory.
 fn with_worktree(opened: Repository, env: &Env) -> Result<Repository, GitError> {
     let config = opened.config().map_err(GitError::opening)?;
@@ -232,65 +229,19 @@ fn open_unchecked(place: Option<&Path>) -> Result<Repository, git2::Error> {
     opened
 }
 
-/// Makes libgit2 open repositories with reftable, whose refs it cannot read, and partial clones, and read the settings of the user
-/// and of the system where git reads them.
+/// Makes libgit2 open repositories with reftable, whose refs it cannot read, and partial clones, and read the settings of the repository
+/// only, which are those that git opens it by.
 #[allow(unsafe_code, reason = "libgit2 has one list of extensions and of search paths for the whole process")]
-fn set_up(env: &Env) {
+fn set_up() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: these write static variables of libgit2, which are read when a repository is opened. Nothing else in this crate
         // writes them, `Once` lets only one thread do so, and every repository is opened after this call. If it fails, such
         // repositories are refused.
         let _ = unsafe { git2::opts::set_extensions(&["refstorage", "partialclone", "noop-v1"]) };
-        if env.is_set("GIT_CONFIG_GLOBAL") {
-            for level in [ConfigLevel::Global, ConfigLevel::XDG] {
-                // SAFETY: as above.
-                let _ = unsafe { git2::opts::set_search_path(level, "") };
-            }
-        }
-        // Git takes an empty variable as none. For libgit2, it is the current folder.
-        if env.os("XDG_CONFIG_HOME").is_none() && !env.is_set("GIT_CONFIG_GLOBAL") {
-            let xdg = env.os("HOME").map(|home| Path::new(home).join(".config/git")).unwrap_or_default();
+        for level in [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
             // SAFETY: as above.
-            let _ = unsafe { git2::opts::set_search_path(ConfigLevel::XDG, xdg) };
-        }
-        for (level, file) in files_of_user(env) {
-            if fs::metadata(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
-                // SAFETY: as above. Git works without it, as in a container whose user may not read `HOME`.
-                let _ = unsafe { git2::opts::set_search_path(level, "") };
-            }
-        }
-        if let Some(folder) = system_folder(env) {
-            // SAFETY: as above.
-            let _ = unsafe { git2::opts::set_search_path(ConfigLevel::System, folder) };
+            let _ = unsafe { git2::opts::set_search_path(level, "") };
         }
     });
-}
-
-fn files_of_user(env: &Env) -> impl Iterator<Item = (ConfigLevel, PathBuf)> {
-    let home = env.os("HOME").map(PathBuf::from);
-    let xdg = env.os("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".config")));
-    let global = home.map(|home| (ConfigLevel::Global, home.join(".gitconfig")));
-    global.into_iter().chain(xdg.map(|folder| (ConfigLevel::XDG, folder.join("git/config"))))
-}
-
-/// The folder of the system's `gitconfig` if it may differ from libgit2's `/etc`: git has it where it was installed.
-fn system_folder(env: &Env) -> Option<PathBuf> {
-    let is_ignored = env.text("GIT_CONFIG_NOSYSTEM").and_then(parse_bool) == Some(true);
-    if cfg!(windows) || is_ignored || env.is_set("GIT_CONFIG_SYSTEM") {
-        return None;
-    }
-    // Git puts the folder of its commands in front, which tells nothing of where it was installed.
-    let folders = split_paths(env.os("PATH")?).filter(|folder| !folder.ends_with("git-core"));
-    let folder = folders.into_iter().find(|folder| folder.join("git").exists())?;
-    if folder.starts_with("/usr/bin") || folder.starts_with("/bin") {
-        return None;
-    }
-    let own = folder.parent()?.join("etc");
-    if !Path::new("/etc/gitconfig").exists() {
-        return own.join("gitconfig").exists().then_some(own);
-    }
-    // Versions before 2.41 do not tell.
-    let path = Git::in_folder("/").path(&["var", "GIT_CONFIG_SYSTEM"]).ok()?;
-    path.parent().map(Path::to_path_buf)
 }

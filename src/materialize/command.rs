@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::piece::{self, Gathered, Piece};
 use super::{Cut, MaterializeError, Materialized, Options};
 use crate::base::error::Diagnostic;
-use crate::base::process::{Process, ProcessError};
+use crate::base::process::ProcessError;
 use crate::git::Repo;
 use crate::message::Content;
 use crate::tokens::Counter;
@@ -52,7 +52,7 @@ pub(crate) fn run(
     counter: Counter,
 ) -> Result<Printed, CommandError> {
     let Some(view) = view else {
-        return Ok(Printed { bytes: Process::shell(command).input(Vec::new()).filter()?, ..Printed::default() });
+        return Ok(Printed { bytes: repo.shell(command).input(Vec::new()).filter()?, ..Printed::default() });
     };
     let gathered = piece::gather(&Options { cut: *cut, ..Options::default() }, repo, view, counter)?;
     let shortened = gathered.shortened();
@@ -76,6 +76,6 @@ pub(crate) fn run(
         Ok::<_, TraceError>(())
     });
     read.map_err(MaterializeError::from)?;
-    let bytes = Process::shell(command).input(lines).filter()?;
+    let bytes = repo.shell(command).input(lines).filter()?;
     Ok(Printed { bytes, omitted: Materialized { shortened, left_out, damaged, ..Materialized::default() } })
 }

@@ -3,27 +3,43 @@
 //! It is started at the first count and answers until its stdin ends: for each line, which is a text as a JSON string, one line with
 //! the number of its tokens. It runs in the shell, as commands in git's own settings do.
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::counter::{Counter, CustomId, TokenCounter};
-use crate::base::process::{Coprocess, Process};
+use crate::base::process::{Coprocess, Process, ProcessError};
 
 pub(crate) const SETTING: &str = "trace.tokenCounter";
 
 /// How long an answer may take. The first one includes loading a tokenizer.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// Where each command is to run; `None`: where this process is.
+static FOLDERS: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+
 pub(crate) struct CommandCounter {
     command: String,
-    running: Mutex<Option<Coprocess>>,
+    /// With the folder in which it was started.
+    running: Mutex<Option<(Option<PathBuf>, Coprocess)>>,
 }
 
 impl CommandCounter {
-    /// The handle on the counter that is this command. Its counts are known by the text of the command.
-    pub(crate) fn handle(command: String) -> Counter {
+    /// The handle on the counter that is this command. Its counts are known by the text of the command. If `folder` differs from that of the
+    /// last call, it is started again.
+    pub(crate) fn handle(command: String, folder: Option<PathBuf>) -> Counter {
+        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).insert(command.clone(), folder);
         Counter::custom(id_of(&command), || Self { command, running: Mutex::new(None) })
+    }
+
+    fn start(&self, folder: Option<&Path>) -> Result<Coprocess, ProcessError> {
+        let mut shell = Process::shell(&self.command);
+        if let Some(folder) = folder {
+            shell.current_dir(folder);
+        }
+        shell.start_answering()
     }
 }
 
@@ -38,16 +54,17 @@ impl TokenCounter for CommandCounter {
 
     fn count(&self, text: &str) -> Result<u64, Box<dyn Error + Send + Sync>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).get(&self.command).cloned().flatten();
         // Taken out: after a failure, the process is ended and not asked again.
         let mut process = match running.take() {
-            Some(process) => process,
-            None => Process::shell(&self.command).start_answering()?,
+            Some((there, process)) if there == folder => process,
+            _ => self.start(folder.as_deref())?,
         };
         let answer = process.ask(serde_json::to_string(text)?, LIMIT)?;
         let count = answer.trim().parse().map_err(|_| {
             format!("`{}` answered `{}`, which is not a number of tokens", self.command, answer.trim().escape_debug())
         })?;
-        *running = Some(process);
+        *running = Some((folder, process));
         Ok(count)
     }
 

@@ -99,6 +99,30 @@ fn secrets_are_not_written_through_a_link_into_a_file_that_git_tracks() {
 }
 
 #[test]
+fn secrets_are_written_only_where_the_work_tree_that_they_are_in_ignores_them() {
+    let repo = with_link(".synapse/breadcrumbs-secret.jsonl", "../.worktrees/release/log");
+    fs::write(repo.folder().join(".gitignore"), ".worktrees\n").unwrap();
+    fs::write(repo.folder().join("log"), "").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "code"]);
+    repo.git(&["worktree", "add", "-q", ".worktrees/release"]);
+    repo.refused(&["breadcrumb", "set", "secret.token", "x"]);
+    assert_eq!(fs::read_to_string(repo.folder().join(".worktrees/release/log")).unwrap(), "");
+    // A clone in an ignored folder.
+    let repo = TestRepo::new();
+    fs::write(repo.folder().join(".gitignore"), ".synapse\n").unwrap();
+    repo.git(&["init", "-q", ".synapse"]);
+    repo.text(&["breadcrumb", "set", "secret.token", "x"]);
+    assert_eq!(repo.git(&["-C", ".synapse", "status", "--porcelain"]), "");
+    // The project may track a file of it.
+    repo.git(&["add", "-f", ".gitignore"]);
+    let blob = repo.git(&["hash-object", "-w", ".gitignore"]);
+    let entry = format!("100644,{},.synapse/breadcrumbs-secret.jsonl", blob.trim());
+    repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    repo.refused(&["breadcrumb", "set", "secret.token", "y"]);
+}
+
+#[test]
 fn checkpoints_are_not_archived_outside_of_the_work_tree() {
     for (link, target) in [
         ("checkpoints/archive", "../../home/.claude"),
@@ -289,10 +313,72 @@ fn a_page_does_not_complete_a_link_of_another_page_into_the_git_directory() {
 }
 
 #[test]
+fn settings_of_the_user_in_a_clone_are_not_written_outside_of_it() {
+    let repo = TestRepo::new();
+    repo.git(&["init", "-q", "../dot"]);
+    let dot = repo.home().join("dot");
+    symlink("../victim", dot.join("attributes")).unwrap();
+    fs::create_dir(dot.join("claude")).unwrap();
+    symlink("../.git/hooks/post-commit", dot.join("claude/settings.json")).unwrap();
+    symlink("dot/claude", repo.home().join(".claude")).unwrap();
+    repo.git(&["-C", "../dot", "add", "."]);
+    repo.git(&["config", "--global", "core.attributesFile", dot.join("attributes").to_str().unwrap()]);
+    for args in [&["install", "--global"][..], &["uninstall", "--global"]] {
+        assert_eq!(cause(&repo, args), "`attributes` is a link to `../victim`, which leaves the work tree\n");
+    }
+    let entered = "`claude/settings.json` is a link to `../.git/hooks/post-commit`, which enters a git directory\n";
+    assert_eq!(cause(&repo, &["install", "--agent", "claude-code", "--global"]), entered);
+    assert!(!repo.home().join("victim").exists() && !dot.join(".git/hooks/post-commit").exists());
+    // Its data may be there, too.
+    fs::create_dir_all(dot.join("share/git-trace")).unwrap();
+    fs::create_dir_all(dot.join("share/bash-completion")).unwrap();
+    symlink("../../../victim", dot.join("share/bash-completion/completions")).unwrap();
+    symlink("../../.git/hooks", dot.join("share/git-trace/installed")).unwrap();
+    symlink("../../victims", dot.join("share/man")).unwrap();
+    repo.git(&["-C", "../dot", "add", "."]);
+    fs::create_dir(repo.home().join(".local")).unwrap();
+    symlink("../dot/share", repo.home().join(".local/share")).unwrap();
+    for args in [&["install", "--completions", "bash"][..], &["install", "--man"], &["uninstall", "--completions"]] {
+        assert!(cause(&repo, args).ends_with(", which leaves the work tree\n"), "{args:?}");
+    }
+    // The user's own links may lead anywhere.
+    fs::remove_file(dot.join("claude/settings.json")).unwrap();
+    assert!(cause(&repo, &["install", "--agent", "claude-code", "--global"]).ends_with("enters a git directory\n"));
+    fs::remove_file(dot.join("share/git-trace/installed")).unwrap();
+    repo.git(&["-C", "../dot", "rm", "-q", "--cached", "claude/settings.json"]);
+    fs::create_dir(repo.home().join("elsewhere")).unwrap();
+    symlink("../../elsewhere/settings.json", dot.join("claude/settings.json")).unwrap();
+    repo.text(&["install", "--agent", "claude-code", "--global"]);
+    assert!(repo.home().join("elsewhere/settings.json").exists());
+    // A file that is left out of a sparse checkout is not replaced.
+    fs::remove_file(dot.join("claude/settings.json")).unwrap();
+    fs::write(dot.join("claude/settings.json"), "{}").unwrap();
+    repo.git(&["-C", "../dot", "add", "claude/settings.json"]);
+    repo.git(&["-C", "../dot", "update-index", "--skip-worktree", "claude/settings.json"]);
+    fs::remove_file(dot.join("claude/settings.json")).unwrap();
+    assert!(repo.refused(&["install", "--agent", "claude-code", "--global"]).contains("leaves it out"));
+}
+
+#[test]
+fn a_fifo_in_place_of_a_folder_or_of_the_settings_of_an_agent_is_not_waited_for() {
+    let repo = TestRepo::new();
+    fifo(&repo.folder().join("memory"));
+    for args in [&["crumb", "note", "memory/a.crumb", "hi"][..], &["crumb", "new", "memory/a.crumb"]] {
+        assert!(prompt(&repo, args, b"").contains("is not a regular file"), "{args:?}");
+    }
+    repo.say("x");
+    fifo(&repo.home().join(".codex/config.toml"));
+    fifo(&repo.home().join(".claude/plugins/installed_plugins.json"));
+    prompt(&repo, &["doctor"], b"");
+    prompt(&repo, &["enable"], b"");
+}
+
+#[test]
 fn pages_are_written_and_removed_below_the_folder_that_the_user_named() {
     let repo = with_link("docs/man1", "../../pages");
     let pages = repo.home().join("pages");
     fs::create_dir_all(&pages).unwrap();
+    repo.git(&["add", "docs"]);
     let refused = "`docs/man1` is a link to `../../pages`, which leaves the work tree\n";
     assert_eq!(cause(&repo, &["install", "--man", "docs"]), refused);
     assert_eq!(fs::read_dir(&pages).unwrap().count(), 0);

@@ -2622,3 +2622,69 @@ fn a_damaged_trace_stops_no_pull_of_an_edit_after_a_purge() {
     let said = repo.exact(&repo.run(&["pull"], b""));
     assert!(said.contains("main: up to date"), "{said}");
 }
+
+#[test]
+fn a_clone_that_only_fetched_a_text_does_not_keep_it_after_a_purge() {
+    for way in ["plain", "logged", "moved", "stopped"] {
+        let (mut repo, clone) = shared();
+        repo.text(&["branch", "idea"]);
+        repo.text(&["push", "origin", "idea"]);
+        repo.within(&clone, |repo| {
+            repo.git(&["config", "core.logAllRefUpdates", if way == "logged" { "always" } else { "true" }]);
+            repo.text(&["fetch"]);
+        });
+        let output = repo.run(&["purge", "--text", "-", "--push", "origin", "--yes"], SECRET.as_bytes());
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        let hub = "--git-dir=../origin.git";
+        match way {
+            "moved" => fs::rename(repo.home().join("origin.git"), repo.home().join("moved.git")).unwrap(),
+            "stopped" => {
+                repo.git(&[hub, "update-ref", "-d", "refs/traces/idea"]);
+                repo.git(&[hub, "update-ref", "refs/traces/idea/b", "refs/traces/main"]);
+            }
+            _ => {}
+        }
+        repo.within(&clone, |repo| {
+            match way {
+                "moved" => drop(repo.git(&["remote", "set-url", "origin", "../moved.git"])),
+                "stopped" => assert_eq!(repo.run(&["fetch"], b"").status.code(), Some(2)),
+                _ => {}
+            }
+            repo.text(&["pull"]);
+            check(repo);
+        });
+    }
+}
+
+#[test]
+fn a_fetch_that_fails_brings_nothing_purged_back() {
+    let (mut repo, clone) = shared();
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge(repo, &["--yes"]);
+        for args in [["fetch", "origin", "main", "codex/*"], ["pull", "origin", "*", "codex/*"]] {
+            assert_eq!(repo.run(&args, b"").status.code(), Some(2), "{args:?}");
+            check(repo);
+        }
+    });
+}
+
+#[test]
+fn a_record_of_another_name_on_a_remote_brings_nothing_purged_back() {
+    let (mut repo, clone) = shared();
+    let hub = "--git-dir=../origin.git";
+    repo.git(&[hub, "update-ref", "refs/trace-records/priority-2025", "refs/trace-records/priority"]);
+    repo.git(&[hub, "update-ref", "refs/trace-records/pages", "refs/traces/main"]);
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        purge(repo, &["--yes"]);
+        for command in ["fetch", "pull"] {
+            repo.run(&[command], b"");
+            check(repo);
+        }
+        let output = repo.run(&["purge", "--push", "origin", "--yes"], b"");
+        assert!(output.status.success(), "{}", repo.exact(&output));
+        check(repo);
+    });
+    assert_eq!(repo.git(&[hub, "log", "-p", "--all", "-S", SECRET, "--format=%s"]), "");
+}

@@ -25,15 +25,15 @@ fn calls(repo: &TestRepo, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn status_runs_git_twice_and_other_commands_three_times() {
+fn each_command_runs_git_a_few_times() {
     let Some(repo) = reftable() else { return };
     repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
     repo.say("one");
     repo.text(&["pin", "#0"]);
-    assert_eq!(calls(&repo, &["commit", "-m", "two"]), ["symbolic-ref", "show-ref", "update-ref"]);
-    assert_eq!(calls(&repo, &["status"]), ["symbolic-ref", "show-ref"]);
-    // The third looks for replacements, which `materialize` warns of.
-    assert_eq!(calls(&repo, &["materialize"]), ["symbolic-ref", "show-ref", "for-each-ref"]);
+    assert_eq!(calls(&repo, &["commit", "-m", "two"]), ["config", "symbolic-ref", "show-ref", "update-ref"]);
+    assert_eq!(calls(&repo, &["status"]), ["config", "symbolic-ref", "show-ref"]);
+    // The fourth looks for replacements, which `materialize` warns of.
+    assert_eq!(calls(&repo, &["materialize"]), ["config", "symbolic-ref", "show-ref", "for-each-ref"]);
     repo.fsck();
 }
 
@@ -232,29 +232,28 @@ fn locks_of_a_killed_git_expire_after_ten_minutes() {
 }
 
 #[test]
-fn a_purge_removes_nothing_while_git_hides_a_reflog() {
+fn a_purge_keeps_what_a_reflog_that_git_hides_leads_to() {
     let Some(repo) = reftable() else { return };
     std::fs::write(repo.folder().join("config.ini"), "key = hunter2\n").unwrap();
     repo.git(&["add", "."]);
     repo.git(&["commit", "-q", "-m", "code"]);
-    let code = repo.git(&["rev-parse", "HEAD"]);
+    repo.git(&["worktree", "add", "-q", "-b", "other", "../linked"]);
+    repo.git(&["-C", "../linked", "commit", "-q", "--allow-empty", "-m", "linked"]);
+    let commits = [repo.git(&["rev-parse", "HEAD"]), repo.git(&["rev-parse", "other"])];
     repo.say("a hunter2 text");
+    // The branches have no commits then, and git does not show the reflogs of both `HEAD`s and of a remote's.
     repo.git(&["update-ref", "-d", "HEAD"]);
+    repo.git(&["update-ref", "-d", "refs/heads/other"]);
     repo.git(&["rm", "-q", "--cached", "config.ini"]);
-    let refused = repo.run(&["purge", "--text", "-", "--yes"], b"hunter2");
-    assert_eq!(refused.status.code(), Some(2));
-    let message = repo.exact(&refused);
-    insta::assert_snapshot!(message, @"
-    --- stderr
-    error: git does not show the reflog of `HEAD` in `[HOME]/repo/.git/`, because its branch has no commit
-    hint: commit something there first, or switch to a branch with commits
-    [exit 2]
-    ");
-
-    repo.git(&["commit", "-q", "--allow-empty", "-m", "again"]);
-    assert_eq!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.code(), Some(0));
+    repo.git(&["-C", "../linked", "rm", "-q", "--cached", "config.ini"]);
+    let output = repo.run(&["purge", "--text", "-", "--yes"], b"hunter2");
+    let said = repo.exact(&output);
+    assert!(output.status.success() && said.contains("stays in the code's history"), "{said}");
     assert_eq!(repo.bodies("main"), ["a [purged: secret] text"]);
-    assert_eq!(repo.git(&["show", &format!("{}:config.ini", code.trim())]), "key = hunter2\n");
+    for commit in commits {
+        assert_eq!(repo.git(&["show", &format!("{}:config.ini", commit.trim())]), "key = hunter2\n");
+    }
+    repo.fsck();
 }
 
 #[test]
@@ -276,5 +275,78 @@ fn a_purge_removes_a_reflog_whose_gap_hides_a_purged_commit() {
     assert!(is_in_reflogs() && !repo.git(&["reflog", "show", "refs/traces/main"]).contains(&purged[..7]));
     assert!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.success());
     assert!(!is_in_reflogs());
+    repo.fsck();
+}
+
+#[test]
+fn a_pull_removes_what_was_purged_while_git_hides_a_reflog() {
+    let Some(mut repo) = reftable() else { return };
+    repo.git(&["init", "-q", "--bare", "../hub"]);
+    repo.git(&["remote", "add", "origin", "../hub"]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("a hunter2 text");
+    repo.git(&["push", "-q", "origin", "code"]);
+    repo.text(&["push"]);
+    repo.git(&["clone", "-q", "--ref-format=reftable", "-b", "code", "../hub", "../clone"]);
+    let clone = repo.home().join("clone");
+    let has_text = |repo: &TestRepo| {
+        let objects = run(repo.command("git").args(["cat-file", "--batch-all-objects", "--batch"]), b"").stdout;
+        objects.windows(7).any(|bytes| bytes == b"hunter2")
+    };
+    repo.within(&clone, |repo| {
+        repo.text(&["pull"]);
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
+        assert!(repo.run(&["purge", "--text", "-", "--yes"], b"hunter2").status.success());
+    });
+    repo.say("news");
+    repo.text(&["push"]);
+    repo.within(&clone, |repo| {
+        assert!(!has_text(repo));
+        repo.git(&["switch", "-q", "--orphan", "new"]);
+        repo.text(&["pull"]);
+        assert!(!has_text(repo));
+        assert_eq!(repo.bodies("main"), ["a [purged: secret] text", "news"]);
+    });
+}
+
+#[test]
+fn tags_and_commits_that_git_shows_only_partly_in_reflogs_of_the_code_stay() {
+    let Some(repo) = reftable() else { return };
+    repo.git(&["config", "core.logAllRefUpdates", "always"]);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("a hunter2 text");
+    repo.say("two");
+    repo.git(&["tag", "-a", "-m", "my words", "v1", "refs/traces/main"]);
+    let tag = repo.git(&["rev-parse", "v1"]);
+    let blob = |text: &[u8]| {
+        let output = run(repo.command("git").args(["hash-object", "-w", "--stdin"]), text);
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let key = blob(b"key hunter2");
+    for target in [&*key, &blob(b"another key"), "HEAD"] {
+        repo.git(&["tag", "-f", "key", target]);
+    }
+    repo.git(&["tag", "-f", "-a", "-m", "the code", "v1", "HEAD"]);
+    std::fs::write(repo.folder().join("config.ini"), "key = hunter2\n").unwrap();
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "dropped"]);
+    let dropped = repo.git(&["rev-parse", "HEAD"]);
+    // What came before is decades old.
+    let mut drop = repo.command("git");
+    drop.env_remove("GIT_COMMITTER_DATE").args(["update-ref", "-m", "drop", "refs/heads/code", "HEAD~1"]);
+    assert!(run(&mut drop, b"").status.success());
+    repo.git(&["reset", "-q", "--hard"]);
+    repo.git(&["update-ref", "-d", "ORIG_HEAD"]);
+    repo.text(&["--trace", "plain", "commit", "-m", "unrelated"]);
+    repo.git(&["reflog", "expire", "--expire=never", "--expire-unreachable=30.days.ago", "refs/heads/code", "HEAD"]);
+    let reflog = || repo.git(&["reflog", "show", "refs/traces/plain"]);
+    let before = reflog();
+    let output = repo.run(&["purge", "--text", "-", "--yes"], b"hunter2");
+    let said = repo.exact(&output);
+    assert!(output.status.success() && said.contains("stays in the code's history"), "{said}");
+    assert_eq!(reflog(), before);
+    assert_eq!(repo.git(&["rev-parse", "v1@{1}"]), tag);
+    assert_eq!(repo.git(&["cat-file", "-p", &key]), "key hunter2");
+    assert_eq!(repo.git(&["show", &format!("{}:config.ini", dropped.trim())]), "key = hunter2\n");
     repo.fsck();
 }

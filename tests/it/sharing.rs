@@ -1178,7 +1178,7 @@ fn the_address_that_rejects_a_trace_is_named_with_a_way_to_merge_it() {
         assert_eq!(output.status.code(), Some(1));
         let stdout = String::from_utf8_lossy(&output.stdout);
         assert!(stdout.contains("main → ../other.git: [rejected]"), "{stdout}");
-        // Each address gets the priorities of what it took.
+        // Each address gets the priorities of the traces that it took.
         let records = team.git("ada", &["ls-remote", "../other.git", "refs/trace-records/*"]);
         assert_eq!(records, "");
         assert!(is_fetched_only || team.reasons_at("ada", "shared.git").contains("a rule"));
@@ -1196,6 +1196,13 @@ fn the_address_that_rejects_a_trace_is_named_with_a_way_to_merge_it() {
         team.git("ada", &["config", "--add", "remote.origin.pushurl", "../nowhere.git"]);
         team.ok("ada", &["commit", "-m", "more"]);
         assert_eq!(team.run("ada", &["push", "origin"]).0, Some(1));
+        // The hook knows the remote by its name.
+        let hook = team.path("ada/.git/hooks/pre-push");
+        std::fs::write(&hook, "#!/bin/sh\n[ \"$1\" != origin ]\n").unwrap();
+        std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        team.ok("ada", &["commit", "-m", "not yet"]);
+        assert_eq!(team.run("ada", &["push", "origin"]).0, Some(2));
+        assert!(!team.git("ada", &["log", "--format=%s", "refs/trace-remotes/origin/main"]).contains("not yet"));
     }
 }
 
@@ -1472,4 +1479,30 @@ fn the_hint_of_a_rejected_push_names_the_remote_unless_it_is_the_default() {
     assert!(team.run("ada", &["push"]).1.contains("`git trace pull fork` merges them"));
     team.git("ada", &["config", "trace.contextRemote", "fork"]);
     assert!(team.run("ada", &["push"]).1.contains("`git trace pull` merges them"));
+}
+
+#[test]
+fn addresses_with_passwords_are_pushed_to_whatever_the_command_line_sets() {
+    let team = Team::new();
+    for hub in ["a.git", "b.git"] {
+        team.git("ada", &["init", "--quiet", "--bare", &format!("../{hub}")]);
+        let address = format!("file://user:word@localhost{}", team.path(hub));
+        team.git("ada", &["config", "--add", "remote.origin.pushurl", &address]);
+    }
+    team.ok("ada", &["commit", "-m", "a"]);
+    team.ok("ada", &["pin", "#0", "--reason", "isn't it? a = b!"]);
+    team.git("ada", &["-c", "transfer.credentialsInUrl=die", "trace", "push"]);
+    for hub in ["a.git", "b.git"] {
+        assert!(team.reasons_at("ada", hub).contains("isn't it?"));
+    }
+}
+
+#[test]
+fn a_remote_of_the_user_may_have_an_address_for_pushes_only() {
+    let team = Team::new();
+    team.git("ada", &["config", "--global", "remote.backup.pushurl", "../shared.git"]);
+    team.ok("ada", &["commit", "-m", "a"]);
+    team.ok("ada", &["push", "backup"]);
+    team.git("ada", &["config", "--global", "--unset", "remote.backup.pushurl"]);
+    team.git("ada", &["-c", "remote.backup.pushurl=../shared.git", "trace", "push", "backup"]);
 }

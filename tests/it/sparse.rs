@@ -284,3 +284,60 @@ fn a_link_that_leads_below_itself_is_refused() {
     std::os::unix::fs::symlink(".gitattributes/x", repo.folder().join(".gitattributes")).unwrap();
     assert!(repo.refused(&["install"]).contains(".gitattributes"));
 }
+
+#[test]
+fn a_link_that_is_not_checked_out_is_not_replaced_by_a_folder() {
+    let mut repo = TestRepo::new();
+    for folder in ["data", "src"] {
+        fs::create_dir(repo.folder().join(folder)).unwrap();
+        fs::write(repo.folder().join(folder).join("a"), "").unwrap();
+    }
+    for link in [".synapse", ".claude"] {
+        std::os::unix::fs::symlink("data", repo.folder().join(link)).unwrap();
+    }
+    fs::create_dir(repo.folder().join(".github")).unwrap();
+    std::os::unix::fs::symlink("../data", repo.folder().join(".github/hooks")).unwrap();
+    repo.text(&["breadcrumb", "set", "a.b", "x"]);
+    repo.git(&["add", "."]);
+    repo.git(&["commit", "-q", "-m", "a"]);
+    repo.git(&["sparse-checkout", "set", "--no-cone", "/data/", "/src/"]);
+    for args in
+        [&["breadcrumb", "get", "a.b"][..], &["breadcrumb", "set", "a.b", "y"], &["install", "--agent", "claude-code"]]
+    {
+        assert!(repo.refused(args).contains("this sparse checkout leaves it out"), "{args:?}");
+    }
+    let sub = repo.folder().join("src");
+    repo.within(&sub, |repo| {
+        assert!(repo.refused(&["breadcrumb", "get", "a.b"]).contains("this sparse checkout leaves it out"));
+    });
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn lists_beside_the_folder_of_the_checkpoints_are_not_replaced() {
+    let repo = sparse(&["checkpoints/LEARNINGS.md", "checkpoints/archive/chk-one.md"]);
+    repo.git(&["config", "trace.checkpoints", "checkpoints/active/*.md"]);
+    repo.text(&["checkpoint", "new", "one", "--problem", "p"]);
+    let archive = ["checkpoint", "archive", "one", "--outcome", "done", "--learnings", "new"];
+    assert!(repo.refused(&archive).contains("this sparse checkout leaves it out"));
+    assert!(!repo.folder().join("checkpoints/archive").exists());
+    assert!(!repo.folder().join("checkpoints/LEARNINGS.md").exists());
+}
+
+#[test]
+fn breadcrumbs_of_a_nested_clone_that_are_not_checked_out_are_not_replaced() {
+    let mut repo = TestRepo::new();
+    repo.git(&["init", "-q", ".synapse"]);
+    repo.text(&["breadcrumb", "set", "a.b", "x"]);
+    let nested = repo.folder().join(".synapse");
+    fs::create_dir(nested.join("docs")).unwrap();
+    fs::write(nested.join("docs/a"), "").unwrap();
+    repo.within(&nested, |repo| {
+        repo.git(&["add", "."]);
+        repo.git(&["commit", "-q", "-m", "a"]);
+        repo.git(&["sparse-checkout", "set", "--no-cone", "/docs/"]);
+    });
+    for args in [&["breadcrumb", "get", "a.b"][..], &["breadcrumb", "set", "a.c", "y"]] {
+        assert!(repo.refused(args).contains("this sparse checkout leaves it out"), "{args:?}");
+    }
+}

@@ -312,3 +312,26 @@ fn the_pager_and_the_editor_are_those_of_git() {
     repo.on_a_terminal(&line("-u PAGER", "log"), "");
     assert!(ran.exists());
 }
+
+#[test]
+fn the_pager_and_the_editor_run_in_the_root_of_the_work_tree() {
+    let mut repo = TestRepo::new();
+    if !has_terminal() {
+        return;
+    }
+    repo.say("x");
+    std::fs::create_dir_all(repo.folder().join("tools")).unwrap();
+    std::fs::create_dir_all(repo.folder().join("sub")).unwrap();
+    for (name, script) in [("pager", "sed s/^/paged:/"), ("editor", "echo new > \"$1\"")] {
+        let program = repo.folder().join("tools").join(name);
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        repo.git(&["config", &format!("core.{name}"), &format!("tools/{name}")]);
+    }
+    let sub = repo.folder().join("sub");
+    repo.within(&sub, |repo| {
+        repo.on_a_terminal("env -u GIT_EDITOR git-trace edit '#0'", "");
+        assert!(repo.on_a_terminal("git-trace log", "").contains("paged:"));
+    });
+    assert_eq!(repo.bodies("main"), ["new\n"]);
+}

@@ -1033,3 +1033,142 @@ fn a_condition_with_a_slash_after_the_git_directory_is_as_for_git() {
     assert!(!run(repo.command("git").args(["config", "trace.materializer"]), b"").status.success());
     assert!(!repo.text(&["materialize"]).contains("ran"));
 }
+
+#[test]
+fn conditions_with_links_and_homes_with_colons_are_those_of_git() {
+    let mut repo = TestRepo::new();
+    repo.say("x");
+    let home = repo.home().to_owned();
+    fs::write(home.join("included"), BAD).unwrap();
+    let include = |pattern: &str| format!("[includeIf \"gitdir:{pattern}\"]\n\tpath = {}/included\n", home.display());
+    fs::create_dir(home.join("dot")).unwrap();
+    fs::write(home.join("dot/gitconfig"), include("./work/")).unwrap();
+    repo.git(&["init", "-q", "../dot/work/project"]);
+    // A home that is a link, and settings that are one.
+    std::os::unix::fs::symlink(".", home.join("link")).unwrap();
+    let linked = home.join("link");
+    let of_link = [("HOME", linked.to_str().unwrap())];
+    fs::write(home.join(".gitconfig"), include("~/repo/")).unwrap();
+    assert!(reads_bad(&repo, &of_link));
+    fs::write(home.join(".gitconfig"), include("~/other/")).unwrap();
+    assert!(!reads_bad(&repo, &of_link));
+    fs::remove_file(home.join(".gitconfig")).unwrap();
+    std::os::unix::fs::symlink("dot/gitconfig", home.join(".gitconfig")).unwrap();
+    repo.within(&home.join("dot/work/project"), |repo| {
+        run(repo.command("git-trace").env("HOME", repo.folder()).args(["commit", "-m", "x"]), b"");
+        assert!(reads_bad(repo, &[]));
+    });
+    // A git directory behind a link.
+    fs::create_dir(home.join("store")).unwrap();
+    fs::rename(repo.folder().join(".git"), home.join("store/repo.git")).unwrap();
+    std::os::unix::fs::symlink("../store/repo.git", repo.folder().join(".git")).unwrap();
+    fs::remove_file(home.join(".gitconfig")).unwrap();
+    fs::write(home.join(".gitconfig"), include(home.canonicalize().unwrap().join("store/").to_str().unwrap())).unwrap();
+    assert!(reads_bad(&repo, &[]));
+    // A list of paths would have two entries.
+    fs::create_dir(home.join("corp:ada")).unwrap();
+    fs::create_dir(repo.folder().join("ada")).unwrap();
+    fs::write(repo.folder().join("ada/.gitconfig"), BAD).unwrap();
+    assert!(!reads_bad(&repo, &[("HOME", home.join("corp:ada").to_str().unwrap())]));
+}
+
+#[test]
+fn settings_without_a_value_and_bad_ones_are_refused_as_by_git() {
+    let repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.say("x");
+    let config = repo.git_dir().join("config");
+    let settings = fs::read_to_string(&config).unwrap();
+    for line in ["hooksPath", "fsync", "fsyncMethod", "logAllRefUpdates", "logAllRefUpdates = maybe"] {
+        fs::write(&config, format!("{settings}[core]\n\t{line}\n")).unwrap();
+        assert!(!run(repo.command("git").args(["update-ref", "refs/heads/x", "HEAD"]), b"").status.success(), "{line}");
+        assert_eq!(repo.run(&["commit", "-m", "y"], b"").status.code(), Some(2), "{line}");
+    }
+    fs::write(&config, format!("{settings}[trace]\n\tageRecipient\n")).unwrap();
+    repo.refused(&["breadcrumb", "set", "secret.a", "x"]);
+    fs::write(&config, format!("{settings}[core]\n\tsharedRepository\n")).unwrap();
+    repo.say("y");
+}
+
+#[test]
+fn a_hook_below_a_home_that_is_not_set_is_left_to_git() {
+    let repo = TestRepo::new();
+    repo.say("x");
+    fs::create_dir(repo.home().join("hooks")).unwrap();
+    let hook = repo.home().join("hooks/reference-transaction");
+    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    repo.git(&["config", "core.hooksPath", "~/hooks"]);
+    repo.refused(&["commit", "-m", "y"]);
+    let output = run(repo.command("git-trace").env_remove("HOME").args(["commit", "-m", "y"]), b"");
+    assert_eq!(output.status.code(), Some(2), "{}", repo.exact(&output));
+}
+
+#[test]
+fn programs_of_another_repository_are_those_in_it() {
+    let repo = TestRepo::new();
+    repo.git(&["init", "-q", "../other"]);
+    let other = repo.home().join("other").canonicalize().unwrap();
+    let path = other.to_str().unwrap();
+    for folder in [repo.folder(), other.as_path()] {
+        fs::create_dir(folder.join("tools")).unwrap();
+        let ran = repo.home().join(format!("ran-{}", folder.file_name().unwrap().to_str().unwrap()));
+        for (name, rest) in [("sign", "exit 1"), ("count", "while read -r line; do echo 3; done")] {
+            let program = folder.join("tools").join(name);
+            fs::write(&program, format!("#!/bin/sh\ntouch '{}-{name}'\n{rest}\n", ran.display())).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    let settings = [("trace.tokenCounter", "tools/count"), ("trace.sign", "true"), ("gpg.program", "tools/sign")];
+    for (key, value) in settings {
+        repo.git(&["-C", path, "config", key, value]);
+    }
+    let project = repo.home().join(".claude/projects/other");
+    fs::create_dir_all(&project).unwrap();
+    let line = serde_json::json!({ "type": "user", "uuid": "u1", "sessionId": "s", "cwd": path,
+        "timestamp": "2026-01-01T00:00:01Z", "message": { "role": "user", "content": "hi" } });
+    fs::write(project.join("s.jsonl"), format!("{line}\n")).unwrap();
+    assert!(!repo.run(&["import", "--all-folders"], b"").status.success());
+    let ran = |name: &str| repo.home().join(name).exists();
+    assert!(ran("ran-other-sign") && !ran("ran-repo-sign"));
+    repo.git(&["-C", path, "config", "trace.sign", "false"]);
+    repo.text(&["import", "--all-folders"]);
+    assert!(ran("ran-other-count") && !ran("ran-repo-count"));
+}
+
+#[test]
+fn values_that_are_not_utf8_of_what_is_not_used_stop_nothing() {
+    let repo = TestRepo::new();
+    repo.git(&["init", "-q", "--bare", "../hub"]);
+    repo.git(&["remote", "add", "origin", "../hub"]);
+    let settings = fs::read(repo.git_dir().join("config")).unwrap();
+    let odd = b"[remote \"usb\"]\n\turl = /media/caf\xe9\n[hook \"x\"]\n\tcommand = \xe9\n[url \"\xe9\"]\n\tinsteadOf = \xe9\n";
+    fs::write(repo.git_dir().join("config"), [settings, odd.to_vec()].concat()).unwrap();
+    repo.say("x");
+    repo.text(&["push", "origin"]);
+    repo.text(&["pull", "origin"]);
+}
+
+#[test]
+fn programs_run_in_the_root_of_a_worktree_in_its_bare_repository() {
+    let mut repo = TestRepo::new();
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "code"]);
+    repo.git(&["clone", "-q", "--bare", ".", "../hub"]);
+    let hub = repo.home().join("hub");
+    repo.within(&hub, |repo| repo.git(&["worktree", "add", "-q", "tree"]));
+    let root = hub.join("tree");
+    for (folder, words) in [("tools", "root"), ("vendor/tools", "vendor")] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+        fs::write(root.join(folder).join("show"), format!("echo {words}")).unwrap();
+        let hook = root.join(folder).join("reference-transaction");
+        fs::write(&hook, format!("#!/bin/sh\n[ {words} = vendor ]\n")).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    repo.within(&root.join("vendor"), |repo| {
+        repo.say("x");
+        repo.git(&["config", "trace.materializer", "sh tools/show"]);
+        assert_eq!(repo.text(&["materialize"]), "root\n");
+        repo.git(&["config", "core.hooksPath", "tools"]);
+        repo.refused(&["commit", "-m", "y"]);
+    });
+}

@@ -26,7 +26,7 @@ use thiserror::Error;
 use crate::base::error::Diagnostic;
 use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access, FileError, FileSnapshot, STEM, real_path};
-use crate::base::worktree_path::resolve;
+use crate::base::worktree_path::{check_configured, has_git, resolve};
 use crate::git::{Git, GitError};
 
 pub(crate) use config::Scope;
@@ -196,6 +196,21 @@ fn read_file(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 fn in_worktree(root: &Path, file: &str) -> Result<PathBuf, InstallError> {
     let path = resolve(root, file).map_err(|source| InstallError::Write { path: root.join(file), source })?;
     Git::in_folder(root).check_checked_out(&path)?;
+    Ok(path)
+}
+
+/// A file of the user's settings or data, which may be in a clone: no link that git tracks there leads out of it, and it is not left out of a
+/// sparse checkout.
+pub(crate) fn of_user(path: PathBuf) -> Result<PathBuf, InstallError> {
+    let clone_of = |link: &Path| {
+        let root = link.ancestors().skip(1).find(|folder| has_git(folder))?;
+        Git::elsewhere(root).tracks(link).then(|| root.to_path_buf())
+    };
+    if let Err(source) = check_configured(&path, clone_of) {
+        return Err(InstallError::Write { path, source });
+    }
+    let folder = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
+    Git::elsewhere(folder).check_checked_out(&path)?;
     Ok(path)
 }
 

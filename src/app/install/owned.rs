@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Action, InstallError, Mode, Step, digest, put_file, read_file};
-use crate::base::worktree_path::{check_below, check_outside_git};
+use super::{Action, InstallError, Mode, Step, digest, of_user, put_file, read_file};
+use crate::base::worktree_path::check_outside_git;
 
 const MARK: &str = "written by git-trace ";
 
@@ -45,7 +45,9 @@ fn check(path: &Path) -> Result<(), InstallError> {
 /// Fails if links of a clone lead from a folder that the user named to other places, or any links into a git directory.
 pub(crate) fn check_in(folder: &Path, path: &Path) -> Result<(), InstallError> {
     check(path)?;
-    check_below(folder, path).map_err(|source| InstallError::Write { path: path.to_owned(), source })
+    // Links on the way to the folder are the user's choice.
+    let below = path.strip_prefix(folder).unwrap_or(path);
+    folder.canonicalize().map_or(Ok(()), |real| of_user(real.join(below)).map(drop))
 }
 
 /// Removes a file of ours; `None` if there is no file.

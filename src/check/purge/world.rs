@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::git::{GitError, Oid, Repo};
+use crate::git::{GitError, Oid, Ours, Repo};
 use crate::memory::crumb::archive::ARCHIVES;
 use crate::trace::TraceError;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
-use crate::trace::store::priority::tags;
+use crate::trace::store::priority::{self, tags};
+use crate::trace::store::tombstone;
+use crate::trace::sync::{ARCHIVED, is_of_code};
 
 pub(super) struct World {
     tag_prefix: String,
@@ -34,8 +36,29 @@ impl World {
                 || tags::parse(&self.tag_prefix, refname).is_some())
     }
 
+    /// The same for commits, too.
+    pub(super) fn ours<'w>(&'w self, repo: &'w Repo) -> impl Ours + 'w {
+        OursIn { repo, world: self }
+    }
+
     /// Our refs and their tips, without symbolic refs.
     pub(super) fn refs(&self, repo: &Repo) -> Result<Vec<(String, Oid)>, GitError> {
         Ok(repo.list_refs("refs/")?.into_iter().filter(|(refname, _)| self.is_ours(refname)).collect())
+    }
+}
+
+struct OursIn<'w> {
+    repo: &'w Repo,
+    world: &'w World,
+}
+
+impl Ours for OursIn<'_> {
+    fn has_ref(&self, refname: &str) -> bool {
+        self.world.is_ours(refname)
+    }
+
+    fn has_commit(&self, oid: Oid) -> bool {
+        let formats = [priority::HISTORY.format, tombstone::HISTORY.format, ARCHIVED];
+        !is_of_code(self.repo, oid) || formats.iter().any(|format| format.is_of(self.repo, oid))
     }
 }

@@ -54,7 +54,8 @@ impl<'g> Settings<'g> {
     pub(crate) fn searches_all(&self) -> bool {
         const KEY: &str = "trace.hookScope";
         let scope = match self.repo() {
-            Some(repo) => settings::text(repo, KEY).unwrap_or_default(),
+            // One that cannot be read is neither.
+            Some(repo) => settings::text(repo, KEY).unwrap_or_else(|_| Some(String::new())),
             None => self.ask(KEY).pop(),
         };
         scope.is_some_and(|scope| scope != "memory") && self.secrets_policy() != Some(Policy::Off)

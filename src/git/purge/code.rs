@@ -37,12 +37,34 @@ const OURS: [&str; 2] = ["'refs/trace", "'refs/crumb"];
 /// to come.
 pub(super) const STATE_FOLDERS: [&str; 3] = ["rebase-apply", "rebase-merge", "sequencer"];
 
+/// Refs and commits that are not the code's.
+pub(crate) trait Ours {
+    /// Whether a ref is ours.
+    fn has_ref(&self, refname: &str) -> bool;
+
+    /// Whether a commit is ours that some reflog names.
+    fn has_commit(&self, oid: Oid) -> bool;
+}
+
+/// All belongs to the code.
+struct Nothing;
+
+impl Ours for Nothing {
+    fn has_ref(&self, _refname: &str) -> bool {
+        false
+    }
+
+    fn has_commit(&self, _oid: Oid) -> bool {
+        false
+    }
+}
+
 impl Repo {
     /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, an index, or an unfinished rebase leads to, in any
     /// worktree, with a path of each; commits have an empty one.
     pub(crate) fn held_by_code(
         &self,
-        ours: &dyn Fn(&str) -> bool,
+        ours: &dyn Ours,
         wanted: &HashSet<Oid>,
     ) -> Result<HashMap<Oid, String>, GitError> {
         let mut held = HashMap::new();
@@ -59,28 +81,24 @@ impl Repo {
 
     /// Those of `wanted` that anything leads to, as for git: without them, the repository is damaged.
     pub(crate) fn needed(&self, wanted: &HashSet<Oid>) -> Result<HashMap<Oid, String>, GitError> {
-        let mut needed = self.held_by_code(&|_| false, wanted)?;
-        let hidden = if wanted.is_empty() { HashSet::new() } else { self.hidden_in_reflogs()? };
-        if !hidden.is_empty() {
-            self.walk(&hidden, &["--objects"], |oid, path| {
-                if wanted.contains(&oid) {
-                    needed.insert(oid, path.to_owned());
-                }
-            })?;
-        }
-        Ok(needed)
+        self.held_by_code(&Nothing, wanted)
     }
 
-    /// What [`Self::reflogs`] may lack: with reftable, the older side of a line after one that `git gc` removed. These are the commits that
-    /// any line names; with files, none.
+    /// Commits that [`Self::reflogs`] may lack: with reftable, the older side of a line after one that `git gc` removed, and the reflog of a
+    /// ref that leads nowhere. These are the commits that any line names; with files, none.
     pub(crate) fn hidden_in_reflogs(&self) -> Result<HashSet<Oid>, GitError> {
+        self.list_reflogs(&[])
+    }
+
+    fn list_reflogs(&self, options: &[&str]) -> Result<HashSet<Oid>, GitError> {
         if self.has_refs_as_files() {
             return Ok(HashSet::new());
         }
         // Without `--stdin`, git wants a revision if there is no reflog.
-        let options = ["--reflog", "--no-walk", "--ignore-missing", "--stdin"];
-        let listed = text_of(self.git("rev-list").args(options).input(String::new()))?;
-        Ok(listed.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
+        let usual = ["--reflog", "--no-walk", "--ignore-missing", "--stdin"];
+        let listed = text_of(self.git("rev-list").args(usual).args(options).input(String::new()))?;
+        let oids = listed.lines().filter_map(|line| line.split(' ').next());
+        Ok(oids.filter_map(|oid| Oid::parse(oid, self.object_format())).collect())
     }
 
     /// An object that is missing, although `roots` lead to it.
@@ -92,7 +110,7 @@ impl Repo {
     }
 
     /// All commits that [`Self::held_by_code`] would find. Reads no trees.
-    pub(crate) fn commits_held_by_code(&self, ours: &dyn Fn(&str) -> bool) -> Result<HashSet<Oid>, GitError> {
+    pub(crate) fn commits_held_by_code(&self, ours: &dyn Ours) -> Result<HashSet<Oid>, GitError> {
         let mut commits = HashSet::new();
         self.walk_code(ours, &[], |oid, _| {
             commits.insert(oid);
@@ -107,12 +125,7 @@ impl Repo {
         Ok(is_found)
     }
 
-    fn walk_code(
-        &self,
-        ours: &dyn Fn(&str) -> bool,
-        options: &[&str],
-        visit: impl FnMut(Oid, &str),
-    ) -> Result<(), GitError> {
+    fn walk_code(&self, ours: &dyn Ours, options: &[&str], visit: impl FnMut(Oid, &str)) -> Result<(), GitError> {
         self.walk(&self.roots_of_code(ours)?, options, visit)
     }
 
@@ -143,14 +156,14 @@ impl Repo {
         command
     }
 
-    fn roots_of_code(&self, ours: &dyn Fn(&str) -> bool) -> Result<HashSet<Oid>, GitError> {
-        let mut roots: HashSet<Oid> = HashSet::new();
+    fn roots_of_code(&self, ours: &dyn Ours) -> Result<HashSet<Oid>, GitError> {
+        let mut roots = HashSet::new();
         for git_dir in self.worktree_git_dirs()? {
             // A worktree has its own `refs/worktree`, `refs/bisect`, and `refs/rewritten`.
             let mut command = self.git_in(&git_dir, "for-each-ref");
             let listed = text_of(command.arg("--format=%(objectname) %(refname)"))?;
             for (oid, refname) in listed.lines().filter_map(|line| line.split_once(' ')) {
-                if !ours(refname) {
+                if !ours.has_ref(refname) {
                     roots.insert(self.parse_oid(oid)?);
                 }
             }
@@ -164,8 +177,16 @@ impl Repo {
                 let is_oid = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
                 roots.extend(self.named_by(&git_dir, lines.flat_map(str::split_whitespace).filter(is_oid))?);
             }
-            let logs = self.reflogs(&git_dir, &|refname| !ours(refname))?;
+            let logs = self.reflogs(&git_dir, &|refname| !ours.has_ref(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));
+        }
+        let commits = self.hidden_in_reflogs()?;
+        // Git shows no line of a reftable that names a tag, a tree, or a file. None of ours does.
+        for oid in self.list_reflogs(&["--objects", "--filter=tree:0"])? {
+            let is_ours = || commits.contains(&oid) && ours.has_commit(oid);
+            if !roots.contains(&oid) && !is_ours() {
+                roots.insert(oid);
+            }
         }
         Ok(roots)
     }
@@ -204,9 +225,8 @@ impl Repo {
         for refname in listed.lines().filter(|refname| is_wanted(refname)) {
             let mut command = self.show_reflog("--format=%H %gs", refname);
             let text = match Answer::of(in_worktree(&mut command, git_dir))?.into_stdout() {
-                Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => {
-                    return Err(GitError::HiddenReflog { refname: refname.to_owned(), git_dir: git_dir.to_owned() });
-                }
+                // Its ref leads nowhere, as a branch without a commit. `hidden_in_reflogs` has its commits.
+                Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => continue,
                 text => text?,
             };
             let lines = String::from_utf8_lossy(&text);

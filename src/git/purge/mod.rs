@@ -13,7 +13,7 @@ mod readable;
 mod refs;
 mod remove;
 
-pub(crate) use code::Reflog;
+pub(crate) use code::{Ours, Reflog};
 pub(crate) use objects::{ObjectKind, Objects};
 pub(crate) use refs::RefChange;
 pub(crate) use remove::{NOTED_REMOVAL, remove_derived};

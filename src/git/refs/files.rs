@@ -16,6 +16,7 @@ use git2::{ErrorCode, ReferenceType};
 use super::packed::Target;
 use super::worktree::{check_findable, is_local_refname};
 use super::{LogLine, RefStorage};
+use crate::git::config::parse_bool;
 use crate::git::error::GitError;
 use crate::git::fsync::Component;
 use crate::git::oid::Oid;
@@ -205,11 +206,20 @@ impl Repo {
         }
     }
 
+    /// Whether git logs moves of all refs.
+    pub(super) fn logs_all(&self) -> Result<bool, GitError> {
+        const KEY: &str = "core.logAllRefUpdates";
+        let Some(value) = self.config()?.text(KEY)? else { return Ok(false) };
+        let is_always = value.eq_ignore_ascii_case("always");
+        if !is_always && parse_bool(&value).is_none() {
+            return Err(GitError::BadSetting { key: KEY.to_owned(), value, expected: "true, false, or always" });
+        }
+        Ok(is_always)
+    }
+
     /// Whether git logs moves of one of these refs, which are not traces. Git then moves them, because a log names a person.
     pub(super) fn are_logged<'n>(&self, mut refnames: impl Iterator<Item = &'n str>) -> Result<bool, GitError> {
-        let setting = self.config()?.text("core.logAllRefUpdates")?;
-        let is_always = setting.is_some_and(|value| value.eq_ignore_ascii_case("always"));
-        Ok(is_always || refnames.any(|refname| self.reflog_path(refname).exists()))
+        Ok(self.logs_all()? || refnames.any(|refname| self.reflog_path(refname).exists()))
     }
 
     /// Whether the name of another ref is a prefix of this one, or the reverse.

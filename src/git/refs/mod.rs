@@ -322,44 +322,53 @@ impl Repo {
 
     /// Whether refs that are files are moved without git: `reference-transaction` may watch or refuse moves.
     pub(super) fn is_in_process(&self) -> Result<bool, GitError> {
+        // Git refuses a bad value.
+        self.logs_all()?;
+        Ok(!self.may_run_hook(HOOK)?)
+    }
+
+    /// Whether git may run a hook of this name.
+    pub(crate) fn may_run_hook(&self, name: &str) -> Result<bool, GitError> {
         // Git 2.54 and later also run hooks that the configuration names.
-        let is_hook = |(key, event): &(String, String)| key.strip_suffix(".event").is_some() && event == HOOK;
-        if self.config()?.subsections("hook")?.iter().any(is_hook) {
-            return Ok(false);
+        let is_event = |key: &str| key.strip_suffix(".event").is_some();
+        if self.config()?.section("hook").any(|(key, event)| is_event(key) && event == name.as_bytes()) {
+            return Ok(true);
         }
         // Git also knows paths that are not UTF-8.
-        let Ok(configured) = self.config()?.text("core.hooksPath") else { return Ok(false) };
+        let Ok(configured) = self.config()?.text("core.hooksPath") else { return Ok(true) };
         let folder = match configured {
             None => self.common_dir().join("hooks"),
-            // Only git resolves the home folder of another user, and its own prefixes.
-            Some(path) if is_expanded_by_git(&path) => return Ok(false),
+            // Only git resolves the home folder of another user, and its own prefixes, and fails without a home.
+            Some(path) if is_expanded_by_git(&path) => return Ok(true),
+            Some(path) if path.starts_with("~/") && self.env.os("HOME").is_none() => return Ok(true),
             // Git looks for it in the folder that it runs in, which is the root of the working tree only for commands inside of that.
             Some(path) if !path.starts_with("~/") && Path::new(&path).is_relative() && !self.runs_in_worktree() => {
-                return Ok(false);
+                return Ok(true);
             }
             Some(path) => self.configured_path(&path),
         };
-        Ok(!folder.join(HOOK).exists())
+        Ok(folder.join(name).exists())
     }
 
     /// Whether git runs its commands here in the root of the working tree.
-    fn runs_in_worktree(&self) -> bool {
+    pub(super) fn runs_in_worktree(&self) -> bool {
         let canonical = |path: &Path| path.canonicalize().ok();
         let (Some(here), Some(root)) = (canonical(Path::new(".")), self.worktree().and_then(|root| canonical(&root)))
         else {
             return false;
         };
-        let is_in = |git_dir: &Path| canonical(git_dir).is_some_and(|git_dir| here.starts_with(git_dir));
-        here.starts_with(root) && !is_in(self.git_dir()) && !is_in(self.common_dir())
+        // A linked worktree may be in the git directory that it shares.
+        let is_in = |git_dir: &Path| {
+            canonical(git_dir).is_some_and(|git_dir| here.starts_with(&git_dir) && !root.starts_with(git_dir))
+        };
+        here.starts_with(&root) && !is_in(self.git_dir()) && !is_in(self.common_dir())
     }
 
     /// Git as the user would run it here to move refs: its hooks run in the root of the working tree only if it is called in it. The
     /// refs of another repository are moved from there.
     fn git_for_refs(&self, settings: &[&str], subcommand: &str) -> Process {
         let mut command = self.git_with(settings, subcommand);
-        if self.is_elsewhere() {
-            command.current_dir(self.worktree().filter(|root| root.exists()).as_deref().unwrap_or(self.git_dir()));
-        } else if !self.runs_in_worktree() && !self.env().is_set("GIT_WORK_TREE") {
+        if !self.is_elsewhere() && !self.runs_in_worktree() && !self.env().is_set("GIT_WORK_TREE") {
             command.env_remove("GIT_WORK_TREE");
         }
         command

@@ -5,7 +5,8 @@
 use thiserror::Error;
 
 use crate::base::error::Diagnostic;
-use crate::base::process::{Process, ProcessError};
+use crate::base::process::ProcessError;
+use crate::git::Repo;
 use crate::trace::TraceError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::store::budget_policy::IN_COMPRESSOR;
@@ -29,8 +30,8 @@ impl From<CompressorError> for TraceError {
 }
 
 /// Runs the command and returns the summary without surrounding white space.
-pub(crate) fn run(command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
-    let printed = Process::shell(command).env(IN_COMPRESSOR, "1").input(prompt).filter()?;
+pub(crate) fn run(repo: &Repo, command: &str, prompt: String) -> Result<Vec<u8>, CompressorError> {
+    let printed = repo.shell(command).env(IN_COMPRESSOR, "1").input(prompt).filter()?;
     let text = printed.trim_ascii();
     if is_blank(text) { Err(CompressorError::NoText) } else { Ok(text.to_vec()) }
 }

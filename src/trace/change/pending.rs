@@ -84,7 +84,7 @@ impl Trace<'_> {
                 self.make_room(policy, |freed| self.attempt(&signature, Some(*budget), freed, &mut build))
             }
             (Err(TraceError::OverBudget { total, basis, .. }), BudgetAction::Command(command)) => {
-                make_room(command, self.name(), *budget, total, &basis)?;
+                make_room(self.repo(), command, self.name(), *budget, total, &basis)?;
                 self.attempt(&signature, Some(*budget), 0, &mut build)
             }
             (result, _) => result,

@@ -1,7 +1,7 @@
 //! The budget of a trace, and the action if a change exceeds it.
 
 use super::settings;
-use crate::base::process::{Process, ProcessError};
+use crate::base::process::ProcessError;
 use crate::git::Repo;
 use crate::tokens::{Budget, BudgetAction, BudgetReport, CleanAction};
 use crate::trace::{ItemId, Trace, TraceError, TraceName};
@@ -60,6 +60,7 @@ impl BudgetPolicy {
 
 /// Runs the user's command, which may make room in `trace`. Its output goes to stderr, because stdout is for ours.
 pub(crate) fn make_room(
+    repo: &Repo,
     command: &str,
     trace: &TraceName,
     budget: Budget,
@@ -67,7 +68,7 @@ pub(crate) fn make_room(
     basis: &str,
 ) -> Result<(), TraceError> {
     let input = BudgetReport::new(trace.as_str(), budget, total, basis).map(|report| report.render());
-    let mut shell = Process::shell(command);
+    let mut shell = repo.shell(command);
     let shell = shell.env("GITTRACE_NAME", trace.as_str()).input(input.unwrap_or_default()).stdout_to_stderr();
     match shell.status() {
         Ok(status) if status.success() => Ok(()),

@@ -73,7 +73,7 @@ pub(crate) fn counter(repo: &Repo, name: Option<&TraceName>) -> Result<Counter, 
 /// The counter that the value of `key` names, which is a setting of this kind.
 fn counter_by(repo: &Repo, setting: &str, key: &str, value: String) -> Result<Counter, TraceError> {
     match setting {
-        command::SETTING => Ok(CommandCounter::handle(value)),
+        command::SETTING => Ok(CommandCounter::handle(value, repo.folder_of_programs())),
         tokenizer::SETTING => {
             let path = repo.configured_file(&value);
             Ok(tokenizer::handle(&path.map_err(|error| CountError::new(value, error.to_string(), None))?)?)
@@ -134,7 +134,7 @@ pub(crate) fn secrets_policy(repo: &Repo) -> Result<Option<Policy>, GitError> {
 pub(crate) fn clean_at(repo: &Repo) -> Result<u64, GitError> {
     const KEY: &str = "trace.cleanAt";
     const DEFAULT: u64 = 80;
-    let Some(value) = repo.config()?.text(KEY)? else { return Ok(DEFAULT) };
+    let Some(value) = repo.config()?.text_or_true(KEY)? else { return Ok(DEFAULT) };
     match (parse_number(value.trim_end_matches('%').trim()), parse_bool(&value)) {
         (Some(percent), _) => Ok(percent),
         (None, Some(is_on)) => Ok(if is_on { DEFAULT } else { 0 }),
@@ -154,7 +154,7 @@ pub(crate) enum Recording {
 }
 
 pub(crate) fn recording(repo: &Repo) -> Result<Recording, GitError> {
-    let Some(value) = repo.config()?.text(RECORD)? else { return Ok(Recording::Unsaid) };
+    let Some(value) = repo.config()?.text_or_true(RECORD)? else { return Ok(Recording::Unsaid) };
     match parse_bool(&value) {
         Some(true) => Ok(Recording::Wanted),
         Some(false) => Ok(Recording::Unwanted),

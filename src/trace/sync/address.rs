@@ -94,6 +94,11 @@ impl Target {
         self.push.as_deref().map_or(self.remote.clone(), shown_address)
     }
 
+    /// Whether an answer to a push to the remote came from this address.
+    pub(super) fn is_answered_by(&self, pushed: &PushedRef) -> bool {
+        self.push.as_deref().is_none_or(|push| pushed.address.as_deref() == Some(&*shown_address(push)))
+    }
+
     pub(super) fn push(&self) -> Destination<'_> {
         Destination { remote: &self.remote, address: self.push.as_deref() }
     }

@@ -23,7 +23,7 @@ pub(crate) use pull::{
     pull_priorities, refuse_fetched,
 };
 pub(crate) use purged::{
-    complete_removal, drop_objects, fetched_tombstones, is_of_code, plan_replacement, receive,
+    ARCHIVED, complete_removal, drop_objects, fetched_tombstones, is_of_code, plan_replacement, receive,
     replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};

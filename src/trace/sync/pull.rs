@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
-use super::purged::refuse_purged;
+use super::purged::{complete_removal, list_fetched, note_purged, refuse_purged};
+use super::unnamed::forget_other_records;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
@@ -49,7 +50,26 @@ pub(crate) fn fetch<'a>(
 ) -> Result<Vec<(String, String)>, TraceError> {
     let from = from.into();
     let remote = from.remote;
+    let before = list_fetched(repo, remote)?;
     forget_other_address(repo, from)?;
+    let fetched = fetch_all(repo, from, patterns, options);
+    note_purged(repo, remote, before)?;
+    forget_other_records(repo, remote)?;
+    if fetched.is_err() {
+        // Some refs may have been fetched, and the caller ends.
+        refuse_purged(repo, remote)?;
+        complete_removal(repo)?;
+    }
+    fetched
+}
+
+fn fetch_all(
+    repo: &Repo,
+    from: Destination<'_>,
+    patterns: &[String],
+    options: &[&str],
+) -> Result<Vec<(String, String)>, TraceError> {
+    let remote = from.remote;
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
     for pattern in if patterns.is_empty() { &all[..] } else { patterns } {

@@ -15,14 +15,14 @@ use crate::trace::store::tombstone::{Fate, HISTORY, Purge, RECEIVED, Tombstones}
 use crate::trace::{Tip, TraceError, TraceName};
 
 /// The files of archives of crumb files, as far as it matters here: `lines/3f/9a1c2e7b10d4e5`.
-pub(super) const ARCHIVED: LineFormat = LineFormat {
+pub(crate) const ARCHIVED: LineFormat = LineFormat {
     is_path: |path| path.split_once('/').is_some_and(|(_, path)| priority::item_of(path).is_some()),
     is_line: |line| !line.trim().is_empty(),
     sort: |_| (),
 };
 
 /// A ref of a remote as last fetched.
-struct Fetched {
+pub(super) struct Fetched {
     refname: String,
     tip: Oid,
     /// Its name in a report.
@@ -33,8 +33,8 @@ struct Fetched {
     lines: Option<LineFormat>,
 }
 
-/// All refs of a remote as last fetched, except those that are not commits.
-fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
+/// All refs of a remote as last fetched.
+pub(super) fn list_fetched(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
     let mut fetched = Vec::new();
     let prefix = tracking_ref(remote, "");
     for (refname, tip) in repo.list_refs(&prefix)? {
@@ -56,7 +56,6 @@ fn fetched_refs(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
         };
         fetched.push(Fetched { refname, tip, name, local: Some(local), lines });
     }
-    fetched.retain(|fetched| repo.read_commit(fetched.tip).is_ok());
     Ok(fetched)
 }
 
@@ -88,7 +87,11 @@ fn refuse(
     });
     let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(refused) };
     let (mut refnames, mut objects) = (Vec::new(), HashSet::new());
-    for Fetched { refname, tip, name, local, lines } in fetched_refs(repo, remote)?.into_iter().filter(is_checked) {
+    for Fetched { refname, tip, name, local, lines } in list_fetched(repo, remote)?.into_iter().filter(is_checked) {
+        // A remote may have anything there.
+        if repo.read_commit(tip).is_err() {
+            continue;
+        }
         let known = local.map(|local| repo.find_ref(&local)).transpose()?.flatten();
         let known = known.filter(|known| repo.read_commit(*known).is_ok());
         if let Some((purge, purged)) = find_purged(repo, &tombstones, (tip, known), lines)? {
@@ -103,6 +106,30 @@ fn refuse(
     repo.delete_refs(refnames.iter().map(String::as_str))?;
     drop_objects(repo, objects)?;
     Ok(refused)
+}
+
+/// Notes the objects that a fetch left without a ref, because the remote has replaced them after a purge. [`complete_removal`] removes them.
+pub(super) fn note_purged(repo: &Repo, remote: &str, before: Vec<Fetched>) -> Result<(), TraceError> {
+    let theirs = fetched_tombstones(repo, remote)?;
+    let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(()) };
+    let (mut objects, mut refnames) = (HashSet::new(), HashSet::new());
+    for Fetched { refname, tip, lines, .. } in before {
+        let now = repo.find_ref(&refname)?.filter(|now| repo.read_commit(*now).is_ok());
+        if now != Some(tip)
+            && repo.read_commit(tip).is_ok()
+            && let Some((_, purged)) = find_purged(repo, &tombstones, (tip, now), lines)?
+        {
+            objects.extend(purged);
+            refnames.insert(refname);
+        }
+    }
+    if !objects.is_empty() {
+        // `core.logAllRefUpdates=always` and reftable have reflogs of them.
+        repo.expire_reflogs(&|refname| refnames.contains(refname))?;
+        objects.extend(repo.noted_removal()?);
+        repo.note_removal(&objects)?;
+    }
+    Ok(())
 }
 
 /// A purge of something in a history that was fetched, beyond that of `known`, and all objects to remove because of it. `lines` is the
@@ -128,28 +155,25 @@ pub(super) fn find_purged<'t>(
 }
 
 /// Removes purged objects that were fetched. A remote may have tombstones for anything: an object that is still needed here stays. Those
-/// that cannot be removed now are noted, so that the next removal takes them along; see [`complete_removal`].
-pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
+/// that cannot be removed now are noted, so that the next removal takes them along; see [`complete_removal`]. Returns the reason.
+pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<Option<String>, TraceError> {
     let _writers = repo.lock_out_writers()?;
     objects.extend(repo.noted_removal()?);
-    if repo.find_obstacle_to_removal()?.is_some() {
-        repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
-    } else {
-        let held = repo.needed(&objects)?;
-        objects.retain(|oid| !held.contains_key(oid));
-        repo.remove_objects(&objects)?;
-        repo.forget_noted_removal()?;
+    // First: a process that dies leaves them to the next removal.
+    repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
+    if let Some(cause) = repo.find_obstacle_to_removal()? {
+        return Ok(Some(cause));
     }
-    Ok(())
+    let held = repo.needed(&objects)?;
+    objects.retain(|oid| !held.contains_key(oid));
+    repo.remove_objects(&objects)?;
+    repo.forget_noted_removal()?;
+    Ok(None)
 }
 
 /// Removes purged objects that could not be removed before. Returns the reason why some still cannot.
 pub(crate) fn complete_removal(repo: &Repo) -> Result<Option<String>, TraceError> {
-    if repo.noted_removal()?.is_empty() {
-        return Ok(None);
-    }
-    drop_objects(repo, HashSet::new())?;
-    if repo.noted_removal()?.is_empty() { Ok(None) } else { Ok(repo.find_obstacle_to_removal()?) }
+    if repo.noted_removal()?.is_empty() { Ok(None) } else { drop_objects(repo, HashSet::new()) }
 }
 
 /// Whether a commit belongs to no trace. A remote may give it the name of one, and tombstones, and the user may have it without a ref.
@@ -303,7 +327,10 @@ pub(crate) fn replace(
         match push_lines(repo, signature, target, &HISTORY, |_| Ok(true))?.rejected {
             // It was repeated there as long as others pushed.
             Some(rejected) => replaced.push(PushedRef { fate: PushFate::Refused, ..rejected }),
-            None => replaced.extend(repo.push(target.push(), &outgoing)?),
+            None => match repo.push(target.push(), &outgoing)? {
+                (pushed, Some(error)) if pushed.iter().all(PushedRef::is_accepted) => return Err(error.into()),
+                (pushed, _) => replaced.extend(pushed),
+            },
         }
     }
     target.name(&mut replaced);

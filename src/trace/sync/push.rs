@@ -77,7 +77,8 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     };
     let mut delivery = Delivery { refs: refused, priorities: 0, failed: None };
     let targets = targets(repo, remote)?.into_iter().map(|target| Address { target, accepted: BTreeSet::new() });
-    let (mut addresses, mut unreached) = (targets.collect(), Vec::new());
+    let mut addresses: Vec<Address> = targets.collect();
+    let (mut unreached, mut failed) = (Vec::new(), None);
     for attempt in 1..=TRIES {
         if waiting.is_empty() {
             break;
@@ -89,7 +90,17 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             }
             _ => waiting.values().cloned().collect::<Vec<_>>(),
         };
-        let mut answers = push_to_each(repo, &mut addresses, &refspecs, &mut unreached)?;
+        let (mut answers, error) = push_to_each(repo, remote, &addresses, &refspecs)?;
+        unreached.extend(take_answers(&answers, error.is_some(), &mut addresses));
+        // A rejection is no failure of git.
+        failed = failed.or(error.filter(|_| !unreached.is_empty() || answers.iter().all(PushedRef::is_accepted)));
+        let is_all = addresses.is_empty() && delivery.refs.is_empty();
+        if let Some(error) = failed.take_if(|_| is_all || unreached.is_empty()) {
+            return Err(error.into());
+        }
+        if addresses.is_empty() {
+            break;
+        }
         if attempt == 1 && answers.iter().any(|pushed| pushed.fate == PushFate::Contended) {
             refuse_nested(&repo.list_remote(remote, &[])?, &mut answers);
         }
@@ -138,11 +149,10 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     }
     outgoing.retain(|trace| addresses.iter().all(|address| address.accepted.contains(&trace.name.refname())));
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
-    let is_seen = unreached.iter().all(|(target, _)| !target.is_fetched);
+    let is_seen = unreached.iter().all(|target: &Target| !target.is_fetched);
     let kept = if is_seen { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
-    let addresses = unreached.iter().map(|(target, _)| target.address()).collect();
-    let unreached = unreached.into_iter().next();
-    let unreached = unreached.map(|(_, error)| TraceError::NotReached { addresses, source: Box::new(error) });
+    let addresses = unreached.iter().map(Target::address).collect();
+    let unreached = failed.map(|error| TraceError::NotReached { addresses, source: Box::new(error) });
     delivery.failed = delivery.failed.or(unreached).or(kept.err());
     forget_purged_lines(repo, remote)?;
     leave_out_fetched(repo, remote, &mut delivery.refs)?;
@@ -162,29 +172,43 @@ impl Address {
     }
 }
 
-/// An address that fails stops no other, and moves from `addresses` to `unreached`.
+/// Pushes to all addresses, and returns the first error, too. Git itself stops at an address that cannot be reached. Calls for single
+/// addresses do not, but give a hook other names of the remote.
 fn push_to_each(
     repo: &Repo,
-    addresses: &mut Vec<Address>,
+    remote: &str,
+    addresses: &[Address],
     refspecs: &[Outgoing],
-    unreached: &mut Vec<(Target, GitError)>,
-) -> Result<Vec<PushedRef>, TraceError> {
-    let mut answers = Vec::new();
+) -> Result<(Vec<PushedRef>, Option<GitError>), TraceError> {
+    if repo.may_run_hook("pre-push")? {
+        return Ok(repo.push(remote, refspecs)?);
+    }
+    let (mut answers, mut failed) = (Vec::new(), None);
+    for address in addresses {
+        let (pushed, error) = repo.push(address.target.push(), refspecs)?;
+        answers.extend(pushed);
+        failed = failed.or(error);
+    }
+    Ok((answers, failed))
+}
+
+/// Notes what each address accepted. After a failure, those without an answer were not reached: returns them, and takes them out.
+fn take_answers(answers: &[PushedRef], has_failed: bool, addresses: &mut Vec<Address>) -> Vec<Target> {
+    let mut unreached = Vec::new();
     for mut address in std::mem::take(addresses) {
-        match repo.push(address.target.push(), refspecs) {
-            Ok(pushed) => {
-                let accepted = pushed.iter().filter(|pushed| pushed.is_accepted());
-                address.accepted.extend(accepted.map(|pushed| pushed.refname.clone()));
-                answers.extend(pushed);
-                addresses.push(address);
-            }
-            Err(error) => unreached.push((address.target, error)),
+        let is_from = |pushed: &&PushedRef| address.target.is_answered_by(pushed);
+        if has_failed && !answers.iter().any(|pushed| is_from(&pushed)) {
+            unreached.push(address.target);
+            continue;
         }
+        let (accepted, rejected): (Vec<_>, Vec<_>) =
+            answers.iter().filter(is_from).partition(|pushed| pushed.is_accepted());
+        // Two addresses may be shown alike.
+        let accepted = accepted.into_iter().filter(|one| rejected.iter().all(|other| other.refname != one.refname));
+        address.accepted.extend(accepted.map(|pushed| pushed.refname.clone()));
+        addresses.push(address);
     }
-    if addresses.is_empty() && !unreached.is_empty() {
-        return Err(unreached.swap_remove(0).1.into());
-    }
-    Ok(answers)
+    unreached
 }
 
 /// Pushes all lines of a history.

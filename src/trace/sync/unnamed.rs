@@ -1,16 +1,16 @@
 //! The refs of a remote that no command but a purge fetches unless somebody names them: private ones, which are the forward crumbs of
-//! agents and the archives of crumb files, and all those of git-trace that `git push --mirror` copied.
+//! agents and the archives of crumb files, and all those of git-trace that `git push --mirror` copied. Each fetch brings records of other
+//! names, too, and forgets them.
 
 use std::collections::HashSet;
 
 use super::is_private;
-use super::lines::fetched_ref;
-use super::purged::{ARCHIVED, drop_objects, find_purged, is_ours};
+use super::lines::{fetched_ref, shared_ref};
+use super::purged::{ARCHIVED, drop_objects, fetched_tombstones, find_purged, is_ours};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
-use crate::trace::model::name::RECORDS;
 use crate::trace::store::priority;
-use crate::trace::store::tombstone::Tombstones;
+use crate::trace::store::tombstone::{self, Tombstones};
 
 /// Below `refs/`.
 const BEGINNINGS: [&str; 3] = ["crumbs/", "crumb-archive/", "trace-"];
@@ -21,6 +21,24 @@ pub(crate) fn fetched_unnamed_refs(repo: &Repo, remote: &str) -> Result<Vec<(Str
     let mut found = repo.list_refs(&prefix)?;
     found.retain(|(refname, _)| BEGINNINGS.iter().any(|beginning| refname[prefix.len()..].starts_with(beginning)));
     Ok(found)
+}
+
+/// Forgets records of other names, such as a copy that somebody made on the server: nothing reads them.
+pub(super) fn forget_other_records(repo: &Repo, remote: &str) -> Result<(), TraceError> {
+    let (known, prefix) = ([priority::HISTORY.shared, tombstone::HISTORY.shared], fetched_ref(remote, ""));
+    let mut others = repo.list_refs(&prefix)?;
+    others.retain(|(refname, _)| {
+        let name = &refname[prefix.len()..];
+        name.starts_with('p') && !known.contains(&name)
+    });
+    if others.is_empty() {
+        return Ok(());
+    }
+    // A remote may be named `team/private`.
+    for other in repo.remotes()?.iter().filter(|other| other.len() > remote.len()) {
+        others.retain(|(refname, _)| !refname.starts_with(&fetched_ref(other, "")));
+    }
+    forget_known(repo, &others, Tombstones::with_fetched(repo, fetched_tombstones(repo, remote)?)?)
 }
 
 /// The private ones as last fetched, which somebody may have named.
@@ -35,12 +53,13 @@ pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<V
     let remote = from.remote;
     let patterns = BEGINNINGS.map(|beginning| format!("refs/{beginning}*"));
     let mut there = repo.list_remote(from, &patterns.each_ref().map(String::as_str))?;
-    there.retain(|(refname, _)| is_private(refname) || (is_ours(refname) && !refname.starts_with(RECORDS)));
+    let fetched = [&priority::HISTORY, &tombstone::HISTORY].map(shared_ref);
+    there.retain(|(refname, _)| is_private(refname) || (is_ours(refname) && !fetched.contains(refname)));
     if there.is_empty() {
         return Ok(Vec::new());
     }
     let refspec = |beginning| format!("+refs/{beginning}*:{}", fetched_ref(remote, &format!("{beginning}*")));
-    let refspecs = BEGINNINGS.map(refspec).into_iter().chain([format!("^{RECORDS}*")]);
+    let refspecs = BEGINNINGS.map(refspec).into_iter().chain(fetched.map(|refname| format!("^{refname}")));
     let is_complete = match repo.fetch(from, &refspecs.collect::<Vec<String>>(), &["--quiet"]) {
         Err(GitError::NotStored) => false,
         fetched => fetched.map(|()| true)?,
@@ -68,8 +87,12 @@ pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<Stri
 
 /// Deletes refs as last fetched, and purged objects to which they led.
 pub(crate) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceError> {
+    forget_known(repo, refs, Tombstones::find(repo)?)
+}
+
+fn forget_known(repo: &Repo, refs: &[(String, Oid)], tombstones: Option<Tombstones>) -> Result<(), TraceError> {
     let mut objects = HashSet::new();
-    if let Some(tombstones) = Tombstones::find(repo)? {
+    if let Some(tombstones) = tombstones {
         for (_, tip) in refs {
             let format = [priority::HISTORY.format, ARCHIVED].into_iter().find(|format| format.is_of(repo, *tip));
             // A remote may have any history. One that is damaged needs no removal to be unreachable.
@@ -79,5 +102,8 @@ pub(crate) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceErr
         }
     }
     repo.delete_refs(refs.iter().map(|(refname, _)| &**refname))?;
-    if objects.is_empty() { Ok(()) } else { drop_objects(repo, objects) }
+    if !objects.is_empty() {
+        drop_objects(repo, objects)?;
+    }
+    Ok(())
 }

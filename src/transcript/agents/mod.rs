@@ -200,7 +200,7 @@ fn list_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// A small file; `None` if it is missing, not a regular file, or cannot be read.
-fn read_small(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn read_small(path: &Path) -> Option<Vec<u8>> {
     check_regular(path).ok()?;
     bounded::read_file(path).ok()
 }

@@ -79,7 +79,8 @@ fn unreadable_settings() {
     let mut command = repo.command("git-trace");
     insta::assert_snapshot!(repo.snapshot(&run(command.env("GIT_CONFIG_COUNT", "many").arg("status"), b"")), @"
     --- stderr
-    error: bad configuration in the environment: GIT_CONFIG_COUNT
+    error: `git config` failed: error: bogus count in GIT_CONFIG_COUNT
+      fatal: unable to parse command-line config
     [exit 2]
     ");
     let mut command = repo.command("git-trace");

@@ -76,9 +76,9 @@ impl CompressArgs {
                 return report(&plan, self, command.is_some(), ui);
             }
             // No lock is held while the user's command runs; the file is compared again afterwards.
-            if let Some(command) = &command {
+            if let (Some(repo), Some(command)) = (repo, &command) {
                 for group in &mut plan.groups {
-                    let text = compressor::run(command, group.prompt()).map_err(CrumbError::from)?;
+                    let text = compressor::run(repo, command, group.prompt()).map_err(CrumbError::from)?;
                     group.set_text(&String::from_utf8_lossy(&text));
                 }
             }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, bail};
 use crate::base::bounded;
-use crate::base::process::Process;
 use crate::base::worktree_path::check_regular_or_open;
 use crate::git::Repo;
 use crate::trace::store::budget_policy::BudgetPolicy;
@@ -157,7 +156,7 @@ pub(crate) fn edit(repo: &Repo, kind: Editor, before: &[u8]) -> Result<Vec<u8>> 
     };
     let path = keep(repo, kind, before)?;
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
-    let status = Process::shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
+    let status = repo.shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;
     if !status.success() {
         bail!("the editor `{editor}` failed, so nothing was committed");

@@ -1,7 +1,6 @@
 //! What `doctor` and `sessions` say of the agents whose sessions are recorded.
 
 use std::env::current_exe;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::app::cli::{Context, Result};
@@ -11,6 +10,7 @@ use crate::app::install::doctor::Diagnosis;
 use crate::git::Repo;
 use crate::trace::Time;
 use crate::trace::store::trace_index::TraceIndex;
+use crate::transcript::agents::read_small;
 use crate::transcript::format::Format;
 use crate::transcript::import::hook;
 use crate::transcript::import::seen::SeenFiles;
@@ -63,7 +63,9 @@ pub(super) fn recorders(context: &Context) -> Result<Vec<&'static str>> {
 
 /// Whether the user has our plugin, by the files in which the agents note that.
 fn has_plugin(format: Format, home: &Path) -> bool {
-    let notes = |file: &str, words: &str| fs::read_to_string(home.join(file)).is_ok_and(|text| text.contains(words));
+    let notes = |file: &str, words: &str| {
+        read_small(&home.join(file)).is_some_and(|text| memchr::memmem::find(&text, words.as_bytes()).is_some())
+    };
     match format {
         Format::ClaudeCode => notes("plugins/installed_plugins.json", "\"git-trace@"),
         Format::Codex => notes("config.toml", "[plugins.\"git-trace@"),

@@ -303,7 +303,8 @@ fn man_folder(named: Option<&Path>, env: &Env) -> Result<PathBuf> {
     let program = current_exe().unwrap_or_default();
     let prefix = program.parent().filter(|folder| folder.ends_with("bin")).and_then(Path::parent);
     let own = prefix.filter(|prefix| env.os("HOME").is_some_and(|home| prefix.starts_with(home)));
-    Ok(own.map_or_else(|| data_folder(env), |prefix| Ok(prefix.join("share")))?.join("man"))
+    let share = own.map_or_else(|| data_folder(env), |prefix| Ok(prefix.join("share")))?;
+    Ok(install::of_user(share.join("man"))?)
 }
 
 fn install_script(shell: Option<Shell>, mode: Mode, env: &Env, ui: &Ui) -> Result<Step> {
@@ -311,6 +312,7 @@ fn install_script(shell: Option<Shell>, mode: Mode, env: &Env, ui: &Ui) -> Resul
         bail!("cannot tell which shell is yours; name it: bash, zsh or fish");
     };
     let script = shell.script(&data_folder(env)?);
+    install::of_user(script.path.clone())?;
     let step = script.install(mode)?;
     if let Some(needs) = shell.needs(&script.path) {
         ui.note(format!("hint: {needs}"));
@@ -323,7 +325,8 @@ fn uninstall_scripts(shell: Option<Shell>, mode: Mode, env: &Env) -> Result<Vec<
     let data = data_folder(env)?;
     let mut steps = Vec::new();
     for known in Shell::ALL.into_iter().filter(|known| shell.is_none_or(|shell| shell == *known)) {
-        steps.extend(owned::uninstall(&known.script(&data).path, mode)?);
+        let path = install::of_user(known.script(&data).path)?;
+        steps.extend(owned::uninstall(&path, mode)?);
     }
     Ok(steps)
 }
@@ -362,12 +365,12 @@ fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf>
 
 fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {
     if let Some(path) = git.path_of_user("core.attributesFile")? {
-        return Ok(path);
+        return Ok(install::of_user(path)?);
     }
     let folder = env.os("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".config")));
     let Some(folder) = folder else { bail!("cannot tell where your configuration is: HOME is not set") };
-    Ok(folder.join("git/attributes"))
+    Ok(install::of_user(folder.join("git/attributes"))?)
 }
 
 /// How git should call this program: by its name if that is found on PATH, else by its path.

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::table::Hooks;
 use super::owned::{self, OwnedFile};
-use super::{Action, InstallError, Mode, Step, digest, in_worktree, put_file, read_file, read_text, refused};
+use super::{Action, InstallError, Mode, Step, digest, in_worktree, of_user, put_file, read_file, read_text, refused};
 use crate::base::escape::shell_word;
 
 pub(crate) use table::{AGENTS, Agent};
@@ -72,7 +72,7 @@ impl AgentSetup {
     pub(crate) fn path(&self) -> Result<PathBuf, InstallError> {
         match &self.owner {
             SettingsOwner::Project { root, .. } => in_worktree(root, self.agent.file),
-            SettingsOwner::User { home, .. } => Ok(home.join(self.agent.user_file)),
+            SettingsOwner::User { home, .. } => of_user(home.join(self.agent.user_file)),
         }
     }
 
@@ -100,17 +100,18 @@ impl AgentSetup {
                 .any(|brief| command.ends_with(&format!(" hook {format}{brief} 2>/dev/null || true")))
     }
 
-    fn original_path(&self) -> PathBuf {
+    fn original_path(&self) -> Result<PathBuf, InstallError> {
         let (place, folder) = match &self.owner {
             SettingsOwner::Project { root, common_dir } => (root, common_dir.join("trace/installed")),
             SettingsOwner::User { home, data } => (home, data.join("git-trace/installed")),
         };
         let place = digest(place.as_os_str().as_encoded_bytes(), 16);
-        folder.join(format!("{}-{place}.json", self.agent.format))
+        let path = folder.join(format!("{}-{place}.json", self.agent.format));
+        if matches!(self.owner, SettingsOwner::User { .. }) { of_user(path) } else { Ok(path) }
     }
 
     fn original(&self) -> Option<Original> {
-        serde_json::from_slice(&fs::read(self.original_path()).ok()?).ok()
+        serde_json::from_slice(&read_file(&self.original_path().ok()?).ok()??).ok()
     }
 
     /// Whether the settings call this program. The user may have written the hook by hand.
@@ -186,7 +187,7 @@ impl AgentSetup {
                 _ => Original { text: old.clone(), made_folder, written, replaced: None },
             };
             let note = serde_json::to_vec(&original).map_err(|error| refused(&path, error.to_string()))?;
-            let path_of_note = self.original_path();
+            let path_of_note = self.original_path()?;
             let old_note = read_file(&path_of_note)?;
             put_file(&path_of_note, old_note.as_deref(), Some(&note), self.mode)?;
             put_file(&path, old.as_deref().map(str::as_bytes), Some(text.as_bytes()), self.mode)?;
@@ -232,7 +233,7 @@ impl AgentSetup {
         if let Some(folder) = path.parent().filter(|_| made_folder) {
             let _ = fs::remove_dir(folder);
         }
-        let note = self.original_path();
+        let note = self.original_path()?;
         match fs::remove_file(&note) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => Err(InstallError::Write { path: note, source }),
             _ => Ok(()),

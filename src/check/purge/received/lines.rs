@@ -132,7 +132,7 @@ fn drop_lines(repo: &Repo, history: &LineHistory<'_>, tip: Oid, ours: Option<Oid
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let found = tombstones.in_lines(repo, tip, ours)?.into_iter().map(|(oid, _)| oid);
     let objects = found.chain(repo.commits_beyond(tip, ours)?).filter(|oid| history.format.is_of(repo, *oid));
-    drop_objects(repo, objects.collect())
+    drop_objects(repo, objects.collect()).map(drop)
 }
 
 fn begin_anew(repo: &Repo, signature: &Signature, history: &LineHistory<'_>, tree: Oid) -> Result<Oid, TraceError> {

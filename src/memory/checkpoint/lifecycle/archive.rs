@@ -10,7 +10,7 @@ use super::{
 };
 use crate::memory::checkpoint::document::Document;
 use crate::memory::checkpoint::document::edit::{self, Completion};
-use crate::memory::checkpoint::error::{CheckpointError, read_error};
+use crate::memory::checkpoint::error::CheckpointError;
 use crate::memory::checkpoint::folder::{Checkpoint, Folder, is_current};
 use crate::memory::checkpoint::index::edit::remove;
 use crate::memory::checkpoint::validate::{COMPLETION_FIELDS, completion_field, has_learnings};
@@ -79,7 +79,7 @@ fn archive_active(
     let (archive, top) = archive_folder(&one.file.location);
     let target = archive.join(one.file.location.file_name().unwrap_or_default());
     // Behind a link, the copy may be the original.
-    folder.real_path(&target).map_err(read_error(&target))?;
+    write::real_path(folder, &target)?;
     if target.is_symlink() {
         return Err(CheckpointError::Exists { path: folder.shown(&target) });
     }

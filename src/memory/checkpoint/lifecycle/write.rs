@@ -56,8 +56,8 @@ fn tidy(folder: &Path) {
 /// As [`Folder::real_path`]. Also fails if a sparse checkout leaves out the file that a link leads to.
 pub(super) fn real_path(folder: &Folder, path: &Path) -> Result<PathBuf, CheckpointError> {
     let real = folder.real_path(path).map_err(write_error(path))?;
-    // The lock covers all files that are not behind a link.
-    if path.is_symlink() && !real.exists() {
+    // The lock covers all files of the folder that are not behind a link.
+    if !real.exists() && (path.is_symlink() || !path.starts_with(folder.top())) {
         Git::in_folder(&folder.root).check_checked_out(path)?;
     }
     Ok(real)

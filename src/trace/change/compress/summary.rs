@@ -31,7 +31,7 @@ pub(crate) fn write(
 ) -> Result<Summary, TraceError> {
     let material = Material::read(repo, types, selection, counter)?;
     match repo.config()?.text(compressor::SETTING)? {
-        Some(command) => by_command(&command, prompt(&material, selection.summary), selection.summary, counter),
+        Some(command) => by_command(repo, &command, prompt(&material, selection.summary), selection.summary, counter),
         None => Ok(Summary {
             text: by_rule(&material, selection.summary, counter),
             notice: Some("the summary was made by a rule, because `trace.compressor` is not set".to_owned()),
@@ -41,13 +41,19 @@ pub(crate) fn write(
 
 /// Runs the command on the prompt. A summary over its allowance is given back once to be shortened, with the figures; if that does
 /// not help, the shorter of the two is cut at the end of a sentence.
-fn by_command(command: &str, prompt: String, allowance: Allowance, counter: Counter) -> Result<Summary, TraceError> {
+fn by_command(
+    repo: &Repo,
+    command: &str,
+    prompt: String,
+    allowance: Allowance,
+    counter: Counter,
+) -> Result<Summary, TraceError> {
     let cost = |text: &[u8]| message_cost(counter.count(text), false);
-    let mut text = compressor::run(command, prompt)?;
+    let mut text = compressor::run(repo, command, prompt)?;
     let mut tokens = cost(&text);
     if tokens > allowance.max {
         // The first answer is still there if this one fails.
-        if let Ok(shorter) = compressor::run(command, shorten(&text, tokens, allowance))
+        if let Ok(shorter) = compressor::run(repo, command, shorten(&text, tokens, allowance))
             && cost(&shorter) < tokens
         {
             tokens = cost(&shorter);

@@ -70,7 +70,7 @@ pub(super) fn set_since(
 ) -> Result<HashMap<ItemId, usize>, TraceError> {
     let mut set = HashMap::new();
     for (place, operation) in history.operations.iter().enumerate().take(until) {
-        // What was redone is in effect since it was done first.
+        // A redone operation is in effect since it was done first.
         let is_reversal = !operation.reverses.is_empty();
         if is_reversal || !history.has_effect(&operation.id) || operations.iter().any(|other| other.id == operation.id)
         {

@@ -331,7 +331,8 @@ fn plan(repo: &Repo, signature: &Signature, history: &History, operations: &[&Op
             if let (old, Some(new)) = ends(repo, operation, made)? {
                 let source = Source::of(repo, history, operation, new)
                     .map_err(|error| damaged_state(error, operation, RECORD))?;
-                let place = history.operations.iter().position(|other| other.id == operation.id).unwrap_or_default();
+                let place = history.operations.iter().position(|other| other.id == operation.id);
+                let place = place.unwrap_or(history.operations.len());
                 records.push(RecordMove { old, new, source, place });
             }
         } else if !is_symbolic(refname) && !MOVABLE.iter().any(|prefix| refname.starts_with(prefix)) {
