@@ -112,11 +112,14 @@ fn refuse(
 pub(super) fn note_purged(repo: &Repo, remote: &str, before: Vec<Fetched>) -> Result<(), TraceError> {
     let theirs = fetched_tombstones(repo, remote)?;
     let Some(tombstones) = Tombstones::with_fetched(repo, theirs)? else { return Ok(()) };
+    let after = list_fetched(repo, remote)?.into_iter().map(|fetched| (fetched.refname, fetched.tip));
+    let after: HashMap<String, Oid> = after.collect();
     let (mut objects, mut refnames) = (HashSet::new(), HashSet::new());
     for Fetched { refname, tip, lines, .. } in before {
-        let now = repo.find_ref(&refname)?.filter(|now| repo.read_commit(*now).is_ok());
+        let now = after.get(&refname).copied();
         if now != Some(tip)
             && repo.read_commit(tip).is_ok()
+            && let now = now.filter(|now| repo.read_commit(*now).is_ok())
             && let Some((_, purged)) = find_purged(repo, &tombstones, (tip, now), lines)?
         {
             objects.extend(purged);
