@@ -1506,3 +1506,25 @@ fn a_remote_of_the_user_may_have_an_address_for_pushes_only() {
     team.git("ada", &["config", "--global", "--unset", "remote.backup.pushurl"]);
     team.git("ada", &["-c", "remote.backup.pushurl=../shared.git", "trace", "push", "backup"]);
 }
+
+#[test]
+fn a_fetch_forgets_nothing_of_a_remote_below_the_name_of_another_one() {
+    let team = Team::new();
+    team.git("ada", &["init", "--quiet", "--bare", "../other.git"]);
+    team.git("ada", &["remote", "add", "team/private", "../other.git"]);
+    team.git("ada", &["remote", "add", "team", "../shared.git"]);
+    team.ok("ada", &["commit", "-m", "a"]);
+    team.ok("ada", &["pin", "#0"]);
+    for remote in ["team/private", "team"] {
+        team.ok("ada", &["push", remote]);
+    }
+    team.ok("ada", &["fetch", "team/private"]);
+    let fetched = || {
+        team.git("ada", &["for-each-ref", "refs/trace-remotes/team/private", "refs/trace-remote-records/team/private"])
+    };
+    let before = fetched();
+    assert_eq!(before.lines().count(), 2);
+    team.git("ada", &["remote", "set-url", "team", &team.path("shared.git")]);
+    team.ok("ada", &["fetch", "team"]);
+    assert_eq!(fetched(), before);
+}

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::lines::fetched_ref;
-use super::tracking_ref;
+use super::{leave_out_others, tracking_ref};
 use crate::base::replace::{Access, put};
 use crate::git::{Destination, GitError, PushedRef, Repo, shown_address};
 use crate::trace::TraceError;
@@ -34,9 +34,10 @@ pub(super) fn note_address(repo: &Repo, remote: &str) -> Result<(), TraceError> 
 
 /// The remote-tracking refs of a remote.
 fn fetched(repo: &Repo, remote: &str) -> Result<Vec<String>, GitError> {
-    let traces = repo.list_refs(&tracking_ref(remote, ""))?;
-    let others = repo.list_refs(&fetched_ref(remote, ""))?;
-    Ok(traces.into_iter().chain(others).map(|(refname, _)| refname).collect())
+    let mut fetched = repo.list_refs(&tracking_ref(remote, ""))?;
+    fetched.extend(repo.list_refs(&fetched_ref(remote, ""))?);
+    leave_out_others(repo, remote, &mut fetched)?;
+    Ok(fetched.into_iter().map(|(refname, _)| refname).collect())
 }
 
 fn remember(repo: &Repo, remote: &str, digest: &str) {

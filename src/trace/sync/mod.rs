@@ -33,7 +33,7 @@ pub(crate) use unnamed::{
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::git::{Oid, Repo};
+use crate::git::{GitError, Oid, Repo};
 use crate::trace::model::name::{REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::changes_of;
@@ -57,6 +57,17 @@ pub(crate) fn tracking_ref_of(remote: &str, name: &TraceName) -> String {
     let refname = name.refname();
     let private = || lines::fetched_ref(remote, &refname);
     refname.strip_prefix(TRACES).map_or_else(private, |name| tracking_ref(remote, name))
+}
+
+/// Leaves out the remote-tracking refs of other remotes whose names begin with that of this one, as `team/private` with `team`.
+fn leave_out_others(repo: &Repo, remote: &str, refs: &mut Vec<(String, Oid)>) -> Result<(), GitError> {
+    for other in repo.remotes()? {
+        if other.strip_prefix(remote).is_some_and(|rest| rest.starts_with('/')) {
+            let folders = [tracking_ref(&other, ""), lines::fetched_ref(&other, "")];
+            refs.retain(|(refname, _)| !folders.iter().any(|folder| refname.starts_with(folder)));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a name matches a glob in which `*` matches any text, including slashes, as in a refspec.

@@ -4,9 +4,9 @@
 
 use std::collections::HashSet;
 
-use super::is_private;
 use super::lines::{fetched_ref, shared_ref};
 use super::purged::{ARCHIVED, drop_objects, fetched_tombstones, find_purged, is_ours};
+use super::{is_private, leave_out_others};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
 use crate::trace::store::priority;
@@ -34,10 +34,7 @@ pub(super) fn forget_other_records(repo: &Repo, remote: &str) -> Result<(), Trac
     if others.is_empty() {
         return Ok(());
     }
-    // A remote may be named `team/private`.
-    for other in repo.remotes()?.iter().filter(|other| other.len() > remote.len()) {
-        others.retain(|(refname, _)| !refname.starts_with(&fetched_ref(other, "")));
-    }
+    leave_out_others(repo, remote, &mut others)?;
     forget_known(repo, &others, Tombstones::with_fetched(repo, fetched_tombstones(repo, remote)?)?)
 }
 
