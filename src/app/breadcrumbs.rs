@@ -30,11 +30,11 @@ pub(crate) fn write<T>(
     let is_ignored = |path: &Path| {
         let (outer, git) = (git, &git.at(path));
         // A work tree may list files below another one in its index.
-        if outer.tracks(path) {
+        if outer.tracks(path) || (git != outer && git.tracks(path)) {
             return false;
         }
         git.is_ignored(path).unwrap_or(false)
-            || ignore(git, path).is_ok_and(|()| git.is_ignored(path).unwrap_or(false)) && {
+            || ignore(git).is_ok_and(|()| git.is_ignored(path).unwrap_or(false)) && {
                 let note = format!("added `{}` to `.git/info/exclude`, so that git ignores secrets", StoreFile::Secret);
                 notes.borrow_mut().push(note);
                 true
@@ -73,10 +73,7 @@ pub(crate) fn decrypted(context: &Context, record: Record<'static>) -> Result<Re
 }
 
 /// Adds the name of the file with the secrets to the excludes of this repository.
-fn ignore(git: &Git, path: &Path) -> Result<()> {
-    if git.tracks(path) {
-        return Ok(());
-    }
+fn ignore(git: &Git) -> Result<()> {
     let exclude = git.path(&["rev-parse", "--git-path", "info/exclude"])?;
     let failed = |source| FileError::Write { path: exclude.clone(), source };
     create_folders(exclude.parent().unwrap_or(git.folder())).map_err(failed)?;

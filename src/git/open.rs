@@ -113,7 +113,7 @@ impl Repo {
     }
 
     /// Opens a libgit2 handle, one for each thread that reads. With reftable, libgit2 finds no refs and reports no error, so we
-    /// use it for objects and configuration only; see `refs`.
+    /// use it for objects only; see `refs`.
     pub(super) fn open_place(place: Option<&Path>) -> Result<Repository, git2::Error> {
         place.map_or_else(Repository::open_from_env, Repository::open)
     }

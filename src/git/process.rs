@@ -120,18 +120,15 @@ impl Repo {
         self.worktree().filter(|root| root.exists()).unwrap_or_else(|| self.git_dir().to_owned())
     }
 
-    /// Where git runs programs that settings name: in the root of the working tree, if this process is in it; else `None`, where this process
-    /// is.
-    pub(crate) fn folder_of_programs(&self) -> Option<PathBuf> {
-        (self.is_elsewhere() || self.runs_in_worktree()).then(|| self.root())
+    /// Where git runs programs that settings name: in the root of the working tree, if this process is in it, else where this process is.
+    pub(crate) fn folder_of_programs(&self) -> PathBuf {
+        if self.is_elsewhere() || self.runs_in_worktree() { self.root() } else { PathBuf::from(".") }
     }
 
     /// A command of the user's settings.
     pub(crate) fn shell(&self, command: &str) -> Process {
         let mut shell = Process::shell(command);
-        if let Some(folder) = self.folder_of_programs() {
-            shell.current_dir(folder);
-        }
+        shell.current_dir(self.folder_of_programs());
         shell
     }
 

@@ -5,41 +5,33 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::counter::{Counter, CustomId, TokenCounter};
-use crate::base::process::{Coprocess, Process, ProcessError};
+use crate::base::process::{Coprocess, Process};
 
 pub(crate) const SETTING: &str = "trace.tokenCounter";
 
 /// How long an answer may take. The first one includes loading a tokenizer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Where each command is to run; `None`: where this process is.
-static FOLDERS: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+/// Where each command is to run.
+static FOLDERS: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
 
 pub(crate) struct CommandCounter {
     command: String,
     /// With the folder in which it was started.
-    running: Mutex<Option<(Option<PathBuf>, Coprocess)>>,
+    running: Mutex<Option<(PathBuf, Coprocess)>>,
 }
 
 impl CommandCounter {
     /// The handle on the counter that is this command. Its counts are known by the text of the command. If `folder` differs from that of the
     /// last call, it is started again.
-    pub(crate) fn handle(command: String, folder: Option<PathBuf>) -> Counter {
+    pub(crate) fn handle(command: String, folder: PathBuf) -> Counter {
         FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).insert(command.clone(), folder);
         Counter::custom(id_of(&command), || Self { command, running: Mutex::new(None) })
-    }
-
-    fn start(&self, folder: Option<&Path>) -> Result<Coprocess, ProcessError> {
-        let mut shell = Process::shell(&self.command);
-        if let Some(folder) = folder {
-            shell.current_dir(folder);
-        }
-        shell.start_answering()
     }
 }
 
@@ -54,11 +46,11 @@ impl TokenCounter for CommandCounter {
 
     fn count(&self, text: &str) -> Result<u64, Box<dyn Error + Send + Sync>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).get(&self.command).cloned().flatten();
+        let folder = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)[&self.command].clone();
         // Taken out: after a failure, the process is ended and not asked again.
         let mut process = match running.take() {
             Some((there, process)) if there == folder => process,
-            _ => self.start(folder.as_deref())?,
+            _ => Process::shell(&self.command).current_dir(&folder).start_answering()?,
         };
         let answer = process.ask(serde_json::to_string(text)?, LIMIT)?;
         let count = answer.trim().parse().map_err(|_| {

@@ -241,7 +241,7 @@ fn a_purge_keeps_what_a_reflog_that_git_hides_leads_to() {
     repo.git(&["-C", "../linked", "commit", "-q", "--allow-empty", "-m", "linked"]);
     let commits = [repo.git(&["rev-parse", "HEAD"]), repo.git(&["rev-parse", "other"])];
     repo.say("a hunter2 text");
-    // The branches have no commits then, and git does not show the reflogs of both `HEAD`s and of a remote's.
+    // The branches have no commits then, and git does not show the reflogs of both `HEAD`s.
     repo.git(&["update-ref", "-d", "HEAD"]);
     repo.git(&["update-ref", "-d", "refs/heads/other"]);
     repo.git(&["rm", "-q", "--cached", "config.ini"]);

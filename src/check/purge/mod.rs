@@ -152,7 +152,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     repo.forget_noted_removal()?;
     let scan = Scan::of(repo, target)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
-    let code = repo.held_by_code(&world.ours(repo), &hits)?;
+    let code = repo.held_by_code(Some(&world.ours(repo)), &hits)?;
     let mut left: Vec<_> =
         scan.hits.into_iter().filter(|(oid, _)| !code.contains_key(oid) && !lent.contains(oid)).collect();
     left.sort();
@@ -178,7 +178,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let mut refs = Vec::new();
     if !hits.is_empty() {
         rewriter.names = scan.names(repo)?;
-        rewriter.held = repo.commits_held_by_code(&world.ours(repo))?;
+        rewriter.held = repo.commits_held_by_code(Some(&world.ours(repo)))?;
         for (refname, old) in world.refs(repo)? {
             let new = match rewriter.commit(old) {
                 // A remote may have any history. The text that this one contains is reported.
@@ -220,7 +220,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let counts = rewriter.counts;
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
     let mut replaced = rewriter.replaced();
-    let held_by_code = |oids: &HashSet<Oid>| repo.held_by_code(&world.ours(repo), oids);
+    let held_by_code = |oids: &HashSet<Oid>| repo.held_by_code(Some(&world.ours(repo)), oids);
     let unseen = || scan.commits.iter().filter(|oid| !hits.is_empty() && !rewriter.has_seen(oid)).copied();
     let mut held = held_by_code(&replaced.union(&loose_ends).chain(&hits).copied().chain(unseen()).collect())?;
     let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();

@@ -46,25 +46,12 @@ pub(crate) trait Ours {
     fn has_commit(&self, oid: Oid) -> bool;
 }
 
-/// All belongs to the code.
-struct Nothing;
-
-impl Ours for Nothing {
-    fn has_ref(&self, _refname: &str) -> bool {
-        false
-    }
-
-    fn has_commit(&self, _oid: Oid) -> bool {
-        false
-    }
-}
-
 impl Repo {
     /// Those of `wanted` that a ref other than `ours`, its reflog, a `HEAD`, an index, or an unfinished rebase leads to, in any
     /// worktree, with a path of each; commits have an empty one.
     pub(crate) fn held_by_code(
         &self,
-        ours: &dyn Ours,
+        ours: Option<&dyn Ours>,
         wanted: &HashSet<Oid>,
     ) -> Result<HashMap<Oid, String>, GitError> {
         let mut held = HashMap::new();
@@ -81,7 +68,7 @@ impl Repo {
 
     /// Those of `wanted` that anything leads to, as for git: without them, the repository is damaged.
     pub(crate) fn needed(&self, wanted: &HashSet<Oid>) -> Result<HashMap<Oid, String>, GitError> {
-        self.held_by_code(&Nothing, wanted)
+        self.held_by_code(None, wanted)
     }
 
     /// Commits that [`Self::reflogs`] may lack: with reftable, the older side of a line after one that `git gc` removed, and the reflog of a
@@ -110,7 +97,7 @@ impl Repo {
     }
 
     /// All commits that [`Self::held_by_code`] would find. Reads no trees.
-    pub(crate) fn commits_held_by_code(&self, ours: &dyn Ours) -> Result<HashSet<Oid>, GitError> {
+    pub(crate) fn commits_held_by_code(&self, ours: Option<&dyn Ours>) -> Result<HashSet<Oid>, GitError> {
         let mut commits = HashSet::new();
         self.walk_code(ours, &[], |oid, _| {
             commits.insert(oid);
@@ -125,7 +112,12 @@ impl Repo {
         Ok(is_found)
     }
 
-    fn walk_code(&self, ours: &dyn Ours, options: &[&str], visit: impl FnMut(Oid, &str)) -> Result<(), GitError> {
+    fn walk_code(
+        &self,
+        ours: Option<&dyn Ours>,
+        options: &[&str],
+        visit: impl FnMut(Oid, &str),
+    ) -> Result<(), GitError> {
         self.walk(&self.roots_of_code(ours)?, options, visit)
     }
 
@@ -156,14 +148,15 @@ impl Repo {
         command
     }
 
-    fn roots_of_code(&self, ours: &dyn Ours) -> Result<HashSet<Oid>, GitError> {
+    fn roots_of_code(&self, ours: Option<&dyn Ours>) -> Result<HashSet<Oid>, GitError> {
+        let is_ours = |refname: &str| ours.is_some_and(|ours| ours.has_ref(refname));
         let mut roots = HashSet::new();
         for git_dir in self.worktree_git_dirs()? {
             // A worktree has its own `refs/worktree`, `refs/bisect`, and `refs/rewritten`.
             let mut command = self.git_in(&git_dir, "for-each-ref");
             let listed = text_of(command.arg("--format=%(objectname) %(refname)"))?;
             for (oid, refname) in listed.lines().filter_map(|line| line.split_once(' ')) {
-                if !ours.has_ref(refname) {
+                if !is_ours(refname) {
                     roots.insert(self.parse_oid(oid)?);
                 }
             }
@@ -177,14 +170,14 @@ impl Repo {
                 let is_oid = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
                 roots.extend(self.named_by(&git_dir, lines.flat_map(str::split_whitespace).filter(is_oid))?);
             }
-            let logs = self.reflogs(&git_dir, &|refname| !ours.has_ref(refname))?;
+            let logs = self.reflogs(&git_dir, &|refname| !is_ours(refname))?;
             roots.extend(logs.into_iter().flat_map(|log| log.oids));
         }
         let commits = self.hidden_in_reflogs()?;
         // Git shows no line of a reftable that names a tag, a tree, or a file. None of ours does.
         for oid in self.list_reflogs(&["--objects", "--filter=tree:0"])? {
-            let is_ours = || commits.contains(&oid) && ours.has_commit(oid);
-            if !roots.contains(&oid) && !is_ours() {
+            let is_our_commit = || commits.contains(&oid) && ours.is_some_and(|ours| ours.has_commit(oid));
+            if !roots.contains(&oid) && !is_our_commit() {
                 roots.insert(oid);
             }
         }

@@ -53,14 +53,14 @@ pub(crate) fn fetch<'a>(
     let before = list_fetched(repo, remote)?;
     forget_other_address(repo, from)?;
     let fetched = fetch_all(repo, from, patterns, options);
-    note_purged(repo, remote, before)?;
-    forget_other_records(repo, remote)?;
+    let checked = note_purged(repo, remote, before).and_then(|()| forget_other_records(repo, remote));
     if fetched.is_err() {
-        // Some refs may have been fetched, and the caller ends.
-        refuse_purged(repo, remote)?;
-        complete_removal(repo)?;
+        // Some refs may have been fetched, and the caller ends with this error.
+        let _ = refuse_purged(repo, remote).and_then(|_| complete_removal(repo));
     }
-    fetched
+    let skipped = fetched?;
+    checked?;
+    Ok(skipped)
 }
 
 fn fetch_all(
