@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::ui::Ui;
 use crate::clean;
-use crate::git::{Env, Git, GitError, Ident, Repo, short_oid, worktree_root};
+use crate::git::{Env, Git, GitError, Ident, Recorded, Repo, short_oid, worktree_root};
 use crate::memory::breadcrumb::{Store, StoreFile};
 use crate::tokens::Counter;
 use crate::trace::model::name::BadTraceName;
@@ -85,9 +85,9 @@ impl Context {
         Ok(self.repo.get_or_init(|| repo))
     }
 
-    /// The operation of this command, if it has recorded anything.
-    pub(crate) fn recorded(&self) -> Option<String> {
-        self.repo.get()?.own_operation().map(str::to_owned)
+    /// What this command has recorded, if anything.
+    pub(crate) fn recorded(&self) -> Option<Recorded> {
+        self.repo.get()?.recorded()
     }
 
     #[expect(clippy::unused_self, reason = "commands reach the folder through their context only")]

@@ -61,7 +61,7 @@ pub(crate) use network::{CONTEXT_REMOTE, Destination, Direction, Outgoing, PushF
 pub use oid::Oid;
 pub(crate) use oid::short_oid;
 pub use open::Repo;
-pub(crate) use operation::{BACKUP_REFS, Operation, RefMove};
+pub(crate) use operation::{BACKUP_REFS, Operation, Recorded, RefMove};
 pub(crate) use pack::{KeptPack, PackWriter};
 pub(crate) use purge::{NOTED_REMOVAL, ObjectKind, Objects, Ours, RefChange, Reflog, remove_derived};
 pub(crate) use refs::{LogEntry, LogLine, RefUpdate, RefsState};

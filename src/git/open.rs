@@ -48,6 +48,8 @@ pub struct Repo {
     pub(super) operation: OnceCell<String>,
     /// Whether it has moved a ref.
     pub(super) has_moved: Cell<bool>,
+    /// Whether it has removed the operation log.
+    pub(super) is_final: Cell<bool>,
     /// The operations that it reverses, and how many moves that takes.
     pub(super) reverses: RefCell<(Vec<String>, usize)>,
 }
@@ -108,6 +110,7 @@ impl Repo {
             objects_lock: RefCell::default(),
             operation: OnceCell::new(),
             has_moved: Cell::new(false),
+            is_final: Cell::new(false),
             reverses: RefCell::default(),
         })
     }

@@ -79,7 +79,7 @@ use std::process::{self, ExitCode};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 
-use crate::git::Env;
+use crate::git::{Env, Recorded};
 use crate::tokens::counter;
 use crate::trace::TraceName;
 
@@ -342,8 +342,13 @@ fn status(args: &[OsString], env: Env) -> u8 {
             // Print the output before the error, and end the pager first.
             drop(context);
             error::print(&error);
-            let Some(operation) = recorded else { return error.exit_status() };
-            note(&format!("note: what it recorded until then is kept; `git trace undo {operation}` reverses it"));
+            note(&match recorded {
+                None => return error.exit_status(),
+                Some(Recorded::Operation(id)) => {
+                    format!("note: what it recorded until then is kept; `git trace undo {id}` reverses it")
+                }
+                Some(Recorded::Final) => "note: what it purged until then is gone; repeat it for the rest".to_owned(),
+            });
             1
         }
     }

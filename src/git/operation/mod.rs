@@ -56,10 +56,26 @@ pub(super) struct Move<'a, T> {
     pub(super) left: Option<Oid>,
 }
 
+/// What a command or request has recorded.
+pub(crate) enum Recorded {
+    /// The moves of the operation of this id.
+    Operation(String),
+    /// Changes that cannot be undone.
+    Final,
+}
+
 impl Repo {
-    /// The operation of this command or request, if it has moved a ref.
-    pub(crate) fn own_operation(&self) -> Option<&str> {
-        self.operation.get().filter(|_| self.has_moved.get()).map(String::as_str)
+    /// `None` if this command or request has moved no ref.
+    pub(crate) fn recorded(&self) -> Option<Recorded> {
+        if self.is_final.get() {
+            return Some(Recorded::Final);
+        }
+        self.operation.get().filter(|_| self.has_moved.get()).cloned().map(Recorded::Operation)
+    }
+
+    /// Says that the operation log, which had the texts of a purge, is removed.
+    pub(crate) fn note_removed_log(&self) {
+        self.is_final.set(true);
     }
 
     /// Says that this operation reverses others, by a number of moves.

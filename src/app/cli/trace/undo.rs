@@ -111,7 +111,7 @@ pub(crate) fn reverse_latest<T>(
                 return done(&originals, &reversed);
             }
             // What this operation has reversed in part is out of effect: another try would reverse an older one.
-            Err(error) if ids == before || repo.own_operation().is_some() || !is_from_a_move(&error) => {
+            Err(error) if ids == before || repo.recorded().is_some() || !is_from_a_move(&error) => {
                 return Err(error.into());
             }
             Err(_) => before = ids,
