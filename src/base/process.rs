@@ -8,7 +8,7 @@ mod coprocess;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, absolute};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::thread;
 
@@ -17,6 +17,9 @@ use thiserror::Error;
 pub(crate) use self::coprocess::Coprocess;
 use super::cancel::{Cancelable, ends_programs};
 use super::error::Diagnostic;
+
+/// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
+const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
 
 #[derive(Debug, Error)]
 pub(crate) enum ProcessError {
@@ -102,8 +105,16 @@ impl Process {
         self
     }
 
+    /// Variables that lead git to a repository by a relative path still lead to the same one.
     pub(crate) fn current_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
         self.command.current_dir(folder);
+        for name in RELATIVE {
+            let is_decided = self.command.get_envs().any(|(decided, _)| decided == name);
+            // An empty one stays: it has no absolute path.
+            if !is_decided && let Some(Ok(path)) = std::env::var_os(name).map(absolute) {
+                self.command.env(name, path);
+            }
+        }
         self
     }
 

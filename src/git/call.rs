@@ -17,9 +17,6 @@ use crate::base::process::Process;
 use crate::base::replace::canonical_path;
 use crate::base::worktree_path::has_git;
 
-/// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
-const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
-
 /// The git directory that git finds from the current folder.
 static FOUND: LazyLock<Option<PathBuf>> = LazyLock::new(|| trust::ask(None).ok());
 
@@ -73,12 +70,6 @@ impl Git {
         // Git accepts none of these together with the last one.
         for other in ["GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"] {
             command.env_remove(other);
-        }
-        for name in RELATIVE {
-            // An empty one stays: it has no absolute path.
-            if let Some(Ok(path)) = std::env::var_os(name).map(absolute) {
-                command.env(name, path);
-            }
         }
         let is_set = |name| std::env::var_os(name).is_some_and(|set| !set.is_empty());
         if self.is_elsewhere {
@@ -166,7 +157,7 @@ impl Git {
             self.check_entries(missing, |name| real.starts_with(without_parents(&here.join(name))))?;
         }
         let is_outside = self.check_entries(path, |_| true)?;
-        let folder = full.ancestors().find(|above| above.is_dir()).filter(|_| !self.is_elsewhere);
+        let folder = full.ancestors().find(|above| above.is_dir()).filter(|folder| *folder != self.folder);
         match folder.filter(|folder| is_outside || place(folder) != place(&self.folder)) {
             // Another work tree has its own index.
             Some(folder) => Self::elsewhere(folder).check_listed(&absolute(&full).unwrap_or_else(|_| full.clone())),

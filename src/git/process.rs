@@ -100,16 +100,17 @@ impl Repo {
         for setting in settings {
             git.args(["-c", setting]);
         }
+        // Otherwise it finds this repository as for the user, by a path that `includeIf.gitdir` matches.
         if self.is_elsewhere() {
             git.elsewhere();
             // Programs that its settings name by a relative path are its own.
             git.current_dir(self.root());
-        }
-        // A slash at the end would change what `includeIf.gitdir` matches.
-        git.env("GIT_DIR", self.inner.path().components().as_path());
-        // Git fails if it is gone, as that of a linked worktree may be.
-        if let Some(worktree) = self.worktree().filter(|worktree| worktree.exists()) {
-            git.env("GIT_WORK_TREE", worktree);
+            // A slash at the end would change what `includeIf.gitdir` matches.
+            git.env("GIT_DIR", self.inner.path().components().as_path());
+            // Git fails if it is gone, as that of a linked worktree may be.
+            if let Some(worktree) = self.worktree().filter(|worktree| worktree.exists()) {
+                git.env("GIT_WORK_TREE", worktree);
+            }
         }
         git.arg(subcommand);
         git

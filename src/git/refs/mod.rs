@@ -29,7 +29,6 @@ use super::open::Repo;
 use super::operation::{BACKUP_REFS, Move};
 use super::process::text_of;
 use crate::base::effect;
-use crate::base::process::Process;
 use crate::git::oid::Oid;
 use command::Reading;
 pub(super) use command::locked;
@@ -361,17 +360,8 @@ impl Repo {
         let is_in = |git_dir: &Path| {
             canonical(git_dir).is_some_and(|git_dir| here.starts_with(&git_dir) && !root.starts_with(git_dir))
         };
-        here.starts_with(&root) && !is_in(self.git_dir()) && !is_in(self.common_dir())
-    }
-
-    /// Git as the user would run it here to move refs: its hooks run in the root of the working tree only if it is called in it. The
-    /// refs of another repository are moved from there.
-    fn git_for_refs(&self, settings: &[&str], subcommand: &str) -> Process {
-        let mut command = self.git_with(settings, subcommand);
-        if !self.is_elsewhere() && !self.runs_in_worktree() && !self.env().is_set("GIT_WORK_TREE") {
-            command.env_remove("GIT_WORK_TREE");
-        }
-        command
+        let is_named = || self.env().is_set("GIT_WORK_TREE");
+        here.starts_with(&root) && (is_named() || !is_in(self.git_dir()) && !is_in(self.common_dir()))
     }
 
     /// Retries while another process has the lock.
@@ -394,7 +384,7 @@ impl Repo {
 
     /// All instructions are followed, or none.
     pub(super) fn update_refs(&self, settings: &[&str], log: Option<LogLine<'_>>, input: &str) -> Result<(), GitError> {
-        let mut command = self.git_for_refs(settings, "update-ref");
+        let mut command = self.git_with(settings, "update-ref");
         if let Some(log) = log {
             let why = log.one_line();
             // Git accepts no empty reason.

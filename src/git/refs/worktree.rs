@@ -117,7 +117,7 @@ impl Repo {
         const COMMAND: &str = "symbolic-ref";
         let (git_dir, name) = self.locate_ref(refname);
         if name == refname || git_dir == self.git_dir() {
-            return (self.git_for_refs(settings, COMMAND), name);
+            return (self.git_with(settings, COMMAND), name);
         }
         let mut command = self.git_with(settings, COMMAND);
         command.elsewhere();
