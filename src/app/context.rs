@@ -3,7 +3,6 @@
 use crate::base::error::{Context as _, Error, Result};
 use crate::base::escape::shell_word;
 use crate::base::when::{Clock, When};
-use crate::base::worktree_path::has_git;
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,7 +10,7 @@ use std::rc::Rc;
 use super::ui::Ui;
 use crate::clean;
 use crate::git::{Env, Git, GitError, Ident, Recorded, Repo, short_oid, worktree_root};
-use crate::memory::breadcrumb::{Store, StoreFile};
+use crate::memory::breadcrumb::Store;
 use crate::tokens::Counter;
 use crate::trace::model::name::BadTraceName;
 use crate::trace::model::types::Types;
@@ -282,31 +281,13 @@ impl Context {
 
     /// The breadcrumb store that serves the folder, in a working tree with this root.
     pub(crate) fn breadcrumbs(&self, root: &Path) -> Result<Store> {
-        let store = Store::find(&self.folder()?, root);
-        let store = match self.repo() {
-            Ok(repo) => {
-                let store = store.with_notes(repo.common_dir().join("trace").join("cache"));
-                // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout. A link may lead to one, and the
-                // files may be in another repository.
-                let is_elsewhere = |path: PathBuf| {
-                    let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
-                    path.ancestors().take(2).any(Path::is_symlink) || folders.any(has_git)
-                };
-                let mut files = StoreFile::ALL.iter().map(|file| store.path(*file));
-                if !repo.git_dir().join("info").join("sparse-checkout").exists() && !files.any(is_elsewhere) {
-                    return Ok(store);
-                }
-                store
-            }
-            Err(_) => store,
-        };
-        // Who reads would be told that there is no breadcrumb, and who writes would start a new file.
-        let mut missing = store.nearer(&self.folder()?);
-        missing
-            .extend(StoreFile::ALL.iter().filter_map(|file| store.real_path(*file).ok().filter(|path| !path.exists())));
-        for path in missing {
-            self.git()?.check_checked_out(&path)?;
-        }
-        Ok(store)
+        let (folder, repo) = (self.folder()?, self.repo().ok());
+        let store = Store::find(&folder, root);
+        store.check_checked_out(repo, &folder)?;
+        let notes = repo.map(|repo| repo.common_dir().join("trace").join("cache"));
+        Ok(match notes {
+            Some(notes) => store.with_notes(notes),
+            None => store,
+        })
     }
 }

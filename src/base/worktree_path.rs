@@ -41,12 +41,16 @@ pub(crate) fn check_configured(path: &Path, root_of: impl FnMut(&Path) -> Option
 /// nobody writes there on purpose.
 pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
     let start = if path.is_relative() { std::env::current_dir()? } else { PathBuf::new() };
-    let (mut inside, mut through) = (git_directory_of(&start), None);
+    let (mut inside, mut through, mut left) = (git_directory_of(&start), None, None);
     let entered = |at: &Path, origin: Option<&Origin>| {
         let now = git_directory_of(at);
         // A work tree need not have a `.git`, and may be inside of its git directory. A link out of it passes that directory.
         if now != inside || (origin.is_some() && now.as_deref() == Some(at)) {
             let link = origin.and_then(|origin| origin.link.clone());
+            // Another link, as of the folder of hooks, leads on from there.
+            if inside.is_some() && link.is_some() && link != through {
+                left = left.take().or(through.take());
+            }
             // A name in a git directory, such as `modules/x`, may lead into another one.
             if link.is_some() || inside.is_none() || now.is_none() {
                 through = link;
@@ -55,7 +59,7 @@ pub(crate) fn check_outside_git(path: &Path) -> io::Result<()> {
         }
     };
     follow(start.clone(), path, None, |_| None, entered)?;
-    let Some((from, target)) = through.filter(|_| inside.is_some()) else { return Ok(()) };
+    let Some((from, target)) = left.or(through.filter(|_| inside.is_some())) else { return Ok(()) };
     let from = from.strip_prefix(&start).map(Path::to_path_buf).unwrap_or(from);
     Err(refused(Some(&(from, target)), ENTERS))
 }

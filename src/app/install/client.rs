@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::json_text::{JsonText, Position};
 use super::{Action, InstallError, Mode, Step, in_worktree, put_file, read_text, refused};
 use crate::base::string_enum::string_enum;
+use crate::base::worktree_path::resolve;
 
 const NAME: &str = "git-trace";
 const TABLE: &str = "[mcp_servers.git-trace]";
@@ -32,15 +33,18 @@ pub(crate) const CLIENTS: [Client; 5] =
     [Client::ClaudeCode, Client::Cursor, Client::VsCode, Client::Codex, Client::Gemini];
 
 impl Client {
-    fn path(self, root: &Path) -> Result<PathBuf, InstallError> {
-        let file = match self {
+    fn file(self) -> &'static str {
+        match self {
             Self::ClaudeCode => ".mcp.json",
             Self::Cursor => ".cursor/mcp.json",
             Self::VsCode => ".vscode/mcp.json",
             Self::Codex => ".codex/config.toml",
             Self::Gemini => ".gemini/settings.json",
-        };
-        in_worktree(root, file)
+        }
+    }
+
+    fn path(self, root: &Path) -> Result<PathBuf, InstallError> {
+        in_worktree(root, self.file())
     }
 
     fn key(self) -> &'static str {
@@ -67,6 +71,10 @@ pub(crate) fn install(root: &Path, client: Client, program: &str, mode: Mode) ->
 
 /// Removes the entry, wherever its program was when it was written, and the file if nothing else is in it; `None` if there is no entry of ours.
 pub(crate) fn uninstall(root: &Path, client: Client, mode: Mode) -> Result<Option<Step>, InstallError> {
+    // A sparse checkout may leave it out.
+    if matches!(resolve(root, client.file()), Ok(path) if !path.exists()) {
+        return Ok(None);
+    }
     let path = client.path(root)?;
     // A file that does not contain our name need not be valid.
     let Some(old) = read_text(&path)?.filter(|old| old.contains(NAME)) else { return Ok(None) };

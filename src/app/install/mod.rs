@@ -17,6 +17,7 @@ pub(crate) mod hooks;
 pub(crate) mod json_text;
 pub(crate) mod owned;
 
+use std::cell::LazyCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -202,15 +203,22 @@ fn in_worktree(root: &Path, file: &str) -> Result<PathBuf, InstallError> {
 /// A file of the user's settings or data, which may be in a clone: no link that git tracks there leads out of it, and it is not left out of a
 /// sparse checkout.
 pub(crate) fn of_user(path: PathBuf) -> Result<PathBuf, InstallError> {
+    // The home may be a work tree that only variables name, as those of dotfiles often are.
+    let named = LazyCell::new(|| std::env::var_os("GIT_DIR").and_then(|_| Git::in_folder(".").toplevel().ok()));
     let clone_of = |link: &Path| {
-        let root = link.ancestors().skip(1).find(|folder| has_git(folder))?;
-        Git::elsewhere(root).tracks(link).then(|| root.to_path_buf())
+        let found = link.ancestors().skip(1).find(|folder| has_git(folder));
+        let found = found.filter(|root| Git::elsewhere(root).tracks(link));
+        let named = || named.as_deref().filter(|root| link.starts_with(root) && Git::in_folder(root).tracks(link));
+        found.or_else(named).map(Path::to_path_buf)
     };
     if let Err(source) = check_configured(&path, clone_of) {
         return Err(InstallError::Write { path, source });
     }
     let folder = path.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("/"));
     Git::elsewhere(folder).check_checked_out(&path)?;
+    if let Some(root) = named.as_deref() {
+        Git::in_folder(root).check_checked_out(&path)?;
+    }
     Ok(path)
 }
 

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Action, InstallError, Mode, Step, digest, of_user, put_file, read_file};
+use crate::base::replace::canonical_path;
 use crate::base::worktree_path::check_outside_git;
 
 const MARK: &str = "written by git-trace ";
@@ -47,7 +48,7 @@ pub(crate) fn check_in(folder: &Path, path: &Path) -> Result<(), InstallError> {
     check(path)?;
     // Links on the way to the folder are the user's choice.
     let below = path.strip_prefix(folder).unwrap_or(path);
-    folder.canonicalize().map_or(Ok(()), |real| of_user(real.join(below)).map(drop))
+    canonical_path(folder).map_or(Ok(()), |real| of_user(real.join(below)).map(drop))
 }
 
 /// Removes a file of ours; `None` if there is no file.
@@ -57,10 +58,7 @@ pub(crate) fn uninstall(path: &Path, mode: Mode) -> Result<Option<Step>, Install
     if !is_ours(&old) {
         return Ok(Some(Step::on(Action::LeftAlone, path)));
     }
-    // A link is removed, not its target.
-    if mode == Mode::Write {
-        fs::remove_file(path).map_err(|source| InstallError::Write { path: path.to_owned(), source })?;
-    }
+    put_file(path, Some(&old), None, mode)?;
     Ok(Some(Step::on(Action::Removed, path)))
 }
 

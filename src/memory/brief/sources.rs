@@ -238,6 +238,7 @@ fn text_file(request: &BriefRequest, kind: SectionKind, path: Option<&SourcePath
 fn breadcrumbs(repo: &Repo, request: &BriefRequest, now: Time, warnings: &mut Vec<String>) -> SourceResult {
     let (Some(root), false) = (repo.worktree(), request.breadcrumbs.is_empty()) else { return Ok(Vec::new()) };
     let store = Store::find(&request.folder, &root);
+    store.check_checked_out(Some(repo), &request.folder).map_err(cause)?;
     let mut section = Section::new(SectionKind::Breadcrumbs, "git trace breadcrumb list");
     let mut skipped = Vec::new();
     for key in &request.breadcrumbs {

@@ -117,6 +117,7 @@ pub(crate) fn search(repo: &Repo, folder: &Path, query: &Query, now: Time) -> Re
             Err(error) => return Err(Error::msg(format!("cannot read the index: {error}"))),
         }
     }
+    found.warnings.extend(sources::missing_breadcrumbs(repo, folder));
     Ok(found)
 }
 

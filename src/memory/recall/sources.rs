@@ -99,6 +99,13 @@ pub(super) fn memories(repo: &Repo, folder: &Path, cache: &Path) -> Result<Vec<S
     Ok(sources)
 }
 
+/// Why breadcrumbs of a working tree are not found that are there.
+pub(super) fn missing_breadcrumbs(repo: &Repo, folder: &Path) -> Option<String> {
+    let root = repo.worktree()?;
+    let checked = Store::find(folder, &root).check_checked_out(Some(repo), folder);
+    checked.err().map(|error| format!("cannot search breadcrumbs: {error}"))
+}
+
 /// The number of folders up to which their times are compared. Git lists more of them as fast.
 const MAX_FOLDERS: usize = 500;
 

@@ -22,7 +22,8 @@ use super::encryption::is_encrypted;
 use super::key::is_secret;
 use crate::base::bounded;
 use crate::base::replace::FileError;
-use crate::base::worktree_path::resolve;
+use crate::base::worktree_path::{has_git, resolve};
+use crate::git::{Git, GitError, Repo};
 
 const FOLDER: &str = ".synapse";
 
@@ -99,8 +100,28 @@ impl Store {
         Self { folder: found.unwrap_or_else(|| top.join(FOLDER)), root: top, sorted: None }
     }
 
+    /// Fails if a sparse checkout leaves out a file of this store, or one that is nearer to `start`, where the search began: who reads would be
+    /// told that there is no breadcrumb, and who writes would start a new file.
+    pub(crate) fn check_checked_out(&self, repo: Option<&Repo>, start: &Path) -> Result<(), GitError> {
+        // Asking git takes as long as a lookup, and most repositories have never had a sparse checkout. A link may lead to one, and the
+        // files may be in another repository.
+        let is_elsewhere = |path: PathBuf| {
+            let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != self.root);
+            path.ancestors().take(2).any(Path::is_symlink) || folders.any(has_git)
+        };
+        let is_complete = |repo: &Repo| !repo.git_dir().join("info").join("sparse-checkout").exists();
+        let mut files = StoreFile::ALL.iter().map(|file| self.path(*file));
+        if repo.is_some_and(is_complete) && !files.any(is_elsewhere) {
+            return Ok(());
+        }
+        let real = StoreFile::ALL.iter().filter_map(|file| self.real_path(*file).ok());
+        let missing = self.nearer(start).into_iter().chain(real.filter(|path| !path.exists()));
+        let git = Git::in_folder(start);
+        missing.into_iter().try_for_each(|path| git.check_checked_out(&path))
+    }
+
     /// The folders of stores nearer to `start`, which do not exist.
-    pub(crate) fn nearer(&self, start: &Path) -> Vec<PathBuf> {
+    fn nearer(&self, start: &Path) -> Vec<PathBuf> {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_owned());
         let folders = start.ancestors().map(|folder| folder.join(FOLDER));
         folders.take_while(|folder| folder.starts_with(&self.root) && *folder != self.folder).collect()
