@@ -90,9 +90,21 @@ impl Config {
         parsed.map(Some).ok_or_else(|| GitError::BadSetting { key: key.to_owned(), value, expected })
     }
 
-    /// The settings of a section and its subsections, in git's order.
-    pub(crate) fn subsections(&self, section: &str) -> Result<Vec<(String, String)>, GitError> {
-        self.section(section).map(|(key, value)| Ok((key.to_owned(), utf8(key, value)?))).collect()
+    /// The settings of a section and its subsections, in git's order. A key without a value is `"true"` if its variable `is_switch`, given
+    /// in lower case, else an error.
+    pub(crate) fn subsections(
+        &self,
+        section: &str,
+        is_switch: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(String, String)>, GitError> {
+        let prefix = format!("{}.", section.to_ascii_lowercase());
+        let found = self.settings.iter().filter(|(key, _)| key.starts_with(&prefix));
+        let pair = |(key, value): &Setting| match value {
+            Some(value) => Ok((key.clone(), utf8(key, value)?)),
+            None if key.rsplit('.').next().is_some_and(&is_switch) => Ok((key.clone(), "true".to_owned())),
+            None => Err(GitError::NoValue { key: key.clone() }),
+        };
+        found.map(pair).collect()
     }
 
     /// All settings, in git's order.

@@ -27,6 +27,8 @@ pub enum GitError {
     LinkedHead { git_dir: PathBuf },
     #[error("`{}` is not the repository that git uses here, which is `{}`", path.display(), other.display())]
     OtherRepository { path: PathBuf, other: PathBuf },
+    #[error("line {line} of `{}` ends with `\\` before an empty line, after which libgit2 reads on, and git does not", path.display())]
+    ContinuedLine { path: PathBuf, line: usize },
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
     UnknownExtension { extension: String },
     #[error("object {oid} is not in this repository")]
@@ -102,6 +104,7 @@ impl Diagnostic for GitError {
                 "unset `core.preferSymlinkRefs`, then run `git symbolic-ref HEAD \"$(git symbolic-ref HEAD)\"`"
             }
             Self::OtherRepository { .. } => "change into another folder of the repository that you mean",
+            Self::ContinuedLine { .. } => "remove the `\\`",
             Self::Quarantine => "use the post-receive hook",
             Self::MissingObject { .. } | Self::DamagedObject { .. } => {
                 "`git trace fsck` reports what it belongs to and what helps"

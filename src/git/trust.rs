@@ -22,7 +22,7 @@ use crate::base::worktree_path::{has_git, is_git_directory};
 /// systems, and ignores `GIT_CEILING_DIRECTORIES`.
 pub(super) fn open_containing(folder: &Path) -> Result<Repository, GitError> {
     set_up();
-    check_object_format(folder)?;
+    check_settings(folder)?;
     let opened = open_unchecked(Some(&ask(Some(folder))?)).map_err(GitError::opening)?;
     opened.remove_namespace().map_err(GitError::opening)?;
     with_worktree_of_git(opened, Git::elsewhere(folder).ask(&TOPLEVEL)?)
@@ -31,7 +31,7 @@ pub(super) fn open_containing(folder: &Path) -> Result<Repository, GitError> {
 /// Opens the repository at `place`, or the one that the environment or the current folder names.
 pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitError> {
     set_up();
-    check_object_format(place.unwrap_or_else(|| Path::new(env.os("GIT_DIR").unwrap_or(OsStr::new(".")))))?;
+    check_settings(place.unwrap_or_else(|| Path::new(env.os("GIT_DIR").unwrap_or(OsStr::new(".")))))?;
     let opened = match Repo::open_place(place) {
         Err(error) if error.code() == ErrorCode::Owner => {
             ask(place)?;
@@ -126,8 +126,9 @@ fn belongs_to_user(_path: &Path) -> bool {
     true
 }
 
-/// Refuses an `objectFormat` without a value, at which libgit2 crashes.
-fn check_object_format(folder: &Path) -> Result<(), GitError> {
+/// Refuses settings of the repository that libgit2 reads in another way than git: an `objectFormat` without a value, at which it crashes,
+/// and a line that ends with `\` before an empty one, whose value it continues with the line after that.
+fn check_settings(folder: &Path) -> Result<(), GitError> {
     const KEY: &str = "extensions.objectformat";
     let Ok(git_dir) = Repository::discover_path(folder, [""; 0]) else { return Ok(()) };
     let path = git_dir.join(path_of(text_at(&git_dir.join("commondir")).trim_ascii_end())).join("config");
@@ -137,7 +138,19 @@ fn check_object_format(folder: &Path) -> Result<(), GitError> {
     {
         return Err(GitError::BadSetting { key: KEY.to_owned(), value: String::new(), expected: "sha1 or sha256" });
     }
-    Ok(())
+    let lines: Vec<&[u8]> =
+        text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let is_continued = |line: &[u8]| {
+        let is_comment = line.trim_ascii_start().starts_with(b"#") || line.trim_ascii_start().starts_with(b";");
+        !is_comment && line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    };
+    let is_blank = |line: &&[u8]| line.trim_ascii().is_empty();
+    let is_odd =
+        |at: &usize| is_continued(lines[*at]) && is_blank(&lines[at + 1]) && !lines[at + 2..].iter().all(is_blank);
+    match (0..lines.len().saturating_sub(2)).find(is_odd) {
+        Some(at) => Err(GitError::ContinuedLine { path, line: at + 1 }),
+        None => Ok(()),
+    }
 }
 
 /// The content of a file; empty if it cannot be read, or is a device, which may have no end.

@@ -49,7 +49,7 @@ pub(crate) fn number(repo: &Repo, key: &str) -> Result<Option<u64>, GitError> {
 /// (`traceName.<pattern>`) comes before those for all traces; of several, the last.
 pub(crate) fn counter(repo: &Repo, name: Option<&TraceName>) -> Result<Counter, TraceError> {
     let mut named = None;
-    for (key, value) in repo.config()?.subsections(NAMED)? {
+    for (key, value) in repo.config()?.subsections(NAMED, |_| false)? {
         let Some((pattern, variable)) = key[NAMED.len() + 1..].rsplit_once('.') else { continue };
         if let Some(setting) =
             COUNTERS.into_iter().find(|setting| setting.eq_ignore_ascii_case(&format!("trace.{variable}")))
@@ -108,7 +108,7 @@ pub(crate) fn prices(repo: &Repo) -> Result<PriceTable, GitError> {
 /// The reader of usage, with the user's maps (`trace.usage.<name>`) in the order of their names.
 pub(crate) fn usage(repo: &Repo) -> Result<UsageReader, GitError> {
     // The last value of a key counts.
-    let maps: BTreeMap<String, String> = repo.config()?.subsections("trace.usage")?.into_iter().collect();
+    let maps: BTreeMap<String, String> = repo.config()?.subsections("trace.usage", |_| false)?.into_iter().collect();
     let maps = maps.into_iter().map(|(key, value)| {
         let name = key.rsplit_once('.').map_or(&*key, |(_, name)| name);
         UsageMap::parse(name, &value).ok_or_else(|| GitError::BadSetting {

@@ -157,7 +157,9 @@ fn state(repo: &Repo, options: Options) -> Result<String> {
     let mut state = vec![env!("CARGO_PKG_VERSION").to_owned(), policy(), past.to_owned(), options.last.to_string()];
     state.extend(repo.find_ref(RECORD)?.map(|oid| oid.to_string()));
     for section in ["trace", "traceName", "traceType"] {
-        state.extend(repo.config()?.subsections(section)?.into_iter().map(|(key, value)| format!("{key}={value}")));
+        state.extend(
+            repo.config()?.subsections(section, |_| true)?.into_iter().map(|(key, value)| format!("{key}={value}")),
+        );
     }
     state.extend(repo.shared_settings()?.iter().map(|(key, value)| format!("{key}={value}")));
     Ok(blake3::hash(state.join("\n").as_bytes()).to_hex().to_string())

@@ -14,7 +14,11 @@ const GIT_CONFIG: &str = "git config";
 
 pub(crate) fn read(repo: &Repo) -> Result<Types, BadRule> {
     let shared = repo.shared_settings()?.iter().cloned().map(|pair| (SHARED_SETTINGS, pair));
-    let own = repo.config()?.subsections(SECTION)?.into_iter().map(|pair| (GIT_CONFIG, pair));
+    let own = repo
+        .config()?
+        .subsections(SECTION, |variable| variable == "aggregate")?
+        .into_iter()
+        .map(|pair| (GIT_CONFIG, pair));
     let mut declared: BTreeMap<ItemType, TypeRules> = BTreeMap::new();
     let (mut unknown, mut warnings, mut changed) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (place, (key, value)) in shared.chain(own) {
