@@ -21,7 +21,7 @@ pub(crate) struct PushedRef {
     pub(crate) refname: String,
     pub(crate) fate: PushFate,
     pub(crate) summary: String,
-    /// The address that answered, as [`shown_address`]; `None` for the one that git fetches from.
+    /// The address that answered, as git shows it; `None` for the one that git fetches from.
     pub(crate) address: Option<String>,
 }
 
@@ -378,19 +378,6 @@ fn public_host(address: &str) -> Option<&'static str> {
     let host = rest.split(['/', ':']).find(|part| part.rsplit('@').next().is_some_and(|host| host.contains('.')))?;
     let host = host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase();
     PUBLIC_HOSTS.into_iter().find(|known| host == *known || host.strip_suffix(known).is_some_and(|www| www == "www."))
-}
-
-/// An address as git shows it after a push: without a user and a password.
-pub(crate) fn shown_address(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, _)| url.split_at(scheme.len() + 3));
-    let host = rest.split('/').next().unwrap_or(rest);
-    match host.split_once('@') {
-        // Without a scheme, this may also be a path.
-        Some((user, host)) if !scheme.is_empty() || host.contains(':') => {
-            format!("{scheme}{}", &rest[user.len() + 1..])
-        }
-        _ => url.to_owned(),
-    }
 }
 
 /// Splits refspecs so that each part has at most `limit` bytes of arguments, or one refspec.

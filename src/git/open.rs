@@ -17,6 +17,7 @@ use super::fsync::Fsync;
 use super::loose::Loose;
 use super::objects::Recent;
 use super::oid::Oid;
+use super::operation::Progress;
 use super::permissions::Permissions;
 use super::process::Answer;
 use super::refs::RefStorage;
@@ -46,10 +47,8 @@ pub struct Repo {
     pub(super) objects_lock: RefCell<Weak<File>>,
     /// The id of this handle's operation in the operation log.
     pub(super) operation: OnceCell<String>,
-    /// Whether it has moved a ref.
-    pub(super) has_moved: Cell<bool>,
-    /// Whether it has removed the operation log.
-    pub(super) is_final: Cell<bool>,
+    /// What its moves came to.
+    pub(super) progress: Cell<Progress>,
     /// The operations that it reverses, and how many moves that takes.
     pub(super) reverses: RefCell<(Vec<String>, usize)>,
 }
@@ -109,8 +108,7 @@ impl Repo {
             deflater: RefCell::default(),
             objects_lock: RefCell::default(),
             operation: OnceCell::new(),
-            has_moved: Cell::new(false),
-            is_final: Cell::new(false),
+            progress: Cell::default(),
             reverses: RefCell::default(),
         })
     }

@@ -160,8 +160,8 @@ pub enum TraceError {
     SignedOtherwise { what: String },
     #[error("nothing was pushed to {}", addresses.iter().map(|address| format!("`{address}`")).collect::<Vec<_>>().join(", "))]
     NotReached { addresses: Vec<String>, source: Box<GitError> },
-    #[error("priorities were not pushed")]
-    NotShared { source: Box<TraceError> },
+    #[error("{noun} were not pushed")]
+    NotShared { noun: &'static str, source: Box<TraceError> },
     #[error("done, but worktrees still name trace `{old}`: {}", git_dirs.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
     HeadStays { old: TraceName, git_dirs: Vec<PathBuf>, source: Box<GitError> },
     #[error("`{remote}/{name}` shares no commit with trace `{name}`, and its signature does not name the trace")]

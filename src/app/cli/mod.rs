@@ -347,7 +347,7 @@ fn status(args: &[OsString], env: Env) -> u8 {
                 Some(Recorded::Operation(id)) => {
                     format!("note: what it recorded until then is kept; `git trace undo {id}` reverses it")
                 }
-                Some(Recorded::Final) => "note: what it purged until then is gone; repeat it for the rest".to_owned(),
+                Some(Recorded::Final) => "note: what it changed until then stays; repeat it for the rest".to_owned(),
             });
             1
         }

@@ -56,7 +56,24 @@ pub(super) struct Move<'a, T> {
     pub(super) left: Option<Oid>,
 }
 
-/// What a command or request has recorded.
+/// Whether a ref has the tombstones of this repository or of a remote. An undo leaves them as they are.
+pub(crate) fn is_of_purges(refname: &str) -> bool {
+    let of_remote = refname.starts_with("refs/trace-remote-records/") && refname.ends_with("/purged");
+    refname == "refs/trace-purged" || of_remote
+}
+
+/// What the moves of an operation came to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Progress {
+    #[default]
+    Nothing,
+    Final,
+    Reversible,
+    /// A purge has removed the operation log.
+    LogRemoved,
+}
+
+/// The result of a command or request so far.
 pub(crate) enum Recorded {
     /// The moves of the operation of this id.
     Operation(String),
@@ -67,15 +84,20 @@ pub(crate) enum Recorded {
 impl Repo {
     /// `None` if this command or request has moved no ref.
     pub(crate) fn recorded(&self) -> Option<Recorded> {
-        if self.is_final.get() {
-            return Some(Recorded::Final);
+        match self.progress.get() {
+            Progress::Nothing => None,
+            Progress::Reversible => self.operation.get().cloned().map(Recorded::Operation),
+            Progress::Final | Progress::LogRemoved => Some(Recorded::Final),
         }
-        self.operation.get().filter(|_| self.has_moved.get()).cloned().map(Recorded::Operation)
+    }
+
+    fn note_progress(&self, made: Progress) {
+        self.progress.set(self.progress.get().max(made));
     }
 
     /// Says that the operation log, which had the texts of a purge, is removed.
     pub(crate) fn note_removed_log(&self) {
-        self.is_final.set(true);
+        self.note_progress(Progress::LogRemoved);
     }
 
     /// Says that this operation reverses others, by a number of moves.
@@ -120,10 +142,13 @@ impl Repo {
             line
         };
         let _ = self.append_operations(moved.iter().map(line));
-        // The lines come first: a tip that the log does not have is dropped when the log is shortened.
-        self.back_up_all(moved.iter().filter_map(|moved| moved.left))?;
+        // The lines come first: a tip that the log does not have is dropped when the log is shortened. A tip of a remote is no state of
+        // this repository.
+        let of_remote = |moved: &Move<'_, T>| moved.refname.starts_with("refs/trace-remote");
+        self.back_up_all(moved.iter().filter(|moved| !of_remote(moved)).filter_map(|moved| moved.left))?;
         make()?;
-        self.has_moved.set(true);
+        let is_reversible = moved.iter().any(|moved| !is_of_purges(moved.refname));
+        self.note_progress(if is_reversible { Progress::Reversible } else { Progress::Final });
         effect::note_change();
         let _ = self.append_operations(moved.iter().map(|Move { refname, .. }| json!({ "op": id, "moved": refname })));
         Ok(())

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::lines::fetched_ref;
 use super::{leave_out_others, tracking_ref};
 use crate::base::replace::{Access, put};
-use crate::git::{Destination, GitError, PushedRef, Repo, shown_address};
+use crate::git::{Destination, GitError, PushedRef, Repo};
 use crate::trace::TraceError;
 
 /// Deletes the remote-tracking refs of a remote whose addresses, or the one that is fetched from, have changed since the last call, or are
@@ -108,6 +108,13 @@ impl Target {
         Destination { remote: &self.remote, address: self.fetch.as_deref() }
     }
 
+    /// Answers to a push to this address alone.
+    pub(super) fn name_pushed(&self, answers: &mut [PushedRef]) {
+        for answer in answers {
+            answer.address = self.push.as_deref().map(shown_address).or(answer.address.take());
+        }
+    }
+
     /// Answers of the remote as answers of this address.
     pub(super) fn name(&self, answers: &mut [PushedRef]) {
         for answer in answers {
@@ -147,3 +154,23 @@ pub(crate) fn all_targets(repo: &Repo, remote: &str) -> Result<Vec<Target>, Trac
     });
     Ok(to.into_iter().map(target).chain(fetched_only).collect())
 }
+
+/// An address as git shows it after a push (`transport_anonymize_url`): without a user and a password, unless it is a path or begins with
+/// the name of a remote helper, such as `codecommit::us-east-1://profile@repo`.
+fn shown_address(url: &str) -> String {
+    let is_path = !url.split('/').next().is_some_and(|first| first.contains(':'));
+    let is_scheme = |scheme: &str| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte));
+    let shown = match url.split_once("://") {
+        _ if is_path => None,
+        Some((scheme, rest)) => {
+            let user = rest.split('/').next().and_then(|host| host.split_once('@')).filter(|_| is_scheme(scheme));
+            user.map(|(user, _)| format!("{scheme}://{}", &rest[user.len() + 1..]))
+        }
+        None => url.split_once('@').filter(|(_, host)| host.contains(':')).map(|(_, host)| host.to_owned()),
+    };
+    shown.unwrap_or_else(|| url.to_owned())
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/address.rs"]
+mod tests;

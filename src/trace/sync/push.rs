@@ -46,6 +46,20 @@ impl Delivery {
     pub(crate) fn is_complete(&self) -> bool {
         self.refs.iter().all(PushedRef::is_accepted)
     }
+
+    /// Adds the result for the lines of a history, and returns the number of files.
+    fn add(&mut self, pushed: Result<PushedLines, TraceError>, history: &LineHistory<'_>) -> usize {
+        match pushed {
+            Ok(PushedLines { files, rejected }) => {
+                self.refs.extend(rejected);
+                files
+            }
+            Err(error) => {
+                self.failed.get_or_insert(not_shared(error, history));
+                0
+            }
+        }
+    }
 }
 
 /// Pushes traces, then the priority record's lines of the items of accepted traces, and the tombstones of purges of these items.
@@ -90,8 +104,10 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
             }
             _ => waiting.values().cloned().collect::<Vec<_>>(),
         };
-        let (mut answers, error) = push_to_each(repo, remote, &addresses, &refspecs)?;
-        unreached.extend(take_answers(&answers, error.is_some(), &mut addresses));
+        let Attempt { mut answers, unreached: lost, failed: error } =
+            push_to_each(repo, remote, &mut addresses, &refspecs)?;
+        unreached.extend(lost);
+        let error = error.or_else(|| (!unreached.is_empty()).then(no_answer));
         // A rejection is no failure of git.
         failed = failed.or(error.filter(|_| !unreached.is_empty() || answers.iter().all(PushedRef::is_accepted)));
         let is_all = addresses.is_empty() && delivery.refs.is_empty();
@@ -125,29 +141,18 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     let pushed = push_to_all(&addresses, |address| push_priorities(repo, signature, address, &outgoing));
-    delivery.failed = match pushed {
-        Ok(pushed) => {
-            delivery.priorities = pushed.files;
-            delivery.refs.extend(pushed.rejected);
-            None
+    delivery.priorities = delivery.add(pushed, &priority::HISTORY);
+    let is_complete = delivery.is_complete();
+    let pushed = push_to_all(&addresses, |address| {
+        let mut tips: Vec<Oid> = address.accepted(&outgoing).map(|trace| trace.tip).collect();
+        for refname in others.iter().filter(|refname| address.accepted.contains(*refname)) {
+            tips.extend(repo.find_ref(refname)?);
         }
-        Err(error) => Some(not_shared(error)),
-    };
-    if delivery.failed.is_none() {
-        let is_complete = delivery.is_complete();
-        let pushed = push_to_all(&addresses, |address| {
-            let mut tips: Vec<Oid> = address.accepted(&outgoing).map(|trace| trace.tip).collect();
-            for refname in others.iter().filter(|refname| address.accepted.contains(*refname)) {
-                tips.extend(repo.find_ref(refname)?);
-            }
-            push_tombstones(repo, signature, &address.target, &tips, is_complete)
-        });
-        match pushed {
-            Ok(pushed) => delivery.refs.extend(pushed.rejected),
-            Err(error) => delivery.failed = Some(not_shared(error)),
-        }
-    }
-    outgoing.retain(|trace| addresses.iter().all(|address| address.accepted.contains(&trace.name.refname())));
+        push_tombstones(repo, signature, &address.target, &tips, is_complete)
+    });
+    delivery.add(pushed, &tombstone::HISTORY);
+    let is_accepted = |address: &Address, trace: &OutgoingTrace<'_>| address.accepted.contains(&trace.name.refname());
+    outgoing.retain(|trace| !addresses.is_empty() && addresses.iter().all(|address| is_accepted(address, trace)));
     // Afterwards: if this process dies before, the next push still knows what the remote did not have.
     let is_seen = unreached.iter().all(|target: &Target| !target.is_fetched);
     let kept = if is_seen { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
@@ -172,43 +177,51 @@ impl Address {
     }
 }
 
-/// Pushes to all addresses, and returns the first error, too. Git itself stops at an address that cannot be reached. Calls for single
+/// The results of a push to several addresses.
+struct Attempt {
+    answers: Vec<PushedRef>,
+    /// The addresses without an answer.
+    unreached: Vec<Target>,
+    /// The first error.
+    failed: Option<GitError>,
+}
+
+/// Pushes to all addresses, and takes those without an answer out. Git itself stops at an address that cannot be reached. Calls for single
 /// addresses do not, but give a hook other names of the remote.
 fn push_to_each(
     repo: &Repo,
     remote: &str,
-    addresses: &[Address],
+    addresses: &mut Vec<Address>,
     refspecs: &[Outgoing],
-) -> Result<(Vec<PushedRef>, Option<GitError>), TraceError> {
-    if repo.may_run_hook("pre-push")? {
-        return Ok(repo.push(remote, refspecs)?);
-    }
-    let (mut answers, mut failed) = (Vec::new(), None);
-    for address in addresses {
-        let (pushed, error) = repo.push(address.target.push(), refspecs)?;
-        answers.extend(pushed);
-        failed = failed.or(error);
-    }
-    Ok((answers, failed))
-}
-
-/// Notes what each address accepted. After a failure, those without an answer were not reached: returns them, and takes them out.
-fn take_answers(answers: &[PushedRef], has_failed: bool, addresses: &mut Vec<Address>) -> Vec<Target> {
+) -> Result<Attempt, TraceError> {
+    let is_joint = repo.may_run_hook("pre-push")?;
+    let (mut answers, mut failed) = if is_joint { repo.push(remote, refspecs)? } else { (Vec::new(), None) };
     let mut unreached = Vec::new();
     for mut address in std::mem::take(addresses) {
-        let is_from = |pushed: &&PushedRef| address.target.is_answered_by(pushed);
-        if has_failed && !answers.iter().any(|pushed| is_from(&pushed)) {
+        let own = if is_joint {
+            answers.iter().filter(|pushed| address.target.is_answered_by(pushed)).cloned().collect()
+        } else {
+            let (mut own, error) = repo.push(address.target.push(), refspecs)?;
+            address.target.name_pushed(&mut own);
+            answers.extend(own.iter().cloned());
+            failed = failed.or(error);
+            own
+        };
+        if own.is_empty() {
             unreached.push(address.target);
             continue;
         }
-        let (accepted, rejected): (Vec<_>, Vec<_>) =
-            answers.iter().filter(is_from).partition(|pushed| pushed.is_accepted());
+        let (accepted, rejected): (Vec<_>, Vec<_>) = own.into_iter().partition(PushedRef::is_accepted);
         // Two addresses may be shown alike.
         let accepted = accepted.into_iter().filter(|one| rejected.iter().all(|other| other.refname != one.refname));
-        address.accepted.extend(accepted.map(|pushed| pushed.refname.clone()));
+        address.accepted.extend(accepted.map(|pushed| pushed.refname));
         addresses.push(address);
     }
-    unreached
+    Ok(Attempt { answers, unreached, failed })
+}
+
+fn no_answer() -> GitError {
+    GitError::Command { command: "push".to_owned(), stderr: "it names no result for an address".to_owned() }
 }
 
 /// Pushes all lines of a history.
@@ -240,8 +253,10 @@ fn push_priorities(
         let items = match &mut items {
             Some(items) => items,
             none => {
+                // What another address had is not known.
+                let seen = |trace: &OutgoingTrace<'_>| trace.seen.filter(|_| address.target.is_fetched);
                 let traces = address.accepted(outgoing);
-                none.insert(items_of(repo, traces.map(|trace| (trace.tip, trace.seen)))?)
+                none.insert(items_of(repo, traces.map(|trace| (trace.tip, seen(trace))))?)
             }
         };
         Ok(priority::item_of(path).is_some_and(|item| items.contains(&item)))
@@ -249,10 +264,10 @@ fn push_priorities(
 }
 
 /// The traces were pushed, so the command did not fail.
-fn not_shared(error: TraceError) -> TraceError {
+fn not_shared(error: TraceError, history: &LineHistory<'_>) -> TraceError {
     match error {
         TraceError::Unsigned { .. } | TraceError::SignedOtherwise { .. } => error,
-        _ => TraceError::NotShared { source: Box::new(error) },
+        _ => TraceError::NotShared { noun: history.noun, source: Box::new(error) },
     }
 }
 

@@ -36,17 +36,3 @@ fn refspecs_are_split_so_that_each_part_fits() {
     assert_eq!(sizes(10_000), [5]);
     assert!(batches(&[], 10).is_empty());
 }
-
-#[test]
-fn addresses_are_shown_without_users() {
-    for (url, shown) in [
-        ("https://ada:secret@example.com/a.git", "https://example.com/a.git"),
-        ("ssh://git@example.com:22/a@b", "ssh://example.com:22/a@b"),
-        ("git@example.com:a/b.git", "example.com:a/b.git"),
-        ("https://example.com/@scope/a", "https://example.com/@scope/a"),
-        ("../ada@home/a:b", "../ada@home/a:b"),
-        ("ada@home/a.git", "ada@home/a.git"),
-    ] {
-        assert_eq!(shown_address(url), shown);
-    }
-}

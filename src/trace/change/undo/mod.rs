@@ -20,14 +20,15 @@ use serde_json::{Value, json};
 use effects::Effects;
 use priority::{Priorities, RecordMove, Source};
 
-use crate::git::{GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, short_oid};
+use crate::git::{
+    GitError, LogLine, Oid, Operation, RefLock, RefMove, RefUpdate, Repo, TreeStore as _, is_of_purges, short_oid,
+};
 use crate::trace::model::level::Level;
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::priority::{RECORD, restore_under, set_under};
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone;
 use crate::trace::store::{archived, head};
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
@@ -188,12 +189,6 @@ fn touches(repo: &Repo, operation: &Operation, name: &TraceName, items: &HashSet
         }
     }
     Ok(false)
-}
-
-/// Whether a ref has the tombstones of this repository or of a remote.
-fn is_of_purges(refname: &str) -> bool {
-    let of_remote = refname.strip_prefix(REMOTE_RECORDS).and_then(|rest| rest.rsplit_once('/'));
-    refname == tombstone::HISTORY.refname || of_remote.is_some_and(|(_, name)| name == tombstone::HISTORY.shared)
 }
 
 fn is_tracking(refname: &str) -> bool {
