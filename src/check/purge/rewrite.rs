@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::content::Target;
 use super::{Lines, Names};
-use crate::git::{Entry, Mode, Objects, Oid, Repo, TreeStore as _};
+use crate::git::{Entry, GitError, Mode, Objects, Oid, Repo, TreeStore as _};
 use crate::tokens::{Counter, CounterId};
 use crate::trace::model::item_file;
 use crate::trace::model::tree::parse_name;
@@ -65,6 +65,8 @@ pub(super) struct Rewriter<'r> {
     /// The commits that the code leads to. Those that belong to no trace stay.
     pub(super) held: HashSet<Oid>,
     pub(super) commits: HashMap<Oid, Oid>,
+    /// Commits that messages name, but that git has removed a part of.
+    lost: HashSet<Oid>,
     /// Messages that count in place of those of commits.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     pub(super) names: Names,
@@ -119,6 +121,7 @@ impl<'r> Rewriter<'r> {
             lines,
             held: HashSet::new(),
             commits: HashMap::new(),
+            lost: HashSet::new(),
             messages: HashMap::new(),
             names: Names::new(),
             unapplied: HashSet::new(),
@@ -139,10 +142,11 @@ impl<'r> Rewriter<'r> {
 
     /// The new oid of a commit, which is the old one if nothing below it changes.
     pub(super) fn commit(&mut self, tip: Oid) -> Result<Oid, TraceError> {
-        // A history may be long, so the waiting commits are kept here and not on the call stack.
-        let mut waiting = vec![tip];
-        while let Some(oid) = waiting.last().copied() {
-            if self.commits.contains_key(&oid) {
+        // A history may be long, so the waiting commits are kept here and not on the call stack, each with whether it is needed: of a
+        // commit that a message names, git may have removed a part.
+        let mut waiting = vec![(tip, true)];
+        while let Some((oid, is_needed)) = waiting.last().copied() {
+            if self.commits.contains_key(&oid) || (!is_needed && self.lost.contains(&oid)) {
                 waiting.pop();
                 continue;
             }
@@ -151,38 +155,52 @@ impl<'r> Rewriter<'r> {
                 self.commits.insert(oid, oid);
                 continue;
             }
-            let commit = self.repo.read_raw_commit(oid)?;
-            let mut first = commit.parents.clone();
-            first.extend(message::origin(self.repo, &commit)?);
-            first.retain(|before| !self.commits.contains_key(before));
-            if !first.is_empty() {
-                waiting.extend(first);
-                continue;
+            match self.commit_after_others(oid, is_needed) {
+                Ok(first) => waiting.extend(first),
+                Err(TraceError::Git(error)) if error.is_damage() && !is_needed => {
+                    self.lost.insert(oid);
+                }
+                Err(error) => return Err(error),
             }
-            waiting.pop();
-            let mut changed = commit.clone();
-            changed.tree = self.tree(commit.tree, b"")?;
-            for parent in &mut changed.parents {
-                *parent = self.commits[&*parent];
-            }
-            let mut said = commit.clone();
-            if let Some(message) = self.messages.remove(&oid) {
-                said.message = message;
-            }
-            let message = decoded(&said.message).into_owned();
-            let new_message = self.message(&said, &message)?;
-            if new_message != message || said.message != commit.message {
-                changed.set_message(new_message);
-            }
-            let new = if changed == commit {
-                oid
-            } else {
-                self.counts.signatures += usize::from(commit.is_signed);
-                self.objects.commit(&changed)?
-            };
-            self.commits.insert(oid, new);
         }
         Ok(self.commits[&tip])
+    }
+
+    /// Rewrites a commit, or returns those to rewrite before it, each with whether it is needed.
+    fn commit_after_others(&mut self, oid: Oid, is_needed: bool) -> Result<Vec<(Oid, bool)>, TraceError> {
+        let commit = self.repo.read_raw_commit(oid)?;
+        if let Some(lost) = commit.parents.iter().find(|parent| !is_needed && self.lost.contains(parent)) {
+            return Err(GitError::MissingObject { oid: *lost }.into());
+        }
+        let mut first: Vec<_> = commit.parents.iter().map(|parent| (*parent, is_needed)).collect();
+        let origin = message::origin(self.repo, &commit)?.filter(|origin| !self.lost.contains(origin));
+        first.extend(origin.map(|origin| (origin, false)));
+        first.retain(|(before, _)| !self.commits.contains_key(before));
+        if !first.is_empty() {
+            return Ok(first);
+        }
+        let mut changed = commit.clone();
+        changed.tree = self.tree(commit.tree, b"")?;
+        for parent in &mut changed.parents {
+            *parent = self.commits[&*parent];
+        }
+        let mut said = commit.clone();
+        if let Some(message) = self.messages.remove(&oid) {
+            said.message = message;
+        }
+        let message = decoded(&said.message).into_owned();
+        let new_message = self.message(&said, &message)?;
+        if new_message != message || said.message != commit.message {
+            changed.set_message(new_message);
+        }
+        let new = if changed == commit {
+            oid
+        } else {
+            self.counts.signatures += usize::from(commit.is_signed);
+            self.objects.commit(&changed)?
+        };
+        self.commits.insert(oid, new);
+        Ok(first)
     }
 
     /// `above` is the path of the folder, as [`below`] gives it.

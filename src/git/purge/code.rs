@@ -288,7 +288,7 @@ impl Repo {
 }
 
 /// Runs git in a worktree that may belong to a colleague: it fetches nothing, which would run a program of his.
-fn in_worktree<'p>(command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
+pub(super) fn in_worktree<'p>(command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
     command.env("GIT_DIR", git_dir).env("GIT_NO_LAZY_FETCH", "1")
 }
 

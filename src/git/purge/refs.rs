@@ -10,6 +10,7 @@ use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::operation::BACKUP_REFS;
 use crate::git::process::text_of;
+use crate::git::purge::code::in_worktree;
 use crate::git::refs::{files_below, locked};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,14 +68,39 @@ impl Repo {
             }
             let listed = text_of(self.git_in(&git_dir, "reflog").arg("list"))?;
             for refname in listed.lines().filter(|refname| is_wanted(refname)) {
-                let options = ["expire", "--expire=all", "--expire-unreachable=all", refname];
-                text_of(self.git_in(&git_dir, "reflog").args(options))?;
+                match self.expire_reflog(&git_dir, refname) {
+                    Err(GitError::Command { stderr, .. }) if stderr.contains("points nowhere") => {
+                        self.expire_reflog_of_dangling(&git_dir, refname)?;
+                    }
+                    done => done?,
+                }
             }
         }
         if !self.has_refs_as_files() {
-            // The expired lines stay in the old tables until these are merged.
-            text_of(self.git("pack-refs").arg("--all"))?;
+            // The expired lines stay in the old tables of each worktree until these are merged.
+            for git_dir in self.worktree_git_dirs()? {
+                text_of(self.git_in(&git_dir, "pack-refs").arg("--all"))?;
+            }
         }
         Ok(())
+    }
+
+    fn expire_reflog(&self, git_dir: &Path, refname: &str) -> Result<(), GitError> {
+        let options = ["expire", "--expire=all", "--expire-unreachable=all", refname];
+        text_of(self.git_in(git_dir, "reflog").args(options)).map(drop)
+    }
+
+    /// Expires the reflog of a symbolic ref whose target is gone, which git refuses: it leads to another ref meanwhile.
+    fn expire_reflog_of_dangling(&self, git_dir: &Path, refname: &str) -> Result<(), GitError> {
+        let target = text_of(self.git_in(git_dir, "symbolic-ref").arg(refname))?;
+        let point_to = |target: &str| {
+            let mut command = self.git_with(&["core.logAllRefUpdates=false"], "symbolic-ref");
+            text_of(in_worktree(&mut command, git_dir).args([refname, target])).map(drop)
+        };
+        let refs = self.list_refs("refs/")?;
+        point_to(refs.first().map_or(target.trim_end(), |(existing, _)| existing))?;
+        let expired = self.expire_reflog(git_dir, refname);
+        point_to(target.trim_end())?;
+        expired
     }
 }

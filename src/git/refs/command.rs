@@ -15,7 +15,7 @@ use crate::git::error::GitError;
 use crate::git::ident::Ident;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
-use crate::git::process::{Answer, text_of};
+use crate::git::process::{Answer, path_of, text_of};
 
 /// How many of the latest moves are copied when a ref is renamed: each is a call of git.
 const COPIED_MOVES: usize = 100;
@@ -156,9 +156,10 @@ impl Repo {
     /// Patterns are complete names or folders with their `/`. Symbolic refs are left out.
     pub(super) fn list_by_git(&self, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
         let options = ["--format=%(objectname) %(refname) %(symref)", "--stdin"];
-        let printed = text_of(self.git("for-each-ref").args(options).input(patterns.join("\n")))?;
+        let printed = Answer::of(self.git("for-each-ref").args(options).input(patterns.join("\n")))?.into_stdout()?;
         let mut listed = Vec::new();
-        for line in printed.lines() {
+        // Like files, refs whose names are not UTF-8 are left out.
+        for line in printed.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
             let mut words = line.split(' ');
             if let (Some(oid), Some(refname), Some("")) = (words.next(), words.next(), words.next()) {
                 listed.push((refname.to_owned(), self.parse_oid(oid)?));
@@ -166,6 +167,19 @@ impl Repo {
         }
         listed.sort();
         Ok(listed)
+    }
+
+    /// Deletes the refs in folders whose names are not UTF-8, which nothing here can name. Returns the names, as text.
+    pub(crate) fn delete_unnamable(&self, folders: &[&str]) -> Result<Vec<String>, GitError> {
+        let options = ["--format=%(refname)", "--stdin"];
+        let printed = Answer::of(self.git("for-each-ref").args(options).input(folders.join("\n")))?.into_stdout()?;
+        let unnamable = printed.split(|byte| *byte == b'\n').filter(|name| std::str::from_utf8(name).is_err());
+        let mut deleted = Vec::new();
+        for name in unnamable {
+            text_of(self.git("update-ref").arg("-d").arg(path_of(name)))?;
+            deleted.push(String::from_utf8_lossy(name).into_owned());
+        }
+        Ok(deleted)
     }
 
     pub(super) fn list_symbolic_by_git(&self, prefix: &str) -> Result<Vec<(String, String)>, GitError> {

@@ -66,7 +66,21 @@ impl TraceName {
     /// The trace of a ref under `refs/traces/`; `None` for any other ref.
     #[must_use]
     pub fn of_ref(refname: &str) -> Option<Self> {
-        refname.strip_prefix(TRACES)?.parse().ok()
+        Self::exact(refname.strip_prefix(TRACES)?).ok()
+    }
+
+    /// The name itself, and not the ref of another one.
+    fn exact(name: &str) -> Result<Self, BadTraceName> {
+        // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default. Git admits characters that
+        // a terminal obeys, and names are printed everywhere.
+        let is_reserved = matches!(name, "HEAD" | TRACE_HEAD | PREVIOUS) || name.starts_with(TRACES);
+        // `#3` is an item.
+        let is_plain = !name.starts_with(['-', '#']) && name.len() <= 240 && !name.contains(is_unprintable);
+        if is_plain && !is_reserved && Repo::is_refname(&format!("{TRACES}{name}")) {
+            Ok(Self::trace(name.to_owned()))
+        } else {
+            Err(BadTraceName(name.to_owned()))
+        }
     }
 
     /// The trace of a recorded session: `<agent>/<session>`.
@@ -162,17 +176,7 @@ impl FromStr for TraceName {
     type Err = BadTraceName;
 
     fn from_str(text: &str) -> Result<Self, BadTraceName> {
-        let name = text.strip_prefix(TRACES).unwrap_or(text);
-        // As in git, `HEAD` names what is checked out, and the fetched `origin/HEAD` the remote's default. Git admits characters that
-        // a terminal obeys, and names are printed everywhere.
-        let is_head = matches!(name, "HEAD" | TRACE_HEAD | PREVIOUS);
-        // `#3` is an item.
-        let is_plain = !name.starts_with(['-', '#']) && !is_head && name.len() <= 240 && !name.contains(is_unprintable);
-        if is_plain && Repo::is_refname(&format!("{TRACES}{name}")) {
-            Ok(Self::trace(name.to_owned()))
-        } else {
-            Err(BadTraceName(text.to_owned()))
-        }
+        Self::exact(text.strip_prefix(TRACES).unwrap_or(text)).map_err(|_| BadTraceName(text.to_owned()))
     }
 }
 

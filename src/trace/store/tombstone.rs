@@ -37,11 +37,12 @@ mod stored;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::commit::CommitBuilder;
-use super::line_history::{LineFormat, LineHistory, NewState, change, find_file, list_files};
+use super::line_history::{LineFormat, LineHistory, find_file};
 use super::signature::Signature;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Item, ItemId, TraceError};
@@ -49,10 +50,13 @@ use crate::trace::{Item, ItemId, TraceError};
 pub(crate) use applied::AppliedPurges;
 use content::copied_content;
 pub(crate) use content::{LONGEST_REASON, content, forms_of_text, is_reason, is_same_content, with_content_of};
-pub(crate) use incoming::{is_marked, line_of};
+pub(crate) use incoming::{accept_texts, is_marked, line_of};
 pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
 
 const PURGED: &str = "refs/trace-purged";
+
+/// Salts have 32 digits. A longer one from a remote would make each digest slow.
+const LONGEST_SALT: usize = 32;
 
 /// The kinds of digests of contents that stay. The second one is that of revisions to which a purge that was known had not been applied.
 const LEFT: &str = "left";
@@ -131,6 +135,13 @@ pub(crate) struct Purge {
     is_here: bool,
 }
 
+/// Who purged, for each salt: a file has one such line, but anybody may add others, which must not make the digests of ours void.
+fn purges_of(lines: &[Line]) -> Vec<Purge> {
+    let mut salts = HashSet::new();
+    let purges = lines.iter().filter_map(|line| if let Line::Purge(purge) = line { Some(purge) } else { None });
+    purges.filter(|purge| purge.salt.len() <= LONGEST_SALT && salts.insert(&purge.salt)).cloned().collect()
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
@@ -168,8 +179,11 @@ impl Purge {
 
 impl std::fmt::Display for Purge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { at, by, reason, .. } = self;
-        write!(f, "purged by {by} at {at}: {reason}")
+        // A remote may write anything.
+        let plain = |c: char| if c.is_control() { ' ' } else { c };
+        let [at, by] =
+            [&self.at, &self.by].map(|text| text.chars().take(LONGEST_REASON).map(plain).collect::<String>());
+        write!(f, "purged by {by} at {at}: {}", self.reason)
     }
 }
 
@@ -203,6 +217,9 @@ pub(crate) enum Fate {
     Removed,
 }
 
+/// A digest in a file: the purges that the file names, and the replacement of an object.
+type Digest = (Range<usize>, Option<String>);
+
 /// All tombstones of this repository.
 #[derive(Debug, Default)]
 pub(crate) struct Tombstones {
@@ -211,7 +228,7 @@ pub(crate) struct Tombstones {
     salts: BTreeSet<String>,
     /// The digests, each with its purges, and with the replacement of an object. Anybody can copy a digest to a purge with another
     /// salt, where it means nothing.
-    digests: HashMap<String, Vec<(usize, Option<String>)>>,
+    digests: HashMap<String, Vec<Digest>>,
     names_items: bool,
 }
 
@@ -256,18 +273,22 @@ impl Tombstones {
     fn read(&mut self, (id, is_here): (&str, bool), text: &str, counts: fn(&str) -> bool) {
         let lines: Vec<Line> =
             text.lines().filter(|line| counts(line)).filter_map(|line| serde_json::from_str(line).ok()).collect();
-        let purge = |line: &Line| if let Line::Purge(purge) = line { Some(purge.clone()) } else { None };
-        // Of two, which nobody writes, the first counts. Without a salt, the digests mean nothing.
-        let Some(mut purge) = lines.iter().find_map(purge) else { return };
-        // The reason of a remote may be anything.
-        if !is_reason(&purge.reason) {
-            DEFAULT_REASON.clone_into(&mut purge.reason);
+        let first = self.purges.len();
+        for mut purge in purges_of(&lines) {
+            // The reason of a remote may be anything.
+            if !is_reason(&purge.reason) {
+                DEFAULT_REASON.clone_into(&mut purge.reason);
+            }
+            id.clone_into(&mut purge.id);
+            purge.is_here = is_here;
+            self.salts.insert(purge.salt.clone());
+            self.purges.push(purge);
         }
-        id.clone_into(&mut purge.id);
-        purge.is_here = is_here;
-        let at = self.purges.len();
-        self.salts.insert(purge.salt.clone());
-        self.purges.push(purge);
+        // Without a salt, the digests mean nothing.
+        let purges = first..self.purges.len();
+        if purges.is_empty() {
+            return;
+        }
         for line in lines {
             self.names_items |= matches!(line, Line::Item { .. });
             let (digest, new) = match line {
@@ -279,7 +300,7 @@ impl Tombstones {
                 | Line::Content { content: digest }
                 | Line::Left { left: digest } => (digest, None),
             };
-            self.digests.entry(digest).or_default().push((at, new));
+            self.digests.entry(digest).or_default().push((purges.clone(), new));
         }
     }
 
@@ -288,13 +309,19 @@ impl Tombstones {
     }
 
     /// The purges that have a digest, each with the replacement.
-    fn of_digest<'t>(&'t self, kind: &str, value: &[u8]) -> impl Iterator<Item = (&'t Purge, Option<&'t str>)> {
-        let purges = move |salt: &'t String| {
-            let found = self.digests.get(&digest(salt, kind, value)).into_iter().flatten();
-            let found = found.map(|(purge, new)| (&self.purges[*purge], new.as_deref()));
-            found.filter(move |(purge, _)| purge.salt == *salt)
-        };
-        self.salts.iter().flat_map(purges)
+    fn of_digest<'t>(
+        &'t self,
+        kind: &str,
+        value: &[u8],
+    ) -> impl Iterator<Item = (&'t Purge, Option<&'t str>)> + use<'t> {
+        let digests: Vec<_> = self.salts.iter().map(|salt| (salt, digest(salt, kind, value))).collect();
+        digests.into_iter().flat_map(move |(salt, digest)| {
+            let found = self.digests.get(&digest).into_iter().flatten();
+            found.filter_map(move |(purges, new)| {
+                let purge = self.purges[purges.clone()].iter().find(|purge| purge.salt == *salt);
+                Some((purge?, new.as_deref()))
+            })
+        })
     }
 
     pub(crate) fn of_object(&self, oid: Oid) -> Option<&Purge> {
@@ -350,7 +377,7 @@ impl Tombstones {
 
     /// Whether there are purges of clones that did not know of each other: with two salts, or with two replacements of an object.
     pub(crate) fn are_independent(&self) -> bool {
-        let has_two = |found: &Vec<(usize, Option<String>)>| found.iter().any(|(_, new)| *new != found[0].1);
+        let has_two = |found: &Vec<Digest>| found.iter().any(|(_, new)| *new != found[0].1);
         self.salts.len() > 1 || self.digests.values().any(has_two)
     }
 }
@@ -359,43 +386,6 @@ impl Tombstones {
 pub(crate) fn names_any(repo: &Repo, id: &str, items: &BTreeSet<ItemId>) -> Result<Option<bool>, TraceError> {
     let purge = Tombstones::of_purge(repo, id)?;
     Ok(purge.names_items.then(|| items.iter().any(|item| purge.of_id(*item).is_some())))
-}
-
-/// Adds the digests of removed texts that the commit `from` of a remote's tombstones has, if they are those of long `texts`, which
-/// were removed here. Somebody could publish a short answer and purge it, to take it out of other traces. False if all are known.
-pub(crate) fn accept_texts(
-    repo: &Repo,
-    signature: &Signature,
-    from: Oid,
-    texts: &HashSet<Vec<u8>>,
-) -> Result<bool, TraceError> {
-    let (mut by_salt, mut found) = (HashMap::new(), Vec::new());
-    let forms: HashSet<_> = texts.iter().flat_map(|text| forms_of_text(text)).collect();
-    let long = || forms.iter().filter(|text| text.len() >= SHORTEST_COPY);
-    for (id, file) in list_files(repo, repo.read_commit(from)?.tree)? {
-        let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-        let lines = || text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?)));
-        let purge = lines().find_map(|(_, line)| if let Line::Purge(purge) = line { Some(purge) } else { None });
-        let Some(Purge { salt, .. }) = purge.filter(|_| (HISTORY.format.is_path)(&id)) else { continue };
-        let digests: &HashSet<String> =
-            by_salt.entry(salt).or_insert_with_key(|salt| long().map(|text| digest(salt, "body", text)).collect());
-        let is_removed = |line: &Line| matches!(line, Line::Body { body } if digests.contains(body));
-        let lines: Vec<String> =
-            lines().filter(|(_, line)| is_removed(line)).map(|(line, _)| line.to_owned()).collect();
-        if !lines.is_empty() {
-            found.push((id, lines));
-        }
-    }
-    change(repo, signature, &repo.lock(PURGED)?, |tip| {
-        let before = tip.map(|tip| tip.tree);
-        let tree = HISTORY.format.with_lines(repo, before, found.clone(), |lines, _| Ok(lines))?;
-        let state = (before != Some(tree) && !found.is_empty()).then(|| {
-            let message = format!("merge {}\n", HISTORY.noun);
-            NewState { tree, merged: None, message }
-        });
-        let is_new = state.is_some();
-        Ok::<_, TraceError>((state, is_new))
-    })
 }
 
 /// Writes the commit with the tombstones of a purge that knew `known`, and those of this repository. Returns the tip before and after.

@@ -18,6 +18,7 @@ use crate::trace::model::name::REMOTES;
 use crate::trace::store::archived::{self, Archived};
 use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::{Trace, TraceError, TraceName};
 
 /// A ref that shows whether the remote is this repository.
@@ -252,6 +253,11 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
         }
         let log = LogLine { who: &signature.committer, why: "archive: bring back" };
         if tip != one.tip {
+            // Only the remote may know what it replaced.
+            let known = Tombstones::with_fetched(repo, tombstones)?.unwrap_or_default();
+            if let Some(purge) = known.of_object(one.tip) {
+                repo.env().notice(&format!("warning: `{}` is not as it was archived: {}", one.name, purge));
+            }
             // A trace with the name of an archived one must start with its commits.
             archived::add(repo, &[Archived { tip, ..one.clone() }])?;
         }

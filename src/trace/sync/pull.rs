@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashSet};
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::{complete_removal, list_fetched, note_purged, refuse_purged};
-use super::unnamed::forget_other_records;
+use super::unnamed::{NOT_STORED, find_stored, forget_other_records, forget_unnamable};
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settlement};
-use crate::trace::model::name::{AgentName, BadTraceName, FORWARD_CRUMBS, TRACES};
+use crate::trace::model::name::{AgentName, FORWARD_CRUMBS, RECORDS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::commit::{require_signed, requires_signatures};
@@ -86,15 +86,32 @@ fn fetch_all(
     match repo.fetch(from, &refspecs, options) {
         // Git can store no name below another one.
         Err(GitError::NotStored) => {
-            skipped = nested(repo, from)?;
-            if skipped.is_empty() {
-                return Err(GitError::NotStored.into());
-            }
+            let mut there = repo.list_remote(from, &[])?;
+            skipped = nested(&there);
             refspecs.extend(skipped.iter().map(|(name, _)| format!("^{TRACES}{name}")));
-            repo.fetch(from, &refspecs, options)?;
+            match if skipped.is_empty() { Err(GitError::NotStored) } else { repo.fetch(from, &refspecs, options) } {
+                Err(GitError::NotStored) => {
+                    let archived: HashSet<_> = archived.iter().map(TraceName::refname).collect();
+                    let is_skipped = |name: &str| skipped.iter().any(|(skipped, _)| skipped == name);
+                    there.retain(|(refname, _)| match refname.strip_prefix(TRACES) {
+                        Some(name) => is_wanted(patterns, name) && !is_skipped(name) && !archived.contains(refname),
+                        None => refname.starts_with(RECORDS),
+                    });
+                    // The names of those that are not UTF-8 are reported below.
+                    there.retain(|(refname, _)| !refname.contains(char::REPLACEMENT_CHARACTER));
+                    there.retain(|(refname, _)| find_stored(repo, remote, refname).is_none());
+                    if there.is_empty() {
+                        return Err(GitError::NotStored.into());
+                    }
+                    let shown = |refname: &str| refname.strip_prefix(TRACES).unwrap_or(refname).to_owned();
+                    skipped.extend(there.iter().map(|(refname, _)| (shown(refname), NOT_STORED.to_owned())));
+                }
+                fetched => fetched?,
+            }
         }
         fetched => fetched?,
     }
+    skipped.extend(forget_unnamable(repo, remote)?);
     // Git refuses a name that the remote does not have, but no glob.
     let prefix = tracking_ref(remote, "");
     let there =
@@ -109,17 +126,20 @@ fn fetch_all(
     Ok(skipped)
 }
 
+/// Whether patterns (none: all) match the name of a trace.
+fn is_wanted(patterns: &[String], name: &str) -> bool {
+    patterns.is_empty() || patterns.iter().any(|glob| matches(glob.strip_prefix(TRACES).unwrap_or(glob), name))
+}
+
 /// The traces of a remote whose names are below those of others, and the reasons why they are skipped.
-fn nested(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String, String)>, TraceError> {
-    let there: BTreeSet<String> = repo.list_remote(from, &[])?.into_iter().map(|(refname, _)| refname).collect();
-    let names = there.iter().filter_map(|refname| refname.strip_prefix(TRACES));
+fn nested(there: &[(String, Oid)]) -> Vec<(String, String)> {
+    let names: BTreeSet<&str> = there.iter().filter_map(|(refname, _)| refname.strip_prefix(TRACES)).collect();
     let above = |name: &str| {
-        let ends = name.match_indices('/').map(|(end, _)| &name[..end]);
-        ends.into_iter().find(|above| there.contains(&format!("{TRACES}{above}"))).map(str::to_owned)
+        name.match_indices('/').map(|(end, _)| &name[..end]).find(|above| names.contains(above)).map(str::to_owned)
     };
-    let skipped = names.filter_map(|name| Some((name.to_owned(), above(name)?)));
+    let skipped = names.iter().filter_map(|name| Some(((*name).to_owned(), above(name)?)));
     let reason = |above: String| format!("the remote also has `{above}`, and a name cannot also be a folder");
-    Ok(skipped.map(|(name, above)| (name, reason(above))).collect())
+    skipped.map(|(name, above)| (name, reason(above))).collect()
 }
 
 /// The pattern that names all traces, also archived ones.
@@ -174,8 +194,8 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
         || find_fetched(repo, remote, tombstone::HISTORY.shared)?.is_some();
     for (refname, tip) in listed {
         let Some(name) = refname.strip_prefix(&prefix).filter(|name| is_wanted(name)) else { continue };
-        let cause = match (name.parse::<TraceName>(), repo.read_commit(tip)) {
-            (Ok(name), Ok(_)) => {
+        let cause = match (TraceName::of_ref(&format!("{TRACES}{name}")), repo.read_commit(tip)) {
+            (Some(name), Ok(_)) => {
                 let known = if is_searched { repo.find_ref(&name.refname())? } else { None };
                 let known = known.filter(|known| repo.read_commit(*known).is_ok());
                 match if is_searched { require_files(repo, tip, known) } else { Ok(()) } {
@@ -186,7 +206,7 @@ pub(crate) fn arrivals(repo: &Repo, remote: &str, patterns: &[String]) -> Result
                     }
                 }
             }
-            (Err(BadTraceName(_)), _) => "a trace cannot have this name".to_owned(),
+            (None, _) => "a trace cannot have this name".to_owned(),
             (_, Err(error)) => error.to_string(),
         };
         arrivals.bad.push((name.to_owned(), cause));

@@ -39,7 +39,7 @@ pub(super) fn list_fetched(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, Tr
     let prefix = tracking_ref(remote, "");
     for (refname, tip) in repo.list_refs(&prefix)? {
         let name = refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned();
-        let local = name.parse::<TraceName>().ok().map(|name| name.refname());
+        let local = TraceName::of_ref(&format!("{TRACES}{name}")).map(|name| name.refname());
         fetched.push(Fetched { refname, tip, name, local, lines: None });
     }
     let prefix = fetched_ref(remote, "");
@@ -103,8 +103,9 @@ fn refuse(
     if refnames.is_empty() {
         return Ok(refused);
     }
+    note(repo, objects)?;
     repo.delete_refs(refnames.iter().map(String::as_str))?;
-    drop_objects(repo, objects)?;
+    complete_removal(repo)?;
     Ok(refused)
 }
 
@@ -129,10 +130,16 @@ pub(super) fn note_purged(repo: &Repo, remote: &str, before: Vec<Fetched>) -> Re
     if !objects.is_empty() {
         // `core.logAllRefUpdates=always` and reftable have reflogs of them.
         repo.expire_reflogs(&|refname| refnames.contains(refname))?;
-        objects.extend(repo.noted_removal()?);
-        repo.note_removal(&objects)?;
+        note(repo, objects)?;
     }
     Ok(())
+}
+
+/// Adds to the objects that the next removal takes along. A purge that runs would replace the list.
+pub(super) fn note(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
+    let _writers = repo.lock_out_writers()?;
+    objects.extend(repo.noted_removal()?);
+    Ok(repo.note_removal(&objects)?)
 }
 
 /// A purge of something in a history that was fetched, beyond that of `known`, and all objects to remove because of it. `lines` is the
@@ -200,6 +207,10 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
 /// The answer for a ref whose replacement is not in this repository.
 const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
 
+/// The answer for a ref whose name is not UTF-8.
+const NOT_NAMABLE: &str =
+    "contains what was purged, and stays, because its name is not UTF-8: delete it in the repository of the remote";
+
 /// The answer for a ref to a blob, a tree, a tag, or a commit of the code.
 const NOTHING_REPLACES: &str =
     "is not a commit of git-trace, so nothing replaces it, and it stays: `git push REMOTE :REF` deletes it";
@@ -263,6 +274,10 @@ fn purged_there(
             continue;
         }
         let new = match fate {
+            fate if refname.contains(char::REPLACEMENT_CHARACTER) && fate != Fate::Kept => {
+                answers.push(answer(PushFate::Refused, NOT_NAMABLE));
+                continue;
+            }
             fate if target.is_fetched_only && fate != Fate::Kept => {
                 answers.push(answer(PushFate::Refused, FETCHED_ONLY));
                 continue;

@@ -5,10 +5,11 @@
 use std::collections::HashSet;
 
 use super::lines::{fetched_ref, shared_ref};
-use super::purged::{ARCHIVED, drop_objects, fetched_tombstones, find_purged, is_ours};
-use super::{is_private, leave_out_others};
+use super::purged::{ARCHIVED, complete_removal, fetched_tombstones, find_purged, is_ours, note};
+use super::{is_private, leave_out_others, tracking_ref};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
+use crate::trace::model::name::TRACES;
 use crate::trace::store::priority;
 use crate::trace::store::tombstone::{self, Tombstones};
 
@@ -45,6 +46,26 @@ pub(crate) fn fetched_private_refs(repo: &Repo, remote: &str) -> Result<HashSet<
     Ok(fetched_unnamed_refs(repo, remote)?.into_iter().map(|(refname, _)| refname).filter(is_named).collect())
 }
 
+/// A ref of a remote as last fetched; `None` also if no file can have its name.
+pub(super) fn find_stored(repo: &Repo, remote: &str, refname: &str) -> Option<Oid> {
+    let tracking = refname.strip_prefix(TRACES).map(|name| tracking_ref(remote, name));
+    repo.find_ref(&tracking.unwrap_or_else(|| fetched_ref(remote, refname))).unwrap_or_default()
+}
+
+/// Why a ref of a remote is not here.
+pub(super) const NOT_STORED: &str = "its name is too long, or also that of a folder of other refs";
+
+/// Deletes fetched refs that nothing here can name. Returns their names, and the reason.
+pub(super) fn forget_unnamable(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    let folders = [tracking_ref(remote, ""), fetched_ref(remote, "")];
+    let deleted = repo.delete_unnamable(&folders.each_ref().map(String::as_str))?;
+    let shown = |name: String| match name.strip_prefix(&folders[0]) {
+        Some(name) => name.to_owned(),
+        None => name.strip_prefix(&folders[1]).map_or(name.clone(), |name| format!("refs/{name}")),
+    };
+    Ok(deleted.into_iter().map(|name| (shown(name), "its name is not UTF-8".to_owned())).collect())
+}
+
 /// Fetches them, but keeps no ref to anything else than a commit. Returns the names of those that cannot be fetched, and the reasons.
 pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String, String)>, TraceError> {
     let remote = from.remote;
@@ -61,12 +82,13 @@ pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<V
         Err(GitError::NotStored) => false,
         fetched => fetched.map(|()| true)?,
     };
-    let mut missing = Vec::new();
+    let mut missing = forget_unnamable(repo, remote)?;
     for (refname, oid) in there {
-        let found = repo.find_ref(&fetched_ref(remote, &refname))?;
-        // A ref that moved meanwhile was fetched as it is now, if all were.
-        if found.is_none() || (found != Some(oid) && !is_complete) {
-            missing.push((refname, "it cannot be stored beside other refs of the remote".to_owned()));
+        let found = find_stored(repo, remote, &refname);
+        // A ref that moved meanwhile was fetched as it is now, if all were. The name of one that is not UTF-8 is reported already.
+        if (found.is_none() || (found != Some(oid) && !is_complete)) && missing.iter().all(|(name, _)| *name != refname)
+        {
+            missing.push((refname, NOT_STORED.to_owned()));
         }
     }
     let mut strange = fetched_unnamed_refs(repo, remote)?;
@@ -98,9 +120,10 @@ fn forget_known(repo: &Repo, refs: &[(String, Oid)], tombstones: Option<Tombston
             }
         }
     }
-    repo.delete_refs(refs.iter().map(|(refname, _)| &**refname))?;
     if !objects.is_empty() {
-        drop_objects(repo, objects)?;
+        note(repo, objects)?;
     }
+    repo.delete_refs(refs.iter().map(|(refname, _)| &**refname))?;
+    complete_removal(repo)?;
     Ok(())
 }

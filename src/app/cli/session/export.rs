@@ -113,7 +113,7 @@ fn documents(context: &Context, args: &ExportArgs, document: Document) -> Result
             bail!("`{document}` is written for one trace; only sharegpt and chatml have a line for each");
         }
         for (refname, _) in repo.list_refs(TRACES)? {
-            let Ok(name) = refname[TRACES.len()..].parse::<TraceName>() else { continue };
+            let Some(name) = TraceName::of_ref(&refname) else { continue };
             text.push_str(&document.write(repo, &name, &View::open(repo, &name, None)?)?);
         }
     } else {

@@ -237,7 +237,8 @@ fn note_fetched(context: &Context) -> Result<()> {
     let mut missing: BTreeMap<String, usize> = BTreeMap::new();
     for (refname, _) in repo.list_refs(REMOTES)? {
         let Some((remote, name)) = split_tracking(&remotes, &refname) else { continue };
-        if name.parse::<TraceName>().is_ok_and(|name| !here.contains(&name.refname())) {
+        let refname = format!("{TRACES}{name}");
+        if TraceName::of_ref(&refname).is_some() && !here.contains(&refname) {
             *missing.entry(remote.to_owned()).or_default() += 1;
         }
     }

@@ -82,7 +82,10 @@ pub(super) fn rewrite_fetched_lines(
     drop(writers);
     // A reftable has reflogs of remote-tracking refs, too.
     repo.expire_reflogs(&|name| name == refname)?;
-    drop_lines(repo, history, tip, ours)?;
+    let written = Tombstones::find(repo)?.unwrap_or_default();
+    let found = found.into_iter().chain(written.in_lines(repo, tip, ours)?).map(|(oid, _)| oid);
+    let objects = found.chain(repo.commits_beyond(tip, ours)?).filter(|oid| history.format.is_of(repo, *oid));
+    drop_objects(repo, objects.collect())?;
     Ok(Some(new))
 }
 
@@ -125,14 +128,6 @@ pub(super) fn refuse_forms(
 fn forms_here(repo: &Repo, history: &LineHistory<'_>, ours: Option<Oid>) -> Result<Vec<Oid>, TraceError> {
     let kept = repo.list_refs(KEPT)?.into_iter().map(|(_, tip)| tip);
     Ok(ours.into_iter().chain(kept.filter(|tip| history.format.is_of(repo, *tip))).collect())
-}
-
-/// Removes the commits and purged files that only a fetched history has.
-fn drop_lines(repo: &Repo, history: &LineHistory<'_>, tip: Oid, ours: Option<Oid>) -> Result<(), TraceError> {
-    let tombstones = Tombstones::find(repo)?.unwrap_or_default();
-    let found = tombstones.in_lines(repo, tip, ours)?.into_iter().map(|(oid, _)| oid);
-    let objects = found.chain(repo.commits_beyond(tip, ours)?).filter(|oid| history.format.is_of(repo, *oid));
-    drop_objects(repo, objects.collect()).map(drop)
 }
 
 fn begin_anew(repo: &Repo, signature: &Signature, history: &LineHistory<'_>, tree: Oid) -> Result<Oid, TraceError> {

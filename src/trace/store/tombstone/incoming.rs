@@ -1,12 +1,13 @@
 //! Purged content in a history.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Purge, SHORTEST_COPY, Tombstones};
+use super::{HISTORY, Line, PURGED, Purge, SHORTEST_COPY, Tombstones, digest, forms_of_text, purges_of};
 use crate::git::{Oid, Repo};
-use crate::trace::store::line_history::list_files_beyond;
+use crate::trace::store::line_history::{NewState, change, list_files, list_files_beyond};
 use crate::trace::store::priority::{Setting, item_of};
+use crate::trace::store::signature::Signature;
 use crate::trace::store::total::Reading;
 use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemId, Tip, TraceError};
@@ -163,4 +164,45 @@ impl Tombstones {
             None => Ok(()),
         }
     }
+}
+
+/// Adds the digests of removed texts that the commit `from` of a remote's tombstones has, if they are those of long `texts`, which
+/// were removed here. Somebody could publish a short answer and purge it, to take it out of other traces. False if all are known.
+pub(crate) fn accept_texts(
+    repo: &Repo,
+    signature: &Signature,
+    from: Oid,
+    texts: &HashSet<Vec<u8>>,
+) -> Result<bool, TraceError> {
+    let (mut by_salt, mut found) = (HashMap::new(), Vec::new());
+    let forms: HashSet<_> = texts.iter().flat_map(|text| forms_of_text(text)).collect();
+    let long = || forms.iter().filter(|text| text.len() >= SHORTEST_COPY);
+    for (id, file) in list_files(repo, repo.read_commit(from)?.tree)? {
+        let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
+        let lines = || text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?)));
+        if !(HISTORY.format.is_path)(&id) {
+            continue;
+        }
+        let mut removed = HashSet::new();
+        for Purge { salt, .. } in purges_of(&lines().map(|(_, line)| line).collect::<Vec<_>>()) {
+            let digests: &HashSet<String> =
+                by_salt.entry(salt).or_insert_with_key(|salt| long().map(|text| digest(salt, "body", text)).collect());
+            let is_removed = |line: &Line| matches!(line, Line::Body { body } if digests.contains(body));
+            removed.extend(lines().filter(|(_, line)| is_removed(line)).map(|(line, _)| line));
+        }
+        let lines: Vec<String> = removed.into_iter().map(str::to_owned).collect();
+        if !lines.is_empty() {
+            found.push((id, lines));
+        }
+    }
+    change(repo, signature, &repo.lock(PURGED)?, |tip| {
+        let before = tip.map(|tip| tip.tree);
+        let tree = HISTORY.format.with_lines(repo, before, found.clone(), |lines, _| Ok(lines))?;
+        let state = (before != Some(tree) && !found.is_empty()).then(|| {
+            let message = format!("merge {}\n", HISTORY.noun);
+            NewState { tree, merged: None, message }
+        });
+        let is_new = state.is_some();
+        Ok::<_, TraceError>((state, is_new))
+    })
 }

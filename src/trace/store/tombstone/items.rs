@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{LEFT, LEFT_UNAPPLIED, Purge, Tombstones, content, copied_content, digest, forms_of_text};
+use super::{LEFT, LEFT_UNAPPLIED, Purge, Tombstones, content, copied_content, forms_of_text};
 use crate::git::Repo;
 use crate::trace::store::total::read_item;
 use crate::trace::{Item, ItemEntry, ItemId, TraceError};
@@ -96,11 +96,7 @@ impl Tombstones {
     }
 
     fn purges_of(&self, id: ItemId) -> impl Iterator<Item = &Purge> {
-        let digests = self.salts.iter().map(move |salt| (salt, digest(salt, "item", id.to_string().as_bytes())));
-        let found = digests.flat_map(move |(salt, digest)| {
-            self.digests.get(&digest).into_iter().flatten().map(move |found| (salt, &self.purges[found.0]))
-        });
-        found.filter(|(salt, purge)| purge.salt == **salt).map(|(_, purge)| purge)
+        self.of_digest("item", id.to_string().as_bytes()).map(|(purge, _)| purge)
     }
 
     /// The names of the purges of some items.
