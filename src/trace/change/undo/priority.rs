@@ -73,14 +73,29 @@ impl Priorities {
     }
 }
 
-/// The states of the record before and after the moves of an undo that are about an item.
+/// The states of the record before and after some moves.
 struct Span {
     old: Rc<Record>,
     new: Rc<Record>,
-    /// Whether all lines between them came from elsewhere.
-    is_brought: bool,
     /// The place of the oldest operation that made one of them.
     place: usize,
+}
+
+impl Span {
+    fn joined(first: Option<Self>, last: Option<Self>) -> Option<Self> {
+        match (first, last) {
+            (Some(first), Some(last)) => Some(Self { new: last.new, ..first }),
+            (first, last) => first.or(last),
+        }
+    }
+}
+
+/// The moves of an undo that are about an item.
+#[derive(Default)]
+struct Spans {
+    own: Option<Span>,
+    /// Those after `own` whose lines all came from elsewhere, without an operation between them.
+    brought: Option<Span>,
 }
 
 /// The reversal of these moves of the record, oldest first, which `operations` made. `tips` are those of moved traces before, and those
@@ -103,12 +118,18 @@ pub(super) fn reversing(
     let tombstones = Tombstones::find(repo)?.unwrap_or_default();
     let mut found = Priorities::default();
     let [had, live] = tips.map(|tips| live(repo, tips, spans.keys().copied().collect()));
-    for (item, Span { old, new, is_brought, place }) in spans {
-        let (before, after) = (old.in_force(repo, item)?, new.in_force(repo, item)?);
+    for (item, Spans { own, brought }) in spans {
         let default = |item_type: &ItemType| types.rules(item_type).priority;
-        let lines = Lines::read(repo, item, [&old, &new, &now])?;
-        if is_brought && let Some(text) = lines.restored(&tombstones) {
-            if text != lines.text {
+        let mut seen = now.in_force(repo, item)?;
+        let taken_out = match &brought {
+            Some(Span { old, new, .. }) => {
+                let lines = Lines::read(repo, item, [old, new, &now])?;
+                lines.restored(&tombstones).map(|text| (text, lines.text))
+            }
+            None => None,
+        };
+        let span = if let Some((text, present)) = taken_out {
+            if text != present {
                 let file = if text.is_empty() { None } else { Some(repo.write_blob(text.as_bytes())?) };
                 found.restored.push(Restored { item, file });
                 // Nothing shows the level of an item that goes with its trace.
@@ -119,12 +140,17 @@ pub(super) fn reversing(
                 };
                 if let Some(default) = item_type.map(|item_type| default(&item_type)) {
                     let restored = InForce::of(text.lines().filter_map(Setting::parse).collect());
-                    let [seen, then] = [&now.in_force(repo, item)?, &restored].map(|one| level(one.as_ref(), default));
-                    found.levels.extend((seen != then).then_some((item, then)));
+                    let [now, then] = [&seen, &restored].map(|one| level(one.as_ref(), default));
+                    found.levels.extend((now != then).then_some((item, then)));
+                    seen = restored;
                 }
             }
-            continue;
-        }
+            own
+        } else {
+            Span::joined(own, brought)
+        };
+        let Some(Span { old, new, place }) = span else { continue };
+        let (before, after) = (old.in_force(repo, item)?, new.in_force(repo, item)?);
         let known = live.get(&item).or_else(|| had.get(&item));
         let Some((introduced, item_type)) = origin(repo, item, known)? else { continue };
         if is_dispute(before.as_ref(), after.as_ref(), default(&item_type)) {
@@ -136,7 +162,7 @@ pub(super) fn reversing(
         };
         // The same level may have been set to settle a dispute.
         let is_set_since = set_since.get(&item).is_some_and(|newest| *newest < place);
-        if is_set_since || has_other_meaning(after.as_ref(), now.in_force(repo, item)?.as_ref()) {
+        if is_set_since || has_other_meaning(after.as_ref(), seen.as_ref()) {
             let (operation, command) = (operations[0].id.clone(), operations[0].command.clone());
             return Err(TraceError::SetSince { operation, command, item });
         }
@@ -154,13 +180,14 @@ pub(super) fn reversing(
         };
         let seq = after.and_then(|after| after.setting.seq);
         found.opposing.push(Request { reason, seq, ..Request::now(item, level, signature.at, introduced) });
+        found.levels.pop_if(|(other, _)| *other == item);
         found.levels.push((item, level));
     }
     Ok(found)
 }
 
-fn spans(repo: &Repo, moves: &[RecordMove]) -> Result<BTreeMap<ItemId, Span>, TraceError> {
-    let (mut spans, mut published): (BTreeMap<ItemId, Span>, _) = (BTreeMap::new(), None);
+fn spans(repo: &Repo, moves: &[RecordMove]) -> Result<BTreeMap<ItemId, Spans>, TraceError> {
+    let (mut spans, mut published): (BTreeMap<ItemId, Spans>, _) = (BTreeMap::new(), None);
     for RecordMove { old, new, source, place } in moves {
         let [before, after] = [Rc::new(Record::at(repo, *old)?), Rc::new(Record::at(repo, Some(*new))?)];
         for item in after.items_changed_since(repo, &before)? {
@@ -176,17 +203,18 @@ fn spans(repo: &Repo, moves: &[RecordMove]) -> Result<BTreeMap<ItemId, Span>, Tr
                     !published.iter().any(|record| lines.is_any_in(repo, record))
                 }
             };
-            match spans.get_mut(&item) {
-                None => {
-                    let span = Span { old: before.clone(), new: after.clone(), is_brought, place: *place };
-                    spans.insert(item, span);
-                }
-                Some(span) => {
-                    // An operation that stays may have changed it in between.
-                    span.is_brought &= is_brought && span.new.file(repo, item)? == before.file(repo, item)?;
-                    span.new = after.clone();
-                }
+            let made = Some(Span { old: before.clone(), new: after.clone(), place: *place });
+            let Spans { own, brought } = spans.entry(item).or_default();
+            // An operation that stays may have changed it in between.
+            let follows = match brought {
+                Some(span) => span.new.file(repo, item)? == before.file(repo, item)?,
+                None => true,
+            };
+            if !(is_brought && follows) {
+                *own = Span::joined(own.take(), brought.take());
             }
+            let last = if is_brought { brought } else { own };
+            *last = Span::joined(last.take(), made);
         }
     }
     Ok(spans)
@@ -233,12 +261,13 @@ impl Lines {
         there.iter().any(|setting| self.brought().any(|digest| *digest == setting.digest()))
     }
 
-    /// The present text, in order, without lines that came, and with those that went; `None` if other lines came later.
+    /// The present text, in order, without lines that came, and with those that went; `None` if lines came, and others later.
     fn restored(&self, tombstones: &Tombstones) -> Option<String> {
-        if !self.now.keys().all(|digest| self.after.contains_key(digest) || self.before.contains_key(digest)) {
+        let came: HashSet<&String> = self.brought().collect();
+        let is_known = |digest| self.after.contains_key(digest) || self.before.contains_key(digest);
+        if !came.is_empty() && !self.now.keys().all(is_known) {
             return None;
         }
-        let came: HashSet<&String> = self.brought().collect();
         let stays = |line: &&str| Setting::parse(line).is_none_or(|setting| !came.contains(&setting.digest()));
         let mut text: String = self.text.lines().filter(stays).flat_map(|line| [line, "\n"]).collect();
         let went = |digest| !self.now.contains_key(digest) && !self.after.contains_key(digest);
