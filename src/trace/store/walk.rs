@@ -107,6 +107,37 @@ pub(crate) fn touched_by(repo: &Repo, tip: &Tip) -> Result<Vec<ItemId>, TraceErr
     }
 }
 
+/// The item whose content a commit gives, if it names one.
+fn content_of(tip: &Tip) -> Option<ItemId> {
+    let op = tip.trailers.op;
+    let gives_content = matches!(op, Some(Op::Append | Op::Edit | Op::Import | Op::Compress | Op::Pick));
+    tip.item().filter(|_| gives_content)
+}
+
+/// The items with these files in both states whose subjects differ: a commit that came between them may name a file that was there. The
+/// complete history is walked only if one does.
+pub(crate) fn renamed(
+    repo: &Repo,
+    [before, after]: [&Tip; 2],
+    files: &HashMap<ItemId, Oid>,
+) -> Result<HashSet<ItemId>, TraceError> {
+    let mut named = HashMap::new();
+    for commit in repo.commits_beyond(after.commit.oid, Some(before.commit.oid))? {
+        let tip = Tip::read(repo, commit)?;
+        if let Some(item) = content_of(&tip)
+            && let Some(file) = files.get(&item)
+            && new_files_of(repo, &tip)?.contains_key(file)
+        {
+            named.insert(item, *file);
+        }
+    }
+    if named.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let [before, after] = [subjects(repo, before, &named)?, subjects(repo, after, &named)?];
+    Ok(named.into_keys().filter(|item| before.get(item) != after.get(item)).collect())
+}
+
 /// The subjects of items with their present files: those of the first commits that name them and wrote these files. A later commit may
 /// have restored a file, with any subject. Walks the complete history.
 pub(crate) fn subjects(
@@ -117,9 +148,7 @@ pub(crate) fn subjects(
     let mut subjects = HashMap::with_capacity(wanted.len());
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         let earlier = earlier?;
-        let op = earlier.trailers.op;
-        let gives_content = matches!(op, Some(Op::Append | Op::Edit | Op::Import | Op::Compress | Op::Pick));
-        if let Some(item) = earlier.item().filter(|_| gives_content)
+        if let Some(item) = content_of(&earlier)
             && let Some(file) = wanted.get(&item)
             && new_files_of(repo, &earlier)?.contains_key(file)
         {

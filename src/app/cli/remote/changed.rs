@@ -1,6 +1,6 @@
 //! The changes that a pull, a merge, or a similar command made in the prompt of a trace, as lines and as JSON.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::app::cli::{Context, Result, Value, json};
 use crate::git::{Oid, Repo};
@@ -10,6 +10,7 @@ use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Before, ChangedPriority, Level};
 use crate::trace::store::view::View;
+use crate::trace::store::walk::renamed;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
 
 /// How many items a line names, besides pinned ones and instructions.
@@ -26,6 +27,8 @@ pub(crate) struct Changed {
     dropped: Vec<Place>,
     returned: Vec<Place>,
     reshaped: Vec<Place>,
+    /// Their subjects, which `materialize --recent` sends in place of them.
+    renamed: Vec<Place>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Place>,
 }
@@ -68,6 +71,7 @@ impl Changed {
         priorities: &[ChangedPriority],
         own: &HashSet<ItemId>,
     ) -> Result<Self> {
+        let commits = [earlier.clone(), tip.clone()];
         let before = View::earlier(repo, before, earlier)?;
         let after = View::at(repo, tip, None)?;
         let prompt = Prompt::of(repo, &after)?;
@@ -108,6 +112,10 @@ impl Changed {
         found.returned = places(&(&affected.returned - &unskipped));
         found.reshaped = places(&(&affected.reshaped - &edited));
         found.moved = places(&affected.moved);
+        let files = |view: &View| view.slots.iter().map(|slot| (slot.id, slot.blob)).collect::<HashMap<_, _>>();
+        let (mut same, then) = (files(&before), files(&after));
+        same.retain(|item, file| then.get(item) == Some(file));
+        found.renamed = places(&renamed(repo, commits.each_ref(), &same)?);
         Ok(found)
     }
 
@@ -130,7 +138,7 @@ impl Changed {
         Ok(found)
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 8] {
+    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 9] {
         [
             ("edited", "edited by", &self.edited),
             ("removed", "removed by", &self.removed),
@@ -139,6 +147,7 @@ impl Changed {
             ("dropped", "no longer sent after", &self.dropped),
             ("returned", "sent again after", &self.returned),
             ("reshaped", "sent in another form after", &self.reshaped),
+            ("renamed", "with another subject after", &self.renamed),
             ("instructions", "instructions added by", &self.instructions),
         ]
     }
