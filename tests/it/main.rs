@@ -7,6 +7,7 @@ mod accounting;
 mod analysis;
 mod archive;
 mod as_of;
+mod attacks;
 mod bisect;
 mod branch;
 mod breadcrumb_cli;

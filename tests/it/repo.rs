@@ -124,6 +124,14 @@ impl TestRepo {
         String::from_utf8(run(&mut command, input.as_bytes()).stdout).unwrap()
     }
 
+    /// What a shell script prints to stdout, in the home folder, with the real time.
+    pub(crate) fn sh(&self, script: &str) -> String {
+        let mut command = self.command("sh");
+        command.env_remove("GIT_AUTHOR_DATE").env_remove("GIT_COMMITTER_DATE").current_dir(self.home());
+        let output = run(command.args(["-c", script]), b"");
+        String::from_utf8_lossy(&output.stdout).replace(self.home().to_str().unwrap(), "HOME")
+    }
+
     /// Runs `git trace` with `input` on stdin.
     pub(crate) fn run(&self, args: &[&str], input: &[u8]) -> Output {
         run(self.command("git-trace").args(args), input)
