@@ -8,8 +8,9 @@ mod coprocess;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, BufReader, Write as _};
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use thiserror::Error;
@@ -20,6 +21,17 @@ use super::error::Diagnostic;
 
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
+
+/// The folder that this process changed to, as it was named. Git matches `includeIf.gitdir` with it, too.
+static CHANGED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Changes the current folder. The programs that are started later see it as a shell shows it.
+pub(crate) fn change_folder(folder: &Path) -> io::Result<()> {
+    let named = absolute(folder).ok();
+    std::env::set_current_dir(folder)?;
+    *CHANGED.lock().unwrap_or_else(PoisonError::into_inner) = named;
+    Ok(())
+}
 
 #[derive(Debug, Error)]
 pub(crate) enum ProcessError {
@@ -40,6 +52,28 @@ pub(crate) struct Process {
     shows_stderr: bool,
 }
 
+/// Where a program runs, and the repository that git finds there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    /// Whether variables may lead to another repository.
+    pub(crate) is_elsewhere: bool,
+    /// If git would search from the folder, and find another one.
+    pub(crate) git_dir: Option<PathBuf>,
+}
+
+impl Place {
+    pub(crate) fn apply(&self, process: &mut Process) {
+        if self.is_elsewhere {
+            process.elsewhere();
+        }
+        process.current_dir(&self.folder);
+        if let Some(git_dir) = self.git_dir.as_ref().and_then(|git_dir| absolute(git_dir).ok()) {
+            process.env("GIT_DIR", git_dir);
+        }
+    }
+}
+
 impl Process {
     pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
         let name = program.as_ref().to_string_lossy().into_owned();
@@ -48,7 +82,10 @@ impl Process {
 
     /// A program that errors call `name`.
     pub(crate) fn named(program: impl AsRef<OsStr>, name: impl Into<String>) -> Self {
-        let command = Command::new(program);
+        let mut command = Command::new(program);
+        if let Some(folder) = &*CHANGED.lock().unwrap_or_else(PoisonError::into_inner) {
+            command.env("PWD", folder);
+        }
         Self { command, name: name.into(), input: None, has_stdin: false, has_stdout: false, shows_stderr: false }
     }
 

@@ -75,11 +75,11 @@ impl Git {
         if self.is_elsewhere {
             command.elsewhere().args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]);
             command.env("GIT_NO_LAZY_FETCH", "1");
-        } else if is_set("GIT_WORK_TREE")
-            && !is_set("GIT_DIR")
+        } else if !is_set("GIT_DIR")
+            && (is_set("GIT_WORK_TREE") || !self.folder.ancestors().any(has_git))
             && let Some(git_dir) = &*FOUND
         {
-            // With the first alone, git searches from the folder in which it starts.
+            // Git searches from the folder in which it starts, also if a variable or a setting names another work tree.
             command.env("GIT_DIR", git_dir);
         }
         command.args(args);

@@ -8,7 +8,8 @@ use super::error::GitError;
 use super::lock::{LOCK_PATIENCE, Wait};
 use super::open::Repo;
 use crate::base::effect;
-use crate::base::process::{Process, ProcessError};
+use crate::base::process::{Place, Process, ProcessError};
+use crate::base::worktree_path::has_git;
 
 /// How long to wait for another `git gc` before the next attempt.
 const COLLECTOR_PAUSE: Duration = Duration::from_millis(100);
@@ -126,10 +127,20 @@ impl Repo {
         if self.is_elsewhere() || self.runs_in_worktree() { self.root() } else { PathBuf::from(".") }
     }
 
+    /// Where a program of the user's settings runs.
+    pub(crate) fn place_of_programs(&self) -> Place {
+        let is_set = |variable| self.env().is_set(variable);
+        // With another work tree than that around the git directory, git would search from there.
+        let is_named = is_set("GIT_WORK_TREE") || self.worktree().is_some_and(|root| !has_git(&root));
+        let is_needed = !self.is_elsewhere() && is_named && !is_set("GIT_DIR");
+        let git_dir = is_needed.then(|| self.git_dir().to_owned());
+        Place { folder: self.folder_of_programs(), is_elsewhere: self.is_elsewhere(), git_dir }
+    }
+
     /// A command of the user's settings.
     pub(crate) fn shell(&self, command: &str) -> Process {
         let mut shell = Process::shell(command);
-        shell.current_dir(self.folder_of_programs());
+        self.place_of_programs().apply(&mut shell);
         shell
     }
 

@@ -5,12 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::counter::{Counter, CustomId, TokenCounter};
-use crate::base::process::{Coprocess, Process};
+use crate::base::process::{Coprocess, Place, Process};
 
 pub(crate) const SETTING: &str = "trace.tokenCounter";
 
@@ -18,19 +17,19 @@ pub(crate) const SETTING: &str = "trace.tokenCounter";
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Where each command is to run.
-static FOLDERS: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+static PLACES: Mutex<BTreeMap<String, Place>> = Mutex::new(BTreeMap::new());
 
 pub(crate) struct CommandCounter {
     command: String,
-    /// With the folder in which it was started.
-    running: Mutex<Option<(PathBuf, Coprocess)>>,
+    /// With the place in which it was started.
+    running: Mutex<Option<(Place, Coprocess)>>,
 }
 
 impl CommandCounter {
-    /// The handle on the counter that is this command. Its counts are known by the text of the command. If `folder` differs from that of the
+    /// The handle on the counter that is this command. Its counts are known by the text of the command. If `place` differs from that of the
     /// last call, it is started again.
-    pub(crate) fn handle(command: String, folder: PathBuf) -> Counter {
-        FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).insert(command.clone(), folder);
+    pub(crate) fn handle(command: String, place: Place) -> Counter {
+        PLACES.lock().unwrap_or_else(PoisonError::into_inner).insert(command.clone(), place);
         Counter::custom(id_of(&command), || Self { command, running: Mutex::new(None) })
     }
 }
@@ -46,17 +45,21 @@ impl TokenCounter for CommandCounter {
 
     fn count(&self, text: &str) -> Result<u64, Box<dyn Error + Send + Sync>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)[&self.command].clone();
+        let place = PLACES.lock().unwrap_or_else(PoisonError::into_inner)[&self.command].clone();
         // Taken out: after a failure, the process is ended and not asked again.
         let mut process = match running.take() {
-            Some((there, process)) if there == folder => process,
-            _ => Process::shell(&self.command).current_dir(&folder).start_answering()?,
+            Some((there, process)) if there == place => process,
+            _ => {
+                let mut shell = Process::shell(&self.command);
+                place.apply(&mut shell);
+                shell.start_answering()?
+            }
         };
         let answer = process.ask(serde_json::to_string(text)?, LIMIT)?;
         let count = answer.trim().parse().map_err(|_| {
             format!("`{}` answered `{}`, which is not a number of tokens", self.command, answer.trim().escape_debug())
         })?;
-        *running = Some((folder, process));
+        *running = Some((place, process));
         Ok(count)
     }
 

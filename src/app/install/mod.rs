@@ -203,8 +203,8 @@ fn in_worktree(root: &Path, file: &str) -> Result<PathBuf, InstallError> {
 /// A file of the user's settings or data, which may be in a clone: no link that git tracks there leads out of it, and it is not left out of a
 /// sparse checkout.
 pub(crate) fn of_user(path: PathBuf) -> Result<PathBuf, InstallError> {
-    // The home may be a work tree that only variables name, as those of dotfiles often are.
-    let named = LazyCell::new(|| std::env::var_os("GIT_DIR").and_then(|_| Git::in_folder(".").toplevel().ok()));
+    // The home may be a work tree that variables or settings name, as those of dotfiles often are.
+    let named = LazyCell::new(|| Git::in_folder(".").toplevel().ok().filter(|root| path.starts_with(root)));
     let clone_of = |link: &Path| {
         let found = link.ancestors().skip(1).find(|folder| has_git(folder));
         let found = found.filter(|root| Git::elsewhere(root).tracks(link));

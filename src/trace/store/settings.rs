@@ -73,7 +73,7 @@ pub(crate) fn counter(repo: &Repo, name: Option<&TraceName>) -> Result<Counter, 
 /// The counter that the value of `key` names, which is a setting of this kind.
 fn counter_by(repo: &Repo, setting: &str, key: &str, value: String) -> Result<Counter, TraceError> {
     match setting {
-        command::SETTING => Ok(CommandCounter::handle(value, repo.folder_of_programs())),
+        command::SETTING => Ok(CommandCounter::handle(value, repo.place_of_programs())),
         tokenizer::SETTING => {
             let path = repo.configured_file(&value);
             Ok(tokenizer::handle(&path.map_err(|error| CountError::new(value, error.to_string(), None))?)?)

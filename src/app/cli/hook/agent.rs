@@ -1,6 +1,6 @@
 //! The hooks of agents: each event imports what is new in the session's transcript.
 
-use std::env::{current_dir, current_exe, set_current_dir};
+use std::env::{current_dir, current_exe};
 use std::io;
 use std::sync::Arc;
 use std::thread::sleep;
@@ -12,6 +12,7 @@ use super::full::announce;
 use crate::app::cli::{Context, Result, failure, json, one_line};
 use crate::base::bounded;
 use crate::base::process::Process;
+use crate::base::process::change_folder;
 use crate::git::Repo;
 use crate::memory::brief::{self, BriefRequest};
 use crate::memory::crumb;
@@ -52,7 +53,7 @@ impl AgentArgs {
         // The agent may have changed to a folder of another repository, such as a submodule, since the session started. If the
         // folder is gone, the current one counts.
         for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "FACTORY_PROJECT_DIR"] {
-            let _ = context.env.os(variable).map(set_current_dir);
+            let _ = context.env.os(variable).map(|folder| change_folder(folder.as_ref()));
         }
         let input = bounded::read_all(io::stdin().lock()).map(Arc::<[u8]>::from);
         if let Ok(input) = &input
@@ -66,7 +67,7 @@ impl AgentArgs {
         let call = input.as_deref().ok().map(HookInput::parse);
         // Cursor starts the hooks of the user in its own folder.
         if let Some(Ok(HookInput { workspace_roots, .. })) = &call {
-            let _ = workspace_roots.first().map(set_current_dir);
+            let _ = workspace_roots.first().map(|folder| change_folder(folder.as_ref()));
         }
         // Outside of a repository, nothing is recorded, and there is no log to write to.
         let Ok(repo) = context.repo() else { return };
