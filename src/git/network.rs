@@ -127,12 +127,12 @@ impl Repo {
         remote: impl Into<Destination<'a>>,
         patterns: &[&str],
     ) -> Result<Vec<(String, Oid)>, GitError> {
-        self.ls_remote(remote.into(), &["--refs"], patterns)
+        self.ls_remote(remote.into(), &["--refs"], patterns, |line| Some(String::from_utf8_lossy(line)))
     }
 
-    /// All refs of a remote. An annotated tag `NAME` is followed by its target as `NAME^{}`.
+    /// All refs of a remote whose names are UTF-8. An annotated tag `NAME` is followed by its target as `NAME^{}`.
     pub(crate) fn list_remote_with_targets(&self, remote: Destination<'_>) -> Result<Vec<(String, Oid)>, GitError> {
-        let mut listed = self.ls_remote(remote, &[], &[])?;
+        let mut listed = self.ls_remote(remote, &[], &[], |line| std::str::from_utf8(line).ok().map(Cow::Borrowed))?;
         listed.retain(|(refname, _)| refname.starts_with("refs/"));
         Ok(listed)
     }
@@ -142,14 +142,17 @@ impl Repo {
         from: Destination<'_>,
         options: &[&str],
         patterns: &[&str],
+        decode: fn(&[u8]) -> Option<Cow<'_, str>>,
     ) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
         self.configure(&mut command, &from.settings(self)?);
         command.args(options).args(["--", &*from.name()]).args(patterns);
-        let listed = text_of(command.stdin(Stdio::inherit()).show_stderr())?;
-        let named =
-            |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
-        listed.lines().filter_map(named).collect()
+        let listed = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?.into_stdout()?;
+        let lines = listed.split(|byte| *byte == b'\n').filter_map(decode);
+        let named = |line: Cow<'_, str>| {
+            line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)))
+        };
+        lines.filter_map(named).collect()
     }
 
     /// Pushes any number of refspecs, in as many calls of git as their length needs.
@@ -211,12 +214,22 @@ impl Repo {
         let mut command = self.git_with(&["advice.pushUpdateRejected=false"], "push");
         let mut settings = to.settings(self)?;
         // Git warns of a path in a key, and refuses line breaks.
-        if to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n') {
+        let is_named = to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n');
+        if is_named && self.maps_ours(to.remote)? {
             let values = [("fetch", "^refs/*"), ("mirror", "false")];
             settings.extend(values.map(|(key, value)| (format!("remote.{}.{key}", to.remote), value.to_owned())));
         }
         self.configure(&mut command, &settings);
         Ok(command)
+    }
+
+    /// Whether a remote is a mirror, or its configured refspecs may map our refs. Only then does a push, whose hooks see it, need a setting.
+    fn maps_ours(&self, remote: &str) -> Result<bool, GitError> {
+        let config = self.config()?;
+        let values = |key: &str| config.texts(&format!("remote.{remote}.{key}"));
+        let [Ok(urls), Ok(fetch), Ok(mirror)] = ["url", "fetch", "mirror"].map(values) else { return Ok(true) };
+        let is_of_code = |refspec: &String| refspec.trim_start_matches('+').starts_with("refs/heads/");
+        Ok(urls.is_empty() || !mirror.is_empty() || !fetch.iter().all(is_of_code))
     }
 
     /// Adds settings, which come after those of the user. `-c` would end a key at a `=` in a name.
@@ -369,7 +382,7 @@ pub(crate) enum Direction {
     Push,
 }
 
-/// Hosts where many repositories are public.
+/// Hosts with many public repositories.
 const PUBLIC_HOSTS: [&str; 6] = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com", "git.sr.ht"];
 
 /// The public host in an address such as `https://github.com/ada/engine` or `git@github.com:ada/engine`.

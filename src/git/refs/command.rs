@@ -169,15 +169,17 @@ impl Repo {
         Ok(listed)
     }
 
-    /// Deletes the refs in folders whose names are not UTF-8, which nothing here can name. Returns the names, as text.
-    pub(crate) fn delete_unnamable(&self, folders: &[&str]) -> Result<Vec<String>, GitError> {
-        let options = ["--format=%(refname)", "--stdin"];
+    /// Deletes the refs in folders whose names are not UTF-8, which nothing here can name. Returns their names, as text.
+    pub(crate) fn delete_unnamable(&self, folders: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
+        let options = ["--format=%(objectname) %(refname)", "--stdin"];
         let printed = Answer::of(self.git("for-each-ref").args(options).input(folders.join("\n")))?.into_stdout()?;
-        let unnamable = printed.split(|byte| *byte == b'\n').filter(|name| std::str::from_utf8(name).is_err());
+        let unnamable = printed.split(|byte| *byte == b'\n').filter(|line| std::str::from_utf8(line).is_err());
         let mut deleted = Vec::new();
-        for name in unnamable {
+        for line in unnamable {
+            let Some(space) = line.iter().position(|byte| *byte == b' ') else { continue };
+            let (oid, name) = (self.parse_oid(&String::from_utf8_lossy(&line[..space]))?, &line[space + 1..]);
             text_of(self.git("update-ref").arg("-d").arg(path_of(name)))?;
-            deleted.push(String::from_utf8_lossy(name).into_owned());
+            deleted.push((String::from_utf8_lossy(name).into_owned(), oid));
         }
         Ok(deleted)
     }

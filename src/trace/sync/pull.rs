@@ -1,11 +1,11 @@
 //! Fetching traces and merging them into local ones.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::{complete_removal, list_fetched, note_purged, refuse_purged};
-use super::unnamed::{NOT_STORED, find_stored, forget_other_records, forget_unnamable};
+use super::unnamed::{Skipped, drop_skipped, forget_other_records, skip_unnamable};
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
@@ -60,7 +60,7 @@ pub(crate) fn fetch<'a>(
     }
     let skipped = fetched?;
     checked?;
-    Ok(skipped)
+    drop_skipped(repo, remote, skipped)
 }
 
 fn fetch_all(
@@ -68,7 +68,7 @@ fn fetch_all(
     from: Destination<'_>,
     patterns: &[String],
     options: &[&str],
-) -> Result<Vec<(String, String)>, TraceError> {
+) -> Result<Vec<Skipped>, TraceError> {
     let remote = from.remote;
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
@@ -84,34 +84,28 @@ fn fetch_all(
     refspecs.extend(archived.iter().map(|name| format!("^{}", name.refname())));
     let mut skipped = Vec::new();
     match repo.fetch(from, &refspecs, options) {
-        // Git can store no name below another one.
         Err(GitError::NotStored) => {
-            let mut there = repo.list_remote(from, &[])?;
+            let there = repo.list_remote(from, &[])?;
             skipped = nested(&there);
-            refspecs.extend(skipped.iter().map(|(name, _)| format!("^{TRACES}{name}")));
+            refspecs.extend(skipped.iter().map(|one| format!("^{TRACES}{}", one.name)));
             match if skipped.is_empty() { Err(GitError::NotStored) } else { repo.fetch(from, &refspecs, options) } {
                 Err(GitError::NotStored) => {
+                    skipped.extend(skip_unnamable(repo, remote)?);
                     let archived: HashSet<_> = archived.iter().map(TraceName::refname).collect();
-                    let is_skipped = |name: &str| skipped.iter().any(|(skipped, _)| skipped == name);
-                    there.retain(|(refname, _)| match refname.strip_prefix(TRACES) {
-                        Some(name) => is_wanted(patterns, name) && !is_skipped(name) && !archived.contains(refname),
-                        None => refname.starts_with(RECORDS),
-                    });
-                    // The names of those that are not UTF-8 are reported below.
-                    there.retain(|(refname, _)| !refname.contains(char::REPLACEMENT_CHARACTER));
-                    there.retain(|(refname, _)| find_stored(repo, remote, refname).is_none());
-                    if there.is_empty() {
+                    let is_wanted =
+                        |refname: &str| !archived.contains(refname) && is_wanted(patterns, &refname[TRACES.len()..]);
+                    let missing = not_stored(repo, remote, &there, is_wanted, &skipped)?;
+                    skipped.extend(missing);
+                    if skipped.is_empty() {
                         return Err(GitError::NotStored.into());
                     }
-                    let shown = |refname: &str| refname.strip_prefix(TRACES).unwrap_or(refname).to_owned();
-                    skipped.extend(there.iter().map(|(refname, _)| (shown(refname), NOT_STORED.to_owned())));
                 }
                 fetched => fetched?,
             }
         }
         fetched => fetched?,
     }
-    skipped.extend(forget_unnamable(repo, remote)?);
+    skipped.extend(skip_unnamable(repo, remote)?);
     // Git refuses a name that the remote does not have, but no glob.
     let prefix = tracking_ref(remote, "");
     let there =
@@ -131,15 +125,45 @@ fn is_wanted(patterns: &[String], name: &str) -> bool {
     patterns.is_empty() || patterns.iter().any(|glob| matches(glob.strip_prefix(TRACES).unwrap_or(glob), name))
 }
 
-/// The traces of a remote whose names are below those of others, and the reasons why they are skipped.
-fn nested(there: &[(String, Oid)]) -> Vec<(String, String)> {
-    let names: BTreeSet<&str> = there.iter().filter_map(|(refname, _)| refname.strip_prefix(TRACES)).collect();
+/// The traces of a remote whose names are below those of others.
+fn nested(there: &[(String, Oid)]) -> Vec<Skipped> {
+    let traces = there.iter().filter_map(|(refname, tip)| Some((refname.strip_prefix(TRACES)?, *tip)));
+    let traces: BTreeMap<&str, Oid> = traces.collect();
     let above = |name: &str| {
-        name.match_indices('/').map(|(end, _)| &name[..end]).find(|above| names.contains(above)).map(str::to_owned)
+        let mut ends = name.match_indices('/').map(|(end, _)| &name[..end]);
+        ends.find(|above| traces.contains_key(above)).map(str::to_owned)
     };
-    let skipped = names.iter().filter_map(|name| Some(((*name).to_owned(), above(name)?)));
     let reason = |above: String| format!("the remote also has `{above}`, and a name cannot also be a folder");
-    skipped.map(|(name, above)| (name, reason(above))).collect()
+    let skipped = traces
+        .iter()
+        .filter_map(|(name, tip)| Some(Skipped { name: (*name).to_owned(), reason: reason(above(name)?), tip: *tip }));
+    skipped.collect()
+}
+
+/// The refs of a remote that git did not store because of their names, without those that are `skipped` already. Fails if git did not store
+/// a new state of another one.
+fn not_stored(
+    repo: &Repo,
+    remote: &str,
+    there: &[(String, Oid)],
+    is_wanted: impl Fn(&str) -> bool,
+    skipped: &[Skipped],
+) -> Result<Vec<Skipped>, TraceError> {
+    let mut missing = Vec::new();
+    for (refname, tip) in there {
+        let (name, fetched) = match (refname.strip_prefix(TRACES), refname.strip_prefix(RECORDS)) {
+            (Some(name), _) if is_wanted(refname) => (name, tracking_ref(remote, name)),
+            (_, Some(shared)) if shared.starts_with('p') => (&**refname, fetched_ref(remote, shared)),
+            _ => continue,
+        };
+        // No file can have a very long name.
+        match repo.find_ref(&fetched).unwrap_or_default() {
+            Some(found) if found != *tip => return Err(GitError::NotStored.into()),
+            None if !Skipped::is_in(skipped, name) => missing.push(Skipped::not_stored(name, *tip)),
+            _ => {}
+        }
+    }
+    Ok(missing)
 }
 
 /// The pattern that names all traces, also archived ones.

@@ -103,9 +103,10 @@ fn refuse(
     if refnames.is_empty() {
         return Ok(refused);
     }
-    note(repo, objects)?;
+    note(repo, objects.clone())?;
     repo.delete_refs(refnames.iter().map(String::as_str))?;
-    complete_removal(repo)?;
+    // Another process may have looked at the list before.
+    drop_objects(repo, objects)?;
     Ok(refused)
 }
 
@@ -207,10 +208,6 @@ pub(crate) fn receive(repo: &Repo, signature: &Signature, remote: &str) -> Resul
 /// The answer for a ref whose replacement is not in this repository.
 const NO_REPLACEMENT: &str = "its replacement is not in this repository: `git trace pull` gets it, or `git trace purge --push REMOTE` writes another one";
 
-/// The answer for a ref whose name is not UTF-8.
-const NOT_NAMABLE: &str =
-    "contains what was purged, and stays, because its name is not UTF-8: delete it in the repository of the remote";
-
 /// The answer for a ref to a blob, a tree, a tag, or a commit of the code.
 const NOTHING_REPLACES: &str =
     "is not a commit of git-trace, so nothing replaces it, and it stays: `git push REMOTE :REF` deletes it";
@@ -274,10 +271,6 @@ fn purged_there(
             continue;
         }
         let new = match fate {
-            fate if refname.contains(char::REPLACEMENT_CHARACTER) && fate != Fate::Kept => {
-                answers.push(answer(PushFate::Refused, NOT_NAMABLE));
-                continue;
-            }
             fate if target.is_fetched_only && fate != Fate::Kept => {
                 answers.push(answer(PushFate::Refused, FETCHED_ONLY));
                 continue;

@@ -5,11 +5,10 @@
 use std::collections::HashSet;
 
 use super::lines::{fetched_ref, shared_ref};
-use super::purged::{ARCHIVED, complete_removal, fetched_tombstones, find_purged, is_ours, note};
+use super::purged::{ARCHIVED, drop_objects, fetched_tombstones, find_purged, is_ours, note};
 use super::{is_private, leave_out_others, tracking_ref};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
-use crate::trace::model::name::TRACES;
 use crate::trace::store::priority;
 use crate::trace::store::tombstone::{self, Tombstones};
 
@@ -36,7 +35,7 @@ pub(super) fn forget_other_records(repo: &Repo, remote: &str) -> Result<(), Trac
         return Ok(());
     }
     leave_out_others(repo, remote, &mut others)?;
-    forget_known(repo, &others, Tombstones::with_fetched(repo, fetched_tombstones(repo, remote)?)?)
+    forget_known(repo, &others, Tombstones::with_fetched(repo, fetched_tombstones(repo, remote)?)?.as_ref())
 }
 
 /// The private ones as last fetched, which somebody may have named.
@@ -46,24 +45,48 @@ pub(crate) fn fetched_private_refs(repo: &Repo, remote: &str) -> Result<HashSet<
     Ok(fetched_unnamed_refs(repo, remote)?.into_iter().map(|(refname, _)| refname).filter(is_named).collect())
 }
 
-/// A ref of a remote as last fetched; `None` also if no file can have its name.
-pub(super) fn find_stored(repo: &Repo, remote: &str, refname: &str) -> Option<Oid> {
-    let tracking = refname.strip_prefix(TRACES).map(|name| tracking_ref(remote, name));
-    repo.find_ref(&tracking.unwrap_or_else(|| fetched_ref(remote, refname))).unwrap_or_default()
+/// A ref of a remote to which no ref here leads, and why. Its objects may have been fetched.
+pub(super) struct Skipped {
+    pub(super) name: String,
+    pub(super) reason: String,
+    pub(super) tip: Oid,
 }
 
-/// Why a ref of a remote is not here.
-pub(super) const NOT_STORED: &str = "its name is too long, or also that of a folder of other refs";
+impl Skipped {
+    pub(super) fn not_stored(name: impl Into<String>, tip: Oid) -> Self {
+        let reason = "git could not store it here: its name is too long, or also that of a folder of other refs, or it is locked";
+        Self { name: name.into(), reason: reason.to_owned(), tip }
+    }
 
-/// Deletes fetched refs that nothing here can name. Returns their names, and the reason.
-pub(super) fn forget_unnamable(repo: &Repo, remote: &str) -> Result<Vec<(String, String)>, TraceError> {
+    /// Whether it is one of these.
+    pub(super) fn is_in(skipped: &[Self], name: &str) -> bool {
+        skipped.iter().any(|one| one.name == name)
+    }
+}
+
+/// Deletes fetched refs that nothing here can name.
+pub(super) fn skip_unnamable(repo: &Repo, remote: &str) -> Result<Vec<Skipped>, TraceError> {
     let folders = [tracking_ref(remote, ""), fetched_ref(remote, "")];
-    let deleted = repo.delete_unnamable(&folders.each_ref().map(String::as_str))?;
     let shown = |name: String| match name.strip_prefix(&folders[0]) {
         Some(name) => name.to_owned(),
         None => name.strip_prefix(&folders[1]).map_or(name.clone(), |name| format!("refs/{name}")),
     };
-    Ok(deleted.into_iter().map(|name| (shown(name), "its name is not UTF-8".to_owned())).collect())
+    let deleted = repo.delete_unnamable(&folders.each_ref().map(String::as_str))?.into_iter();
+    let reason = "its name is not UTF-8";
+    Ok(deleted.map(|(name, tip)| Skipped { name: shown(name), reason: reason.to_owned(), tip }).collect())
+}
+
+/// Removes the purged objects of such refs. Returns their names, and the reasons.
+pub(super) fn drop_skipped(
+    repo: &Repo,
+    remote: &str,
+    skipped: Vec<Skipped>,
+) -> Result<Vec<(String, String)>, TraceError> {
+    if !skipped.is_empty() {
+        let tombstones = Tombstones::with_fetched(repo, fetched_tombstones(repo, remote)?)?;
+        drop_objects(repo, purged_of(repo, tombstones.as_ref(), skipped.iter().map(|one| one.tip)))?;
+    }
+    Ok(skipped.into_iter().map(|one| (one.name, one.reason)).collect())
 }
 
 /// Fetches them, but keeps no ref to anything else than a commit. Returns the names of those that cannot be fetched, and the reasons.
@@ -82,19 +105,18 @@ pub(crate) fn fetch_unnamed_refs(repo: &Repo, from: Destination<'_>) -> Result<V
         Err(GitError::NotStored) => false,
         fetched => fetched.map(|()| true)?,
     };
-    let mut missing = forget_unnamable(repo, remote)?;
+    let mut skipped = skip_unnamable(repo, remote)?;
     for (refname, oid) in there {
-        let found = find_stored(repo, remote, &refname);
-        // A ref that moved meanwhile was fetched as it is now, if all were. The name of one that is not UTF-8 is reported already.
-        if (found.is_none() || (found != Some(oid) && !is_complete)) && missing.iter().all(|(name, _)| *name != refname)
-        {
-            missing.push((refname, NOT_STORED.to_owned()));
+        let found = repo.find_ref(&fetched_ref(remote, &refname)).unwrap_or_default();
+        // A ref that moved meanwhile was fetched as it is now, if all were.
+        if (found.is_none() || (found != Some(oid) && !is_complete)) && !Skipped::is_in(&skipped, &refname) {
+            skipped.push(Skipped::not_stored(refname, oid));
         }
     }
     let mut strange = fetched_unnamed_refs(repo, remote)?;
     strange.retain(|(_, tip)| matches!(repo.read_raw_commit(*tip), Err(GitError::WrongKind { .. })));
     repo.delete_refs(strange.iter().map(|(refname, _)| &**refname))?;
-    Ok(missing)
+    drop_skipped(repo, remote, skipped)
 }
 
 /// Forgets all but those that are `kept`.
@@ -106,24 +128,28 @@ pub(crate) fn forget_unnamed_refs(repo: &Repo, remote: &str, kept: &HashSet<Stri
 
 /// Deletes refs as last fetched, and purged objects to which they led.
 pub(crate) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceError> {
-    forget_known(repo, refs, Tombstones::find(repo)?)
+    forget_known(repo, refs, Tombstones::find(repo)?.as_ref())
 }
 
-fn forget_known(repo: &Repo, refs: &[(String, Oid)], tombstones: Option<Tombstones>) -> Result<(), TraceError> {
-    let mut objects = HashSet::new();
-    if let Some(tombstones) = tombstones {
-        for (_, tip) in refs {
-            let format = [priority::HISTORY.format, ARCHIVED].into_iter().find(|format| format.is_of(repo, *tip));
-            // A remote may have any history. One that is damaged needs no removal to be unreachable.
-            if let Ok(Some((_, purged))) = find_purged(repo, &tombstones, (*tip, None), format) {
-                objects.extend(purged);
-            }
-        }
-    }
+fn forget_known(repo: &Repo, refs: &[(String, Oid)], tombstones: Option<&Tombstones>) -> Result<(), TraceError> {
+    let objects = purged_of(repo, tombstones, refs.iter().map(|(_, tip)| *tip));
     if !objects.is_empty() {
-        note(repo, objects)?;
+        note(repo, objects.clone())?;
     }
     repo.delete_refs(refs.iter().map(|(refname, _)| &**refname))?;
-    complete_removal(repo)?;
+    if !objects.is_empty() {
+        drop_objects(repo, objects)?;
+    }
     Ok(())
+}
+
+/// The purged objects to which commits lead.
+fn purged_of(repo: &Repo, tombstones: Option<&Tombstones>, tips: impl Iterator<Item = Oid>) -> HashSet<Oid> {
+    let Some(tombstones) = tombstones else { return HashSet::new() };
+    let of_tip = |tip: Oid| {
+        let format = [priority::HISTORY.format, ARCHIVED].into_iter().find(|format| format.is_of(repo, tip));
+        // A remote may have any history. One that is damaged needs no removal to be unreachable.
+        find_purged(repo, tombstones, (tip, None), format).ok().flatten().map(|(_, purged)| purged)
+    };
+    tips.filter_map(of_tip).flatten().collect()
 }
