@@ -47,16 +47,17 @@ impl Delivery {
         self.refs.iter().all(PushedRef::is_accepted)
     }
 
-    /// Adds the result for the lines of a history, and returns the number of files.
-    fn add(&mut self, pushed: Result<PushedLines, TraceError>, history: &LineHistory<'_>) -> usize {
+    /// Adds the result for the lines of a history. Returns the number of files, and whether all were accepted.
+    fn add(&mut self, pushed: Result<PushedLines, TraceError>, history: &LineHistory<'_>) -> (usize, bool) {
         match pushed {
             Ok(PushedLines { files, rejected }) => {
+                let is_accepted = rejected.is_none();
                 self.refs.extend(rejected);
-                files
+                (files, is_accepted)
             }
             Err(error) => {
                 self.failed.get_or_insert(not_shared(error, history));
-                0
+                (0, false)
             }
         }
     }
@@ -111,7 +112,7 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         // A rejection is no failure of git.
         failed = failed.or(error.filter(|_| !unreached.is_empty() || answers.iter().all(PushedRef::is_accepted)));
         let is_all = addresses.is_empty() && delivery.refs.is_empty();
-        if let Some(error) = failed.take_if(|_| is_all || unreached.is_empty()) {
+        if let Some(error) = failed.take_if(|_| is_all) {
             return Err(error.into());
         }
         if addresses.is_empty() {
@@ -141,7 +142,8 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         }
     }
     let pushed = push_to_all(&addresses, |address| push_priorities(repo, signature, address, &outgoing));
-    delivery.priorities = delivery.add(pushed, &priority::HISTORY);
+    let (priorities, is_shared) = delivery.add(pushed, &priority::HISTORY);
+    delivery.priorities = priorities;
     let is_complete = delivery.is_complete();
     let pushed = push_to_all(&addresses, |address| {
         let mut tips: Vec<Oid> = address.accepted(&outgoing).map(|trace| trace.tip).collect();
@@ -153,11 +155,14 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
     delivery.add(pushed, &tombstone::HISTORY);
     let is_accepted = |address: &Address, trace: &OutgoingTrace<'_>| address.accepted.contains(&trace.name.refname());
     outgoing.retain(|trace| !addresses.is_empty() && addresses.iter().all(|address| is_accepted(address, trace)));
-    // Afterwards: if this process dies before, the next push still knows what the remote did not have.
-    let is_seen = unreached.iter().all(|target: &Target| !target.is_fetched);
+    // Afterwards: if this process dies before, or the remote did not take the priorities, the next push still knows what it did not have.
+    let is_seen = is_shared && unreached.iter().all(|target: &Target| !target.is_fetched);
     let kept = if is_seen { keep_seen(repo, signature, remote, &outgoing) } else { Ok(()) };
-    let addresses = unreached.iter().map(Target::address).collect();
-    let unreached = failed.map(|error| TraceError::NotReached { addresses, source: Box::new(error) });
+    // Of two addresses that git shows alike, one may not have answered.
+    let addresses: Vec<String> = unreached.iter().map(Target::address).collect();
+    let unreached = failed.map(|error| {
+        if addresses.is_empty() { error.into() } else { TraceError::NotReached { addresses, source: Box::new(error) } }
+    });
     delivery.failed = delivery.failed.or(unreached).or(kept.err());
     forget_purged_lines(repo, remote)?;
     leave_out_fetched(repo, remote, &mut delivery.refs)?;
