@@ -119,7 +119,8 @@ impl Scan {
         let is_in = |text: &str| target.needle.is_in(text.as_bytes());
         match kind {
             ObjectKind::Blob => {
-                if let Some(reason) = tombstone::reason_of(bytes).filter(|reason| is_in(reason)) {
+                let reasons = tombstone::reasons_of(bytes).unwrap_or_default();
+                if let Some(reason) = reasons.into_iter().find(|reason| is_in(reason)) {
                     self.reasons += 1;
                     self.reason_texts.insert(reason);
                 }

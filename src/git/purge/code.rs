@@ -143,7 +143,15 @@ impl Repo {
 
     /// Git in a worktree of this repository.
     pub(super) fn git_in(&self, git_dir: &Path, subcommand: &str) -> Process {
-        let mut command = self.git(subcommand);
+        self.git_in_with(&[], git_dir, subcommand)
+    }
+
+    pub(super) fn git_in_with(&self, settings: &[&str], git_dir: &Path, subcommand: &str) -> Process {
+        let mut command = self.git_with(settings, subcommand);
+        // That of the settings may be gone.
+        if let Some(root) = self.worktree().filter(|root| root.exists()) {
+            command.env("GIT_WORK_TREE", root);
+        }
         in_worktree(&mut command, git_dir);
         command
     }
@@ -288,7 +296,7 @@ impl Repo {
 }
 
 /// Runs git in a worktree that may belong to a colleague: it fetches nothing, which would run a program of his.
-pub(super) fn in_worktree<'p>(command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
+fn in_worktree<'p>(command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
     command.env("GIT_DIR", git_dir).env("GIT_NO_LAZY_FETCH", "1")
 }
 

@@ -9,8 +9,7 @@ use crate::git::error::GitError;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::operation::BACKUP_REFS;
-use crate::git::process::text_of;
-use crate::git::purge::code::in_worktree;
+use crate::git::process::{Answer, text_of};
 use crate::git::refs::{files_below, locked};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,17 +89,23 @@ impl Repo {
         text_of(self.git_in(git_dir, "reflog").args(options)).map(drop)
     }
 
-    /// Expires the reflog of a symbolic ref whose target is gone, which git refuses: it leads to another ref meanwhile.
+    /// Expires the reflog of a symbolic ref that is gone, or whose target is, which git refuses: it leads to another ref meanwhile.
     fn expire_reflog_of_dangling(&self, git_dir: &Path, refname: &str) -> Result<(), GitError> {
-        let target = text_of(self.git_in(git_dir, "symbolic-ref").arg(refname))?;
-        let point_to = |target: &str| {
-            let mut command = self.git_with(&["core.logAllRefUpdates=false"], "symbolic-ref");
-            text_of(in_worktree(&mut command, git_dir).args([refname, target])).map(drop)
+        let symbolic = |args: &[&str]| {
+            let mut command = self.git_in_with(&["core.logAllRefUpdates=false"], git_dir, "symbolic-ref");
+            Answer::of(command.args(args))
         };
-        let refs = self.list_refs("refs/")?;
-        point_to(refs.first().map_or(target.trim_end(), |(existing, _)| existing))?;
+        let target = symbolic(&["-q", refname])?;
+        // Of this worktree, because refs may exist in one only.
+        let existing = text_of(self.git_in(git_dir, "for-each-ref").args(["--count=1", "--format=%(refname)"]))?;
+        let Some(existing) = existing.lines().next() else { return self.expire_reflog(git_dir, refname) };
+        symbolic(&[refname, existing])?.into_stdout()?;
         let expired = self.expire_reflog(git_dir, refname);
-        point_to(target.trim_end())?;
+        if target.is_success() {
+            symbolic(&[refname, String::from_utf8_lossy(&target.stdout).trim_end()])?.into_stdout()?;
+        } else {
+            symbolic(&["--delete", refname])?.into_stdout()?;
+        }
         expired
     }
 }

@@ -51,7 +51,7 @@ pub(crate) use applied::AppliedPurges;
 use content::copied_content;
 pub(crate) use content::{LONGEST_REASON, content, forms_of_text, is_reason, is_same_content, with_content_of};
 pub(crate) use incoming::{accept_texts, is_marked, line_of};
-pub(crate) use stored::{find_damage, objects, other_texts, reason_of};
+pub(crate) use stored::{find_damage, objects, other_texts, reasons_of};
 
 const PURGED: &str = "refs/trace-purged";
 
