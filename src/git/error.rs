@@ -27,7 +27,7 @@ pub enum GitError {
     LinkedHead { git_dir: PathBuf },
     #[error("`{}` is not the repository that git uses here, which is `{}`", path.display(), other.display())]
     OtherRepository { path: PathBuf, other: PathBuf },
-    #[error("line {line} of `{}` ends with `\\` before an empty line, after which libgit2 reads on, and git does not", path.display())]
+    #[error("line {line} of `{}` ends with `\\` before an empty line or a comment, after which libgit2 reads on, and git does not", path.display())]
     ContinuedLine { path: PathBuf, line: usize },
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
     UnknownExtension { extension: String },

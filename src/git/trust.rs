@@ -138,19 +138,26 @@ fn check_settings(folder: &Path) -> Result<(), GitError> {
     {
         return Err(GitError::BadSetting { key: KEY.to_owned(), value: String::new(), expected: "sha1 or sha256" });
     }
+    for path in [path, git_dir.join("config.worktree")] {
+        if let Some(line) = continued_line(&text_at(&path)) {
+            return Err(GitError::ContinuedLine { path, line });
+        }
+    }
+    Ok(())
+}
+
+/// The number of a line that ends with `\` before an empty line or a comment, with which its value ends for git, if more follows.
+fn continued_line(text: &[u8]) -> Option<usize> {
     let lines: Vec<&[u8]> =
         text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-    let is_continued = |line: &[u8]| {
-        let is_comment = line.trim_ascii_start().starts_with(b"#") || line.trim_ascii_start().starts_with(b";");
-        !is_comment && line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    let is_comment = |line: &[u8]| matches!(line.trim_ascii_start().first(), Some(b'#' | b';'));
+    let is_passed = |line: &[u8]| line.trim_ascii().is_empty() || is_comment(line);
+    let is_continued = |line: &[u8]| line.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    let is_odd = |at: &usize| {
+        let (line, next) = (lines[*at], &lines[at + 1..]);
+        !is_comment(line) && is_continued(line) && is_passed(next[0]) && !next.iter().all(|line| is_passed(line))
     };
-    let is_blank = |line: &&[u8]| line.trim_ascii().is_empty();
-    let is_odd =
-        |at: &usize| is_continued(lines[*at]) && is_blank(&lines[at + 1]) && !lines[at + 2..].iter().all(is_blank);
-    match (0..lines.len().saturating_sub(2)).find(is_odd) {
-        Some(at) => Err(GitError::ContinuedLine { path, line: at + 1 }),
-        None => Ok(()),
-    }
+    (0..lines.len().saturating_sub(1)).find(is_odd).map(|at| at + 1)
 }
 
 /// The content of a file; empty if it cannot be read, or is a device, which may have no end.

@@ -142,10 +142,8 @@ impl Repo {
             line
         };
         let _ = self.append_operations(moved.iter().map(line));
-        // The lines come first: a tip that the log does not have is dropped when the log is shortened. A tip of a remote is no state of
-        // this repository.
-        let of_remote = |moved: &Move<'_, T>| moved.refname.starts_with("refs/trace-remote");
-        self.back_up_all(moved.iter().filter(|moved| !of_remote(moved)).filter_map(|moved| moved.left))?;
+        // The lines come first: a tip that the log does not have is dropped when the log is shortened.
+        self.back_up_all(moved.iter().filter_map(|moved| moved.left))?;
         make()?;
         let is_reversible = moved.iter().any(|moved| !is_of_purges(moved.refname));
         self.note_progress(if is_reversible { Progress::Reversible } else { Progress::Final });

@@ -32,12 +32,25 @@ pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<
     }
 }
 
-/// Whether no local trace has a commit in its history, and no backup. The history of `known` is searched first.
+/// Whether no local trace has a commit in its history, and no backup of one. The history of `known` is searched first.
 fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceError> {
-    let refs = [repo.list_refs(TRACES)?, repo.list_refs(BACKUP_REFS)?].concat();
-    let tips = || known.into_iter().chain(refs.iter().map(|(_, tip)| *tip));
     // `fsck` reports damaged tips.
-    Ok(!tips().any(|tip| tip == oid) && !tips().any(|tip| repo.is_ancestor(oid, tip).unwrap_or(false)))
+    let is_in =
+        |tips: &[Oid]| tips.contains(&oid) || tips.iter().any(|tip| repo.is_ancestor(oid, *tip).unwrap_or(false));
+    let traces = repo.list_refs(TRACES)?.into_iter().map(|(_, tip)| tip);
+    if is_in(&known.into_iter().chain(traces).collect::<Vec<_>>()) {
+        return Ok(false);
+    }
+    // Remote-tracking refs leave tips, too, which may have been refused.
+    let operations = repo.operations()?;
+    let moves = operations.iter().flat_map(|operation| &operation.refs);
+    let left: HashSet<&str> = moves
+        .filter(|made| !made.refname.starts_with("refs/trace-remote"))
+        .filter_map(|made| made.old.as_deref())
+        .collect();
+    let mut backups = repo.list_refs(BACKUP_REFS)?;
+    backups.retain(|(_, tip)| left.contains(&*tip.to_string()));
+    Ok(!is_in(&backups.into_iter().map(|(_, tip)| tip).collect::<Vec<_>>()))
 }
 
 /// The next position and the number of `slots`, the items of a commit, if it leaves few positions to later items although it has few.

@@ -139,21 +139,37 @@ pub(crate) fn renamed(
 }
 
 /// The subjects of items with their present files: those of the first commits that name them and wrote these files. A later commit may
-/// have restored a file, with any subject. Walks the complete history.
+/// have restored a file, with any subject. Of several commits without another one before them, the one with the least oid counts, so that
+/// neither dates nor merges change it. Walks the complete history.
 pub(crate) fn subjects(
     repo: &Repo,
     tip: &Tip,
     wanted: &HashMap<ItemId, Oid>,
 ) -> Result<HashMap<ItemId, String>, TraceError> {
-    let mut subjects = HashMap::with_capacity(wanted.len());
+    let mut found: HashMap<ItemId, Vec<(Oid, String)>> = HashMap::with_capacity(wanted.len());
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         let earlier = earlier?;
         if let Some(item) = content_of(&earlier)
             && let Some(file) = wanted.get(&item)
             && new_files_of(repo, &earlier)?.contains_key(file)
         {
-            subjects.insert(item, earlier.commit.subject().to_owned());
+            found.entry(item).or_default().push((earlier.commit.oid, earlier.commit.subject().to_owned()));
         }
+    }
+    let mut subjects = HashMap::with_capacity(found.len());
+    for (item, mut named) in found {
+        if named.iter().any(|(_, subject)| *subject != named[0].1) {
+            let all: Vec<Oid> = named.iter().map(|(oid, _)| *oid).collect();
+            let mut first = Vec::new();
+            for (oid, subject) in named {
+                let is_after = |other: &Oid| *other != oid && repo.is_ancestor(*other, oid).unwrap_or(false);
+                if !all.iter().any(is_after) {
+                    first.push((oid, subject));
+                }
+            }
+            named = first;
+        }
+        subjects.extend(named.into_iter().min().map(|(_, subject)| (item, subject)));
     }
     Ok(subjects)
 }

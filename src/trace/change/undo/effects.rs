@@ -69,11 +69,13 @@ pub(super) fn set_since(
     until: usize,
 ) -> Result<HashMap<ItemId, usize>, TraceError> {
     let mut set = HashMap::new();
+    // A redo takes along what it redid.
+    let originals = operations.iter().flat_map(|operation| history.originals(operation));
+    let reversed: HashSet<&str> = originals.chain(operations.iter().copied()).map(|one| &*one.id).collect();
     for (place, operation) in history.operations.iter().enumerate().take(until) {
         // A redone operation is in effect since it was done first.
         let is_reversal = !operation.reverses.is_empty();
-        if is_reversal || !history.has_effect(&operation.id) || operations.iter().any(|other| other.id == operation.id)
-        {
+        if is_reversal || !history.has_effect(&operation.id) || reversed.contains(&*operation.id) {
             continue;
         }
         for made in operation.refs.iter().filter(|made| made.refname == RECORD) {
