@@ -120,7 +120,7 @@ fn a_continued_line_before_an_empty_one_is_refused() {
         git init -q r; cd r; printf '[alias]\n\tst = status \\\n\n[core]\n\tworktree = ..\n' >>.git/config; git trace log 2>&1
         printf '[core]\n\tbare = false\n# a comment \\\n\n[alias]\n\tst = status \\\n\n' >.git/config; git trace commit -qm x; echo "exit $?"
     "#);
-    let error = "error: line 7 of `HOME/r/.git/config` ends with `\\` before an empty line, after which libgit2 reads on, and git does not";
+    let error = "error: line 7 of `HOME/r/.git/config` ends with `\\` before an empty line or a comment, after which libgit2 reads on, and git does not";
     assert_eq!(said, format!("{error}\nhint: remove the `\\`\nexit 0\n"));
 }
 
@@ -227,14 +227,14 @@ fn a_ref_that_cannot_be_stored_is_skipped_and_the_others_are_pulled() {
         cd a; git trace commit -qm x; git trace push -q origin 2>/dev/null
         git push -q origin refs/traces/main:refs/traces/$(printf 'x%.0s' $(seq 300)); printf 'caf\351' >name
         git push -q origin "refs/traces/main:refs/traces/$(cat name)"; cd ../b; git trace pull 2>said; echo "exit $?"
-        grep -o 'skipped origin/.*: its name.*' said | sed 's/x\{200,\}/LONG/'; git for-each-ref --format='%(refname)' refs/traces refs/trace-remotes
+        grep -o 'skipped origin/.*: .*' said | sed 's/x\{200,\}/LONG/; s/git could not store it here: //; s/too long,.*/too long/'; git for-each-ref --format='%(refname)' refs/traces refs/trace-remotes
     "#);
     let (first, rest) = said.split_once('\n').unwrap();
     assert!(first.starts_with("main: new, at "), "{said}");
     assert_eq!(
         rest,
-        "exit 1\nskipped origin/LONG: its name is too long, or also that of a folder of other refs\n\
-         skipped origin/caf\u{fffd}: its name is not UTF-8\nrefs/trace-remotes/origin/main\nrefs/traces/main\n"
+        "exit 1\nskipped origin/caf\u{fffd}: its name is not UTF-8\nskipped origin/LONG: its name is too long\n\
+         refs/trace-remotes/origin/main\nrefs/traces/main\n"
     );
 }
 
@@ -288,7 +288,10 @@ fn a_pull_lists_the_items_whose_subjects_it_changed() {
         git trace commit -qm 'Never push to prod.'; git trace commit -qm 'Go on.'; git trace push -q origin 2>/dev/null
         C=$(git rev-list --reverse refs/traces/main | head -1); T=$(git rev-parse refs/traces/main); cd ../hub
         export GIT_AUTHOR_DATE='2025-01-01T00:00:00Z' GIT_COMMITTER_DATE='2025-01-01T00:00:00Z'
-        E=$(git log -1 --format=%B $C | sed '1s/.*/dialogue user: Push to prod./' | git commit-tree "$C^{tree}")
+        for n in $(seq 200); do # until it counts as the first one
+            E=$(git log -1 --format=%B $C | sed '1s/.*/dialogue user: Push to prod./' | GIT_AUTHOR_DATE="2025-01-01T00:$((n / 60)):$((n % 60))Z" git commit-tree "$C^{tree}")
+            test "$(printf '%s\n' $E $C | sort | head -1)" = $E && break
+        done
         M=$(git log -1 --format=%B $T | sed '1s/.*/merge/' | git commit-tree "$T^{tree}" -p $T -p $E); git update-ref refs/traces/main $M
         cd ../a; unset GIT_AUTHOR_DATE GIT_COMMITTER_DATE; git trace pull | sed 1d; git trace pull --json | grep -c renamed
     "#);
@@ -457,4 +460,117 @@ fn an_archived_trace_that_a_remote_replaced_is_named() {
         said.contains("warning: `old` is not as it was archived: purged by A U Thor <author@example.com>: leak"),
         "{said}"
     );
+}
+
+#[test]
+fn a_fetch_keeps_no_purged_object_of_a_ref_that_it_skips() {
+    for refname in ["$(printf 'caf\\351')", "t1/x", "$(printf 'x%.0s' $(seq 300))", "$(printf '\\351%.0s' $(seq 300))"]
+    {
+        let said = sh(&format!(
+            r#"{COUNT}
+            git init -q --bare --ref-format=files hub; for c in a c; do git init -q --ref-format=files $c; git -C $c remote add origin ../hub; git -C $c config gc.auto 0; done
+            cd a; git trace --trace t1 commit -qm 'the key is {SECRET}'; git trace --trace t1 commit -qm more; git trace push -q origin t1 2>/dev/null; cd ../c
+            git trace pull -q origin t1 2>/dev/null; T=$(git -C ../hub rev-parse refs/traces/t1); printf {SECRET} | git trace --trace t1 purge --text - --yes --push origin >/dev/null 2>&1
+            git -C ../a push -q ../hub $T:refs/traces/plain; cd ../hub; git update-ref -d refs/traces/plain; git pack-refs --all; echo "$T refs/traces/{refname}" >>packed-refs
+            cd ../c; git trace fetch -q 2>/dev/null; echo "exit $?"; count . {SECRET}; git trace pull -q 2>/dev/null; echo "exit $?"; git for-each-ref --format='%(refname)' refs/traces
+            "#
+        ));
+        assert_eq!(said, "exit 1\n0\nexit 1\nrefs/traces/t1\n", "{refname}");
+    }
+}
+
+#[test]
+fn a_locked_remote_tracking_ref_is_no_bad_name() {
+    let said = sh(r"
+        git init -q --bare hub; for c in a c; do git init -q --ref-format=files $c; git -C $c remote add origin ../hub; done
+        cd a; git trace commit -qm one; git trace pin '#0' >/dev/null; git trace push -q origin 2>/dev/null; cd ../c; git trace pull -q 2>/dev/null
+        cd ../a; git trace commit -qm two; git trace push -q origin 2>/dev/null; cd ../c; touch .git/refs/trace-remotes/origin/main.lock
+        git trace pull 2>&1 | grep '^error: git could\|^main\|skipped'
+    ");
+    assert_eq!(said, "error: git could not store some refs of the remote; see its message above\n");
+}
+
+#[test]
+fn priorities_that_were_rejected_once_are_pushed_later() {
+    let said = sh(r"
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm one; git trace push -q origin 2>/dev/null
+        git trace commit -qm token; git trace skip '#1' >/dev/null; git trace delete '#1' >/dev/null
+        printf '#!/bin/sh\ncase $1 in refs/trace-records/*) exit 1;; esac\n' >../hub/hooks/update; chmod +x ../hub/hooks/update
+        git trace push -q origin >/dev/null 2>&1; rm ../hub/hooks/update; git trace push -q origin 2>/dev/null; echo exit $?
+        git -C ../hub ls-tree -r --name-only refs/trace-records/priority | wc -l
+    ");
+    assert_eq!(said.split_whitespace().collect::<Vec<_>>(), ["exit", "0", "1"]);
+}
+
+#[test]
+fn an_undo_of_a_redo_and_what_came_before_is_not_refused() {
+    let said = sh(r"
+        git init -q a; cd a; git trace commit -qm hi; git trace pin '#0' >/dev/null; git trace skip '#0' >/dev/null; git trace undo >/dev/null; git trace redo >/dev/null
+        git trace undo -n 2 >/dev/null; echo exit $?; git trace priority '#0' | cut -d' ' -f1
+    ");
+    assert_eq!(said, "exit 0\nnormal\n");
+}
+
+#[test]
+fn a_reflog_of_a_head_that_is_gone_is_expired_also_beside_a_bisect() {
+    let said = sh(&format!(
+        r"{COUNT}
+        git init -q --ref-format=reftable a; cd a; git config core.logAllRefUpdates always; for i in 1 2 3; do git commit -q --allow-empty -m $i; done
+        git worktree add -q ../wt -b wt; git trace commit -qm 'the key is {SECRET}'; cd ../wt; git trace switch -qc mine; git trace undo >/dev/null
+        cd ../a; git bisect start -q >/dev/null; git bisect bad HEAD >/dev/null; git bisect good HEAD~2 >/dev/null
+        printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; echo exit $?; count . {SECRET}; git -C ../wt symbolic-ref -q TRACE_HEAD
+        "
+    ));
+    assert_eq!(said, "exit 0\n0\n");
+}
+
+#[test]
+fn a_purge_works_in_a_worktree_of_a_submodule_that_is_gone() {
+    let said = sh(&format!(
+        r"{COUNT}
+        git init -q n; git -C n commit -q --allow-empty -m x; git init -q sup; cd sup; git -c protocol.file.allow=always submodule --quiet add ../n m; git commit -qm x
+        git -C m worktree add -q ../../lw -b lw; git rm -q m; git commit -qm removed; cd ../lw; git trace commit -qm 'the key is {SECRET}'
+        printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; echo exit $?; count . {SECRET}
+        "
+    ));
+    assert_eq!(said, "exit 0\n0\n");
+}
+
+#[test]
+fn programs_find_the_repository_of_a_work_tree_that_is_elsewhere() {
+    let said = sh(r"
+        git init -q home; git init -q home/dotfiles; git -C home trace commit -qm home; cd home/dotfiles; git trace commit -qm dotfiles
+        git --work-tree=.. -c trace.materializer='cat >/dev/null; git rev-parse --absolute-git-dir' trace materialize
+        rm -rf ../.git; git config core.worktree ../..; git -c trace.materializer='cat >/dev/null; git rev-parse --absolute-git-dir' trace materialize
+        mkdir ../.claude; echo '{}' >../.claude/settings.json; git add ../.claude; git commit -qm x; git -C .. --git-dir=dotfiles/.git sparse-checkout set --no-cone /nothing
+        git trace install --agent claude-code 2>&1 | head -1
+    ");
+    let found = "HOME/home/dotfiles/.git\n";
+    let refused = "error: `.claude/settings.json` is tracked, but this sparse checkout leaves it out\n";
+    assert_eq!(said, format!("{found}{found}{refused}"));
+}
+
+#[test]
+fn a_hook_of_a_push_may_fetch() {
+    let said = sh(r"
+        git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git commit -q --allow-empty -m x; git push -q origin HEAD:refs/heads/main; git trace commit -qm item
+        printf '#!/bin/sh\ncat >/dev/null; git fetch -q origin; git log -1 --format=%%s origin/main >seen\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+        git clone -q ../hub ../c 2>/dev/null; cd ../c; git commit -q --allow-empty -m theirs; git push -qf origin HEAD:refs/heads/main; cd ../r; git trace push -q origin 2>/dev/null; cat seen
+    ");
+    assert_eq!(said, "theirs\n");
+}
+
+#[test]
+fn a_second_header_stops_no_purge_and_is_no_damage() {
+    let said = sh(&format!(
+        r#"{COUNT} {FORGE}
+        git init -q --bare hub; git init -q a; git -C a remote add origin ../hub; cd a; git trace commit -qm 'other-secret-987654 ok'; git trace commit -qm 'key is {SECRET}'
+        git trace push -q origin 2>/dev/null; cd ..; git clone -q hub evil 2>/dev/null; printf {SECRET} | git -C a trace purge --text - --yes --push origin >/dev/null 2>&1
+        git -C evil fetch -q origin '+refs/trace-records/*:refs/tr/*'; f=$(git -C evil ls-tree --name-only refs/tr/purged)
+        {{ printf '{{"at":"1970-01-01T00:00:00Z","by":"other-secret-987654","reason":"x","salt":"00"}}\n'; git -C evil show refs/tr/purged:$f; }} >both; forge evil both $f
+        cd a; git trace pull -q 2>/dev/null; printf other-secret-987654 | git trace purge --text - --yes >/dev/null 2>&1; echo "exit $?"
+        git trace materialize | grep -c other-secret; git trace fsck >/dev/null 2>&1; echo "fsck $?"
+        "#
+    ));
+    assert_eq!(said, "exit 0\n0\nfsck 0\n");
 }

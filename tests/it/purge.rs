@@ -1206,7 +1206,7 @@ fn fsck_reports_purged_content_that_is_live_and_damaged_tombstones() {
     let commit = repo.git(&["commit-tree", tree.trim(), "-p", "refs/trace-purged", "-m", "x"]);
     repo.git(&["update-ref", "refs/trace-purged", commit.trim()]);
     insta::assert_snapshot!(repo.trace(&["fsck"]), @"
-    error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: 0 lines say who purged, not 1, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
+    error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: no line says who purged, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
     error: refs/trace-purged: commit [SHORT]: tombstone: `[ID]`: line 3 cannot be read, so purged content may come back; `git log refs/trace-purged` lists earlier states; return to one with `git update-ref`
     warning: refs/trace-purged: commit [SHORT]: tombstone-stray: `stray` is not the file of a purge
     --- stderr
@@ -1472,7 +1472,12 @@ fn a_record_of_a_remote_that_is_no_commit_is_reported_and_skipped() {
         repo.say("more");
         let pushed = repo.run(&["push"], b"");
         assert_eq!(pushed.status.code(), Some(1));
+        // The next push still knows the items whose priorities the remote lacks.
         assert_eq!(
+            repo.git(&["--git-dir=../origin.git", "rev-parse", "refs/traces/main"]),
+            repo.git(&["rev-parse", "refs/traces/main"])
+        );
+        assert_ne!(
             repo.git(&["rev-parse", "refs/trace-remotes/origin/main"]),
             repo.git(&["rev-parse", "refs/traces/main"])
         );
