@@ -342,7 +342,7 @@ test -n "$chosen" || exit
 initialize_merge_tool "$chosen" || { echo "error: unknown merge tool $chosen" >&2; exit 1; }
 run_merge_tool "$chosen" "$2""#;
     let mut shell = Process::named("sh", "git mergetool");
-    shell.current_dir(repo.folder_of_programs());
+    repo.place_of_programs().apply(&mut shell);
     shell.args(["-c", SCRIPT, "git-trace", tool, if has_base { "true" } else { "false" }]).stdout_to_stderr();
     shell.env("GIT_DIR", repo.git_dir());
     for name in ["BASE", "LOCAL", "REMOTE", "MERGED", "BACKUP"] {

@@ -123,18 +123,13 @@ impl Repo {
     }
 
     /// Where git runs programs that settings name: in the root of the working tree, if this process is in it, else where this process is.
-    pub(crate) fn folder_of_programs(&self) -> PathBuf {
-        if self.is_elsewhere() || self.runs_in_worktree() { self.root() } else { PathBuf::from(".") }
-    }
-
-    /// Where a program of the user's settings runs.
     pub(crate) fn place_of_programs(&self) -> Place {
         let is_set = |variable| self.env().is_set(variable);
+        let folder = if self.is_elsewhere() || self.runs_in_worktree() { self.root() } else { PathBuf::from(".") };
         // With another work tree than that around the git directory, git would search from there.
         let is_named = is_set("GIT_WORK_TREE") || self.worktree().is_some_and(|root| !has_git(&root));
         let is_needed = !self.is_elsewhere() && is_named && !is_set("GIT_DIR");
-        let git_dir = is_needed.then(|| self.git_dir().to_owned());
-        Place { folder: self.folder_of_programs(), is_elsewhere: self.is_elsewhere(), git_dir }
+        Place { folder, is_elsewhere: self.is_elsewhere(), git_dir: is_needed.then(|| self.git_dir().to_owned()) }
     }
 
     /// A command of the user's settings.

@@ -124,7 +124,7 @@ impl TestRepo {
         String::from_utf8(run(&mut command, input.as_bytes()).stdout).unwrap()
     }
 
-    /// What a shell script prints to stdout, in the home folder, with the real time.
+    /// Runs a shell script in the home folder, with the real time, and returns its stdout.
     pub(crate) fn sh(&self, script: &str) -> String {
         let mut command = self.command("sh");
         command.env_remove("GIT_AUTHOR_DATE").env_remove("GIT_COMMITTER_DATE").current_dir(self.home());

@@ -100,14 +100,30 @@ fn refuse(
             refnames.push(refname);
         }
     }
-    if refnames.is_empty() {
-        return Ok(refused);
-    }
-    note(repo, objects.clone())?;
-    repo.delete_refs(refnames.iter().map(String::as_str))?;
-    // Another process may have looked at the list before.
-    drop_objects(repo, objects)?;
+    delete_fetched(repo, refnames.iter().map(String::as_str), objects)?;
     Ok(refused)
+}
+
+/// Deletes refs as last fetched, and the purged objects to which they led.
+pub(crate) fn delete_fetched<'n>(
+    repo: &Repo,
+    refnames: impl IntoIterator<Item = &'n str>,
+    objects: HashSet<Oid>,
+) -> Result<(), TraceError> {
+    let refnames: Vec<&str> = refnames.into_iter().collect();
+    if refnames.is_empty() {
+        return Ok(());
+    }
+    if !objects.is_empty() {
+        // A process that dies in between leaves them to the next removal.
+        note(repo, objects.clone())?;
+    }
+    repo.delete_refs(refnames)?;
+    if !objects.is_empty() {
+        // Another process may have looked at the list before.
+        drop_objects(repo, objects)?;
+    }
+    Ok(())
 }
 
 /// Notes the objects that a fetch left without a ref, because the remote has replaced them after a purge. [`complete_removal`] removes them.
@@ -137,7 +153,7 @@ pub(super) fn note_purged(repo: &Repo, remote: &str, before: Vec<Fetched>) -> Re
 }
 
 /// Adds to the objects that the next removal takes along. A purge that runs would replace the list.
-pub(super) fn note(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
+fn note(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
     objects.extend(repo.noted_removal()?);
     Ok(repo.note_removal(&objects)?)

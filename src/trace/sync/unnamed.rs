@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::lines::{fetched_ref, shared_ref};
-use super::purged::{ARCHIVED, drop_objects, fetched_tombstones, find_purged, is_ours, note};
+use super::purged::{ARCHIVED, delete_fetched, drop_objects, fetched_tombstones, find_purged, is_ours};
 use super::{is_private, leave_out_others, tracking_ref};
 use crate::git::{Destination, GitError, Oid, Repo};
 use crate::trace::TraceError;
@@ -133,14 +133,7 @@ pub(crate) fn forget(repo: &Repo, refs: &[(String, Oid)]) -> Result<(), TraceErr
 
 fn forget_known(repo: &Repo, refs: &[(String, Oid)], tombstones: Option<&Tombstones>) -> Result<(), TraceError> {
     let objects = purged_of(repo, tombstones, refs.iter().map(|(_, tip)| *tip));
-    if !objects.is_empty() {
-        note(repo, objects.clone())?;
-    }
-    repo.delete_refs(refs.iter().map(|(refname, _)| &**refname))?;
-    if !objects.is_empty() {
-        drop_objects(repo, objects)?;
-    }
-    Ok(())
+    delete_fetched(repo, refs.iter().map(|(refname, _)| &**refname), objects)
 }
 
 /// The purged objects to which commits lead.

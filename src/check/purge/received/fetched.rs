@@ -22,8 +22,8 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, HISTORY, Removed, Tombstones};
 use crate::trace::sync::lines::{fetched_lines, fetched_ref};
 use crate::trace::sync::{
-    Arrival, EVERYTHING, arrivals, arrived_crumbs, drop_objects, fetched_tombstones, fetched_unnamed_refs, is_of_code,
-    tracking_ref_of,
+    Arrival, EVERYTHING, arrivals, arrived_crumbs, delete_fetched, drop_objects, fetched_tombstones,
+    fetched_unnamed_refs, is_of_code, tracking_ref_of,
 };
 use crate::trace::{Item, TraceError};
 
@@ -193,10 +193,7 @@ pub(crate) fn refuse_independent(repo: &Repo, remote: &str) -> Result<Vec<(Strin
     {
         refused.push((history.noun.to_owned(), format!("{purge}; `git trace pull` takes it out")));
     }
-    if !refnames.is_empty() {
-        repo.delete_refs(refnames.iter().map(String::as_str))?;
-        drop_objects(repo, objects)?;
-    }
+    delete_fetched(repo, refnames.iter().map(String::as_str), objects)?;
     Ok(refused)
 }
 

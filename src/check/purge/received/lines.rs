@@ -13,7 +13,7 @@ use crate::trace::store::line_history::{LineHistory, find_file, list_files, list
 use crate::trace::store::priority::{Level, Setting, item_of};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, Purge, Removed, SHORTEST_COPY, Tombstones};
-use crate::trace::sync::drop_objects;
+use crate::trace::sync::{delete_fetched, drop_objects};
 use crate::trace::{ItemId, Time, TraceError};
 
 /// Replaces purged lines of a history by the remote's form of them. The history begins anew, because its earlier commits have these
@@ -117,10 +117,9 @@ pub(super) fn refuse_forms(
     let ours = repo.find_ref(history.refname)?.filter(|ours| repo.read_commit(*ours).is_ok());
     let clean = Clean::of(repo, tombstones, history, tip, &forms_here(repo, history, ours)?)?;
     let Some(purge) = clean.purge.filter(|_| !clean.forms.is_empty()) else { return Ok(None) };
-    repo.delete_refs([refname])?;
     let objects = list_files_beyond(repo, tip, ours)?.into_iter().map(|(file, _)| file);
     let objects = objects.chain(repo.commits_beyond(tip, ours)?);
-    drop_objects(repo, objects.filter(|oid| history.format.is_of(repo, *oid)).collect())?;
+    delete_fetched(repo, [refname], objects.filter(|oid| history.format.is_of(repo, *oid)).collect())?;
     Ok(Some(purge.to_string()))
 }
 
