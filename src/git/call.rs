@@ -20,6 +20,17 @@ use crate::base::worktree_path::has_git;
 /// The git directory that git finds from the current folder.
 static FOUND: LazyLock<Option<PathBuf>> = LazyLock::new(|| trust::ask(None).ok());
 
+/// The root of the work tree that git finds from the current folder.
+static FOUND_ROOT: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    Answer::of(git("rev-parse").args(["rev-parse", "--show-toplevel"])).and_then(Answer::into_path).ok()
+});
+
+/// Whether a folder is in that work tree, and git would not find it from there, because settings name it.
+fn is_in_found(folder: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    !folder.ancestors().any(has_git) && FOUND_ROOT.as_ref().is_some_and(|root| folder.starts_with(root))
+}
+
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Git {
@@ -76,7 +87,7 @@ impl Git {
             command.elsewhere().args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]);
             command.env("GIT_NO_LAZY_FETCH", "1");
         } else if !is_set("GIT_DIR")
-            && (is_set("GIT_WORK_TREE") || !self.folder.ancestors().any(has_git))
+            && (is_set("GIT_WORK_TREE") || is_in_found(&self.folder))
             && let Some(git_dir) = &*FOUND
         {
             // Git searches from the folder in which it starts, also if a variable or a setting names another work tree.

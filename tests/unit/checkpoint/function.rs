@@ -8,6 +8,7 @@ fn found(files: &[(&str, &str)], reference: &str) -> Vec<(String, usize, String)
     let folder = tempfile::tempdir().unwrap();
     let git = Git::in_folder(folder.path());
     git.run(&["init", "-q"]).unwrap();
+    assert!(folder.path().join(".git").exists(), "git was led to the repository of the current folder");
     for (path, text) in files {
         std::fs::write(folder.path().join(path), text).unwrap();
     }
