@@ -178,19 +178,23 @@ pub(crate) fn accept_texts(
     let forms: HashSet<_> = texts.iter().flat_map(|text| forms_of_text(text)).collect();
     let long = || forms.iter().filter(|text| text.len() >= SHORTEST_COPY);
     for (id, file) in list_files(repo, repo.read_commit(from)?.tree)? {
-        let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
-        let lines = || text.lines().filter_map(|line| Some((line, serde_json::from_str(line).ok()?)));
         if !(HISTORY.format.is_path)(&id) {
             continue;
         }
-        let mut removed = HashSet::new();
-        for Purge { salt, .. } in purges_of(&lines().map(|(_, line)| line).collect::<Vec<_>>()) {
-            let digests: &HashSet<String> =
-                by_salt.entry(salt).or_insert_with_key(|salt| long().map(|text| digest(salt, "body", text)).collect());
-            let is_removed = |line: &Line| matches!(line, Line::Body { body } if digests.contains(body));
-            removed.extend(lines().filter(|(_, line)| is_removed(line)).map(|(line, _)| line));
+        let text = String::from_utf8_lossy(&repo.read_blob(file)?).into_owned();
+        let parse = |line| Some((line, serde_json::from_str(line).ok()?));
+        let (lines, parsed): (Vec<&str>, Vec<Line>) = text.lines().filter_map(parse).unzip();
+        let salts: Vec<_> = purges_of(&parsed).into_iter().map(|purge| purge.salt).collect();
+        for salt in &salts {
+            let digests = || long().map(|text| digest(salt, "body", text)).collect::<Vec<_>>();
+            by_salt.entry(salt.clone()).or_insert_with(digests);
         }
-        let lines: Vec<String> = removed.into_iter().map(str::to_owned).collect();
+        let digests: HashSet<&String> = salts.iter().flat_map(|salt| &by_salt[salt]).collect();
+        let removed = lines
+            .into_iter()
+            .zip(&parsed)
+            .filter(|(_, parsed)| matches!(parsed, Line::Body { body } if digests.contains(body)));
+        let lines: Vec<String> = removed.map(|(line, _)| line.to_owned()).collect();
         if !lines.is_empty() {
             found.push((id, lines));
         }
