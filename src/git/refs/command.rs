@@ -171,8 +171,8 @@ impl Repo {
 
     /// Deletes the refs in folders whose names are not UTF-8, which nothing here can name. Returns their names, as text.
     pub(crate) fn delete_unnamable(&self, folders: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
-        let options = ["--format=%(objectname) %(refname)", "--stdin"];
-        let printed = Answer::of(self.git("for-each-ref").args(options).input(folders.join("\n")))?.into_stdout()?;
+        let format = "--format=%(objectname) %(refname)";
+        let printed = Answer::of(self.git("for-each-ref").arg(format).args(folders))?.into_stdout()?;
         let unnamable = printed.split(|byte| *byte == b'\n').filter(|line| std::str::from_utf8(line).is_err());
         let mut deleted = Vec::new();
         for line in unnamable {
