@@ -16,7 +16,9 @@ use std::rc::Rc;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use crate::base::process::Process;
 use crate::base::replace::{Access, put, real_path};
+use crate::base::terminal::Uninterrupted;
 use crate::base::worktree_path::check_outside_git;
 use crate::git::{Env, Oid, Repo, short_oid};
 use crate::tokens::counter;
@@ -56,7 +58,10 @@ fn width(env: &Env) -> Option<usize> {
 
 enum Out {
     Stdout(BufWriter<Stdout>),
-    Pager(Child),
+    Pager {
+        child: Child,
+        _uninterrupted: Uninterrupted,
+    },
     /// Stdout could not be written after the command had changed something.
     Stderr(Stderr),
     Memory(Vec<u8>),
@@ -68,7 +73,7 @@ impl Out {
             Self::Stdout(stdout) => stdout,
             Self::Stderr(stderr) => stderr,
             Self::Memory(text) => text,
-            Self::Pager(child) => match &mut child.stdin {
+            Self::Pager { child, .. } => match &mut child.stdin {
                 Some(stdin) => stdin,
                 None => unreachable!("a pager is started with its stdin piped, and only finish takes it"),
             },
@@ -175,12 +180,11 @@ impl Ui {
     fn start_pager(&self) -> Option<Child> {
         let repo = self.repo.get()?;
         let env = repo.env();
-        let configured = repo.config().and_then(|config| config.text("core.pager")).ok()?;
-        let pager = env.given("GIT_PAGER").or(configured.as_deref()).or(env.given("PAGER")).unwrap_or("less");
-        if matches!(pager, "" | "cat") {
+        let pager = env.given("GIT_PAGER").map(str::to_owned).or_else(|| repo.program("GIT_PAGER").ok()?)?;
+        if matches!(&*pager, "" | "cat") {
             return None;
         }
-        let mut command = repo.shell(pager);
+        let mut command = repo.shell(&Process::on_terminal(&pager));
         if env.text("LESS").is_none() {
             command.env("LESS", "FRX");
         }
@@ -211,7 +215,7 @@ impl Ui {
         counter::check().map_err(io::Error::other)?;
         let is_first = matches!(*self.out.borrow(), Out::Stdout(_)) && self.pages.take();
         if let Some(pager) = is_first.then(|| self.start_pager()).flatten() {
-            *self.out.borrow_mut() = Out::Pager(pager);
+            *self.out.borrow_mut() = Out::Pager { child: pager, _uninterrupted: Uninterrupted::new() };
         }
         self.attempt(|writer| writer.write_all(bytes))
     }
@@ -378,7 +382,7 @@ impl Ui {
 
     /// Writes what is buffered and waits for the pager.
     pub(crate) fn finish(&self) -> io::Result<()> {
-        if let Out::Pager(child) = &mut *self.out.borrow_mut() {
+        if let Out::Pager { child, .. } = &mut *self.out.borrow_mut() {
             drop(child.stdin.take());
             return child.wait().map(drop);
         }

@@ -14,6 +14,7 @@ pub(crate) mod merge;
 pub(crate) mod process;
 pub(crate) mod replace;
 pub(crate) mod string_enum;
+pub(crate) mod terminal;
 pub(crate) mod time;
 pub(crate) mod when;
 pub(crate) mod worktree_path;

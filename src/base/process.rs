@@ -7,17 +7,18 @@ mod coprocess;
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf, absolute};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use thiserror::Error;
 
 pub(crate) use self::coprocess::Coprocess;
 use super::cancel::{Cancelable, ends_programs};
 use super::error::Diagnostic;
+use super::terminal::Uninterrupted;
 
 /// Variables that are relative to the folder in which git starts. `GIT_INDEX_FILE` is relative to the root of the work tree.
 const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
@@ -50,6 +51,8 @@ pub(crate) struct Process {
     has_stdin: bool,
     has_stdout: bool,
     shows_stderr: bool,
+    /// How lines of its stderr begin that are not shown.
+    hides: Option<&'static str>,
 }
 
 /// Where a program runs, and the repository that git finds there.
@@ -86,7 +89,15 @@ impl Process {
         if let Some(folder) = &*CHANGED.lock().unwrap_or_else(PoisonError::into_inner) {
             command.env("PWD", folder);
         }
-        Self { command, name: name.into(), input: None, has_stdin: false, has_stdout: false, shows_stderr: false }
+        Self {
+            command,
+            name: name.into(),
+            input: None,
+            has_stdin: false,
+            has_stdout: false,
+            shows_stderr: false,
+            hides: None,
+        }
     }
 
     /// A command of the user's, run by the shell, as git runs those in its configuration.
@@ -94,6 +105,14 @@ impl Process {
         let mut shell = Self::named("sh", command);
         shell.args(["-c", command]);
         shell
+    }
+
+    /// The same for a command on the terminal. As in git, no shell waits for a program that is a single word: Ctrl-C would end the shell,
+    /// but not an editor.
+    pub(crate) fn on_terminal(command: &str) -> String {
+        let is_plain = !command.contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
+        let exec = if is_plain { "exec " } else { "" };
+        format!("{exec}{command} \"$@\"")
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -185,6 +204,12 @@ impl Process {
         self
     }
 
+    /// The same without lines that begin with a text. The rest is shown at once, because it may be a question.
+    pub(crate) fn show_stderr_without(&mut self, hidden: &'static str) -> &mut Self {
+        self.hides = Some(hidden);
+        self
+    }
+
     pub(crate) fn output(&mut self) -> Result<Output, ProcessError> {
         if !self.has_stdout {
             self.command.stdout(Stdio::piped());
@@ -205,6 +230,14 @@ impl Process {
     /// Runs it with this process's stdout and stderr, unless they were set, and returns its exit status.
     pub(crate) fn status(&mut self) -> Result<ExitStatus, ProcessError> {
         self.wait(|mut child| child.wait())
+    }
+
+    /// As [`Self::status`], for a program that the user works with on the terminal: Ctrl-C is for it alone.
+    pub(crate) fn interact(&mut self) -> Result<ExitStatus, ProcessError> {
+        self.wait(|mut child| {
+            let _uninterrupted = Uninterrupted::new();
+            child.wait()
+        })
     }
 
     /// Runs it in place of this process, which has its terminal, its signals, and its exit status from then on. Returns its exit
@@ -327,7 +360,11 @@ impl Process {
         if input.is_some() {
             self.command.stdin(Stdio::piped());
         }
+        let hides = self.hides;
         let done = self.start().and_then(|(mut child, _cancelable)| {
+            let shown = hides.and_then(|hidden| Some((hidden, child.stderr.take()?)));
+            let shows = |(hidden, stderr)| thread::Builder::new().spawn(move || show_without(stderr, hidden));
+            let _shower = shown.map(shows).transpose()?.map(|thread| Joined(Some(thread)));
             let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) else { return wait(child) };
             let writer = thread::Builder::new().spawn(move || stdin.write_all(&input))?;
             let done = wait(child)?;
@@ -352,6 +389,36 @@ impl Process {
 impl fmt::Debug for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.command.fmt(f)
+    }
+}
+
+/// A thread that ends before this is gone.
+struct Joined(Option<JoinHandle<()>>);
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        let _ = self.0.take().map(JoinHandle::join);
+    }
+}
+
+/// Copies to stderr what is read, without lines that begin with a text.
+fn show_without(mut read: impl Read, hidden: &str) {
+    let (mut chunk, mut line, mut shown) = ([0; 4096], Vec::new(), 0);
+    while let Ok(len @ 1..) = read.read(&mut chunk) {
+        for part in chunk[..len].split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(part);
+            let is_hidden = line.starts_with(hidden.as_bytes());
+            let may_be_hidden = is_hidden || hidden.as_bytes().starts_with(&line);
+            let is_complete = line.ends_with(b"\n");
+            if !is_hidden && (is_complete || !may_be_hidden) {
+                let _ = io::stderr().write_all(&line[shown..]);
+                shown = line.len();
+            }
+            if is_complete {
+                line.clear();
+                shown = 0;
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, Read, Write as _};
 use std::path::{Component, Path, PathBuf, absolute};
 use std::sync::LazyLock;
@@ -27,8 +27,9 @@ static FOUND_ROOT: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
 
 /// Whether a folder is in that work tree, and git would not find it from there, because settings name it.
 fn is_in_found(folder: &Path) -> bool {
-    let Ok(folder) = folder.canonicalize() else { return false };
-    !folder.ancestors().any(has_git) && FOUND_ROOT.as_ref().is_some_and(|root| folder.starts_with(root))
+    let (Ok(folder), Some(root), Some(git_dir)) = (folder.canonicalize(), &*FOUND_ROOT, &*FOUND) else { return false };
+    let is_nested = || folder.ancestors().take_while(|above| above != root).any(has_git);
+    folder.starts_with(root) && !is_nested() && !trust::leads_to(&folder, git_dir)
 }
 
 /// Git in a folder. It inherits the environment of this process, so `GIT_DIR` and `GIT_INDEX_FILE` apply.
@@ -64,10 +65,29 @@ impl Git {
         }
     }
 
+    /// The innermost work tree around a file that tracks it: one may list files below another one in its index.
+    pub(crate) fn that_tracks(path: &Path) -> Option<PathBuf> {
+        let is_it = |folder: &&Path| has_git(folder) && Self::elsewhere(*folder).tracks(path);
+        path.ancestors().skip(1).find(is_it).map(Path::to_path_buf)
+    }
+
     /// Whether git tracks a file. If git cannot tell, it may.
     pub(crate) fn tracks(&self, path: &Path) -> bool {
-        let args = [OsStr::new("ls-files"), OsStr::new("--error-unmatch"), OsStr::new("--"), path.as_os_str()];
-        self.ask(&args).map_or(true, |answer| answer.code != Some(1))
+        let is_tracked = |path: &OsStr, is_literal: bool| {
+            let mut command =
+                self.command(&[OsStr::new("ls-files"), OsStr::new("--error-unmatch"), OsStr::new("--"), path]);
+            if !is_literal {
+                command.env_remove("GIT_LITERAL_PATHSPECS");
+            }
+            Answer::of(&mut command).map_or(true, |answer| answer.code != Some(1))
+        };
+        let mut in_any_case = OsString::from(":(icase,literal)");
+        in_any_case.push(path);
+        let ignores_case = || {
+            let answer = self.ask(&["config", "--type=bool", "--get", "core.ignoreCase"]);
+            answer.is_ok_and(|answer| answer.stdout.starts_with(b"true"))
+        };
+        is_tracked(&in_any_case, false) && (is_tracked(path.as_os_str(), true) || ignores_case())
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -332,7 +352,7 @@ pub(crate) fn worktree_root(folder: &Path, opened: Result<impl Borrow<Repo>, Git
 /// Opens a file in the browser that the setting `key`, `web.browser`, or git names. A browser in the terminal is waited for.
 pub(crate) fn browse(file: &Path, key: &str) -> Result<(), GitError> {
     let command = "web--browse";
-    if Process::named("git", command).args([command, &format!("--config={key}")]).arg(file).status()?.success() {
+    if Process::named("git", command).args([command, &format!("--config={key}")]).arg(file).interact()?.success() {
         return Ok(());
     }
     Err(GitError::Command { command: command.to_owned(), stderr: "no browser could be started".to_owned() })
@@ -359,7 +379,7 @@ run_merge_tool "$chosen" "$2""#;
     for name in ["BASE", "LOCAL", "REMOTE", "MERGED", "BACKUP"] {
         shell.env(name, path(name));
     }
-    Ok(shell.status()?.success())
+    Ok(shell.interact()?.success())
 }
 
 /// A path in which git names folders above by `..`, without links.

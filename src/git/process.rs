@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::error::GitError;
 use super::lock::{LOCK_PATIENCE, Wait};
 use super::open::Repo;
+use super::trust::leads_to;
 use crate::base::effect;
 use crate::base::process::{Place, Process, ProcessError};
-use crate::base::worktree_path::has_git;
 
 /// How long to wait for another `git gc` before the next attempt.
 const COLLECTOR_PAUSE: Duration = Duration::from_millis(100);
@@ -61,12 +61,13 @@ impl From<ProcessError> for GitError {
     }
 }
 
-/// Git, whose output is read by a program: pager, prompts, and translations are off. Errors name the subcommand.
+/// Git, whose output is read by a program: pager, prompts, and translations are off. Errors name the subcommand. Its hooks, and
+/// `gpg`, need the encoding of the user's locale.
 ///
 /// Like libgit2, it sees the objects that `refs/replace/` replaces, and not their replacements.
 pub(super) fn git(subcommand: &str) -> Process {
     let mut git = Process::named("git", subcommand);
-    git.env("GIT_PAGER", "cat").env("LC_ALL", "C").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
+    git.env("GIT_PAGER", "cat").env("LANGUAGE", "C").env("GIT_NO_REPLACE_OBJECTS", "1").stdin(Stdio::null());
     // Only `git config` reads it, and would neither read nor change what all other commands read.
     git.env_remove("GIT_CONFIG");
     // It overrides options such as `-U0`.
@@ -127,9 +128,16 @@ impl Repo {
         let is_set = |variable| self.env().is_set(variable);
         let folder = if self.is_elsewhere() || self.runs_in_worktree() { self.root() } else { PathBuf::from(".") };
         // With another work tree than that around the git directory, git would search from there.
-        let is_named = is_set("GIT_WORK_TREE") || self.worktree().is_some_and(|root| !has_git(&root));
+        let is_named = is_set("GIT_WORK_TREE") || self.worktree().is_some_and(|root| !leads_to(&root, self.git_dir()));
         let is_needed = !self.is_elsewhere() && is_named && !is_set("GIT_DIR");
         Place { folder, is_elsewhere: self.is_elsewhere(), git_dir: is_needed.then(|| self.git_dir().to_owned()) }
+    }
+
+    /// The editor or pager that git would start, by the name of the variable; `None` if there is none. Git knows settings, other variables,
+    /// and the choice of the distribution. The variable `GIT_PAGER` itself does not count.
+    pub(crate) fn program(&self, variable: &str) -> Result<Option<String>, GitError> {
+        let answer = Answer::of(self.git("var").env_remove("GIT_PAGER").arg(variable))?;
+        Ok(answer.is_success().then(|| String::from_utf8_lossy(&answer.stdout).trim_end_matches('\n').to_owned()))
     }
 
     /// A command of the user's settings.

@@ -204,6 +204,13 @@ pub(super) fn named_by(dot_git: &Path) -> Option<PathBuf> {
     dot_git.with_file_name(path).canonicalize().ok()
 }
 
+/// Whether git finds a git directory from a folder, also without variables and settings.
+pub(super) fn leads_to(folder: &Path, git_dir: &Path) -> bool {
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let found = folder.ancestors().find(|above| has_git(above)).and_then(|root| named_by(&root.join(".git")));
+    found.is_some() && found == git_dir.canonicalize().ok()
+}
+
 /// Whether git certainly accepts `HEAD` in a git folder. libgit2 accepts any file.
 fn has_plain_head(git_dir: &Path) -> bool {
     let path = git_dir.join("HEAD");

@@ -27,6 +27,7 @@ use rmcp::service::{ServerInitializeError, serve_server};
 use crate::app::context::Context;
 use crate::base::cancel::end_programs;
 use crate::base::error::{Context as _, Diagnostic, Result};
+use crate::base::terminal;
 use crate::base::worktree_path::resolve;
 
 pub(crate) use tool::Groups;
@@ -40,6 +41,8 @@ pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
     end_programs();
+    // A program that asks there would be stopped by the system.
+    terminal::leave();
     let lines = transport::Lines::of_process().context("cannot read from the client")?;
     runtime.block_on(async {
         match serve_server(server, lines).await {

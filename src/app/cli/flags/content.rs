@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::cli::{Context, Error, ErrorContext as _, Result, Value, bail};
 use crate::base::bounded;
+use crate::base::process::Process;
 use crate::base::worktree_path::check_regular_or_open;
 use crate::git::Repo;
 use crate::trace::store::budget_policy::BudgetPolicy;
@@ -146,17 +147,12 @@ pub(crate) fn edit(repo: &Repo, kind: Editor, before: &[u8]) -> Result<Vec<u8>> 
         None => config.text("sequence.editor"),
     };
     let own = if is_sequence { of_sequence()? } else { None };
-    let configured = config.text("core.editor")?;
-    // As `git var GIT_EDITOR`.
-    let is_dumb = env.text("TERM").is_none_or(|terminal| terminal == "dumb");
-    let visual = env.given("VISUAL").filter(|_| !is_dumb);
-    let usual = env.given("GIT_EDITOR").or(configured.as_deref()).or(visual).or(env.given("EDITOR"));
-    let Some(editor) = own.as_deref().or(usual).or((!is_dumb).then_some("vi")) else {
+    let Some(editor) = own.map_or_else(|| repo.program("GIT_EDITOR"), |own| Ok(Some(own)))? else {
         return Err(Error::with_hint("the terminal is dumb, and no editor is set", "set `$EDITOR` or `core.editor`"));
     };
     let path = keep(repo, kind, before)?;
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
-    let status = repo.shell(&format!("{editor} \"$@\"")).arg(editor).arg(&path).status();
+    let status = repo.shell(&Process::on_terminal(&editor)).arg(&editor).arg(&path).interact();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;
     if !status.success() {
         bail!("the editor `{editor}` failed, so nothing was committed");

@@ -11,8 +11,8 @@ use super::deadline;
 use super::full::announce;
 use crate::app::cli::{Context, Result, failure, json, one_line};
 use crate::base::bounded;
-use crate::base::process::Process;
-use crate::base::process::change_folder;
+use crate::base::process::{Process, change_folder};
+use crate::base::terminal;
 use crate::git::Repo;
 use crate::memory::brief::{self, BriefRequest};
 use crate::memory::crumb;
@@ -56,6 +56,8 @@ impl AgentArgs {
             let _ = context.env.os(variable).map(|folder| change_folder(folder.as_ref()));
         }
         let input = bounded::read_all(io::stdin().lock()).map(Arc::<[u8]>::from);
+        // Nobody watches: a program that asks for a password would take what the user types for the agent.
+        terminal::leave();
         if let Ok(input) = &input
             && !self.wait
             && !self.background
