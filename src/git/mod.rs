@@ -22,6 +22,7 @@ mod history;
 mod ident;
 mod index;
 mod integrity;
+mod lending;
 mod lock;
 mod loose;
 mod network;

@@ -2,17 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use percent_encoding::percent_decode_str;
-
 use super::error::GitError;
-use super::loose::Loose;
 use super::oid::Oid;
 use super::open::Repo;
-use super::process::{Answer, text_of};
+use super::process::Answer;
 use crate::base::effect;
 use crate::base::process::Process;
 
@@ -127,12 +122,12 @@ impl Repo {
         remote: impl Into<Destination<'a>>,
         patterns: &[&str],
     ) -> Result<Vec<(String, Oid)>, GitError> {
-        self.ls_remote(remote.into(), &["--refs"], patterns, |line| Some(String::from_utf8_lossy(line)))
+        self.ls_remote(remote.into(), &["--refs"], patterns)
     }
 
-    /// All refs of a remote whose names are UTF-8. An annotated tag `NAME` is followed by its target as `NAME^{}`.
+    /// All refs of a remote. An annotated tag `NAME` is followed by its target as `NAME^{}`.
     pub(crate) fn list_remote_with_targets(&self, remote: Destination<'_>) -> Result<Vec<(String, Oid)>, GitError> {
-        let mut listed = self.ls_remote(remote, &[], &[], |line| std::str::from_utf8(line).ok().map(Cow::Borrowed))?;
+        let mut listed = self.ls_remote(remote, &[], &[])?;
         listed.retain(|(refname, _)| refname.starts_with("refs/"));
         Ok(listed)
     }
@@ -142,17 +137,14 @@ impl Repo {
         from: Destination<'_>,
         options: &[&str],
         patterns: &[&str],
-        decode: fn(&[u8]) -> Option<Cow<'_, str>>,
     ) -> Result<Vec<(String, Oid)>, GitError> {
         let mut command = self.git("ls-remote");
         self.configure(&mut command, &from.settings(self)?);
         command.args(options).args(["--", &*from.name()]).args(patterns);
         let listed = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?.into_stdout()?;
-        let lines = listed.split(|byte| *byte == b'\n').filter_map(decode);
-        let named = |line: Cow<'_, str>| {
-            line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)))
-        };
-        lines.filter_map(named).collect()
+        let named =
+            |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
+        String::from_utf8_lossy(&listed).split('\n').filter_map(named).collect()
     }
 
     /// Pushes any number of refspecs, in as many calls of git as their length needs.
@@ -169,6 +161,7 @@ impl Repo {
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(&*to.name()).args(batch.iter().map(|one| &one.refspec));
             let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
+            self.show_hook(&answer);
             if !answer.is_success() {
                 failed.get_or_insert(above("push"));
             }
@@ -177,15 +170,24 @@ impl Repo {
         Ok((pushed, failed))
     }
 
-    /// As [`Self::push`] for one ref, without git's messages: they advise what the caller does itself.
+    /// As [`Self::push`] for one ref, which the caller pushes again if the remote rejects it.
     pub(crate) fn push_quietly(&self, to: Destination<'_>, outgoing: &Outgoing) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git_push(to)?;
         command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
-        let answer = Answer::of(command.stdin(Stdio::inherit()))?;
+        command.stdin(Stdio::inherit()).show_stderr_without("error: failed to push some refs");
+        let answer = Answer::of(&mut command)?;
+        self.show_hook(&answer);
         let pushed = pushed_refs(&answer);
         // An address that cannot be reached gives no answer.
         let is_reached = answer.is_success() || !pushed.iter().all(PushedRef::is_accepted);
-        if is_reached { Ok(pushed) } else { Err(answer.into_error()) }
+        if is_reached { Ok(pushed) } else { Err(above("push")) }
+    }
+
+    /// Shows what a `pre-push` hook printed, before git printed what it pushed.
+    fn show_hook(&self, answer: &Answer) {
+        let is_of_git = |line: &&str| line.starts_with("To ") || *line == "Done" || pushed_ref(line).is_some();
+        let printed = String::from_utf8_lossy(&answer.stdout);
+        printed.lines().filter(|line| !is_of_git(line)).for_each(|line| self.env.notice(line));
     }
 
     /// The addresses that git uses for a remote: all that it pushes to, or those that it fetches from. Git is asked only if settings
@@ -215,21 +217,26 @@ impl Repo {
         let mut settings = to.settings(self)?;
         // Git warns of a path in a key, and refuses line breaks.
         let is_named = to.address.is_none() && !to.remote.starts_with('/') && !to.remote.contains('\n');
-        if is_named && self.maps_ours(to.remote)? {
-            let values = [("fetch", "^refs/*"), ("mirror", "false")];
-            settings.extend(values.map(|(key, value)| (format!("remote.{}.{key}", to.remote), value.to_owned())));
+        if is_named {
+            settings.extend(self.unmapped(to.remote)?);
         }
         self.configure(&mut command, &settings);
         Ok(command)
     }
 
-    /// Whether a remote is a mirror, or its configured refspecs may map our refs. Only then does a push, whose hooks see it, need a setting.
-    fn maps_ours(&self, remote: &str) -> Result<bool, GitError> {
+    /// The settings for a remote that is a mirror, or whose configured refspecs may map our refs. Other remotes need none, because the
+    /// hooks of a push see them, and their fetches follow them.
+    fn unmapped(&self, remote: &str) -> Result<Vec<(String, String)>, GitError> {
         let config = self.config()?;
         let values = |key: &str| config.texts(&format!("remote.{remote}.{key}"));
-        let [Ok(urls), Ok(fetch), Ok(mirror)] = ["url", "fetch", "mirror"].map(values) else { return Ok(true) };
         let is_of_code = |refspec: &String| refspec.trim_start_matches('+').starts_with("refs/heads/");
-        Ok(urls.is_empty() || !mirror.is_empty() || !fetch.iter().all(is_of_code))
+        // Git knows remotes from files, too.
+        let is_complete = values("url").is_ok_and(|urls| !urls.is_empty());
+        let maps_ours = !is_complete || !values("fetch").is_ok_and(|fetch| fetch.iter().all(is_of_code));
+        let is_mirror = !is_complete || !values("mirror").is_ok_and(|mirror| mirror.is_empty());
+        let fetch = ["^refs/traces/*", "^refs/trace-*", "^refs/crumb*"].map(|refspec| ("fetch", refspec));
+        let settings = maps_ours.then_some(fetch).into_iter().flatten().chain(is_mirror.then_some(("mirror", "false")));
+        Ok(settings.map(|(key, value)| (format!("remote.{remote}.{key}"), value.to_owned())).collect())
     }
 
     /// Adds settings, which come after those of the user. `-c` would end a key at a `=` in a name.
@@ -257,6 +264,10 @@ impl Repo {
         self.remove_stale_git_locks();
         let mut command = self.git_with(self.beside_writers()?, "fetch");
         self.configure(&mut command, &from.settings(self)?);
+        if from.address.is_some() && !self.env.is_set("GIT_REFLOG_ACTION") {
+            // Git would store the name, which has any password of the address.
+            command.env("GIT_REFLOG_ACTION", "fetch");
+        }
         // An empty map: otherwise git also moves what the remote's configured refspecs map, such as the traces of a mirror.
         command
             .args(["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin"])
@@ -277,49 +288,6 @@ impl Repo {
     pub(crate) fn public_host(&self, remote: &str) -> Result<Option<&'static str>, GitError> {
         let answer = Answer::of(self.git("remote").args(["get-url", "--push", remote]))?;
         Ok(public_host(String::from_utf8_lossy(&answer.stdout).trim()))
-    }
-
-    /// Whether a remote is this repository, borrows its objects, or only promises objects: it would lose what is removed here. Only a
-    /// remote in a local folder is examined.
-    pub(crate) fn lends_to(&self, remote: &str) -> Result<bool, GitError> {
-        let url = text_of(self.git("ls-remote").args(["--get-url", "--", remote]))?;
-        let folders = self.local_folders(url.trim_end_matches('\n'));
-        let packs = |objects: &Path| [objects.to_owned(), objects.join("pack")].map(|path| path.canonicalize().ok());
-        let ours = packs(&self.objects);
-        for path in folders.into_iter().filter(|path| path.exists()) {
-            // The file `.git` of a worktree is an address, too.
-            let folder = path.parent().filter(|_| path.is_file()).unwrap_or(&path);
-            // The repository may belong to somebody else. The packs of a partial clone still show that it is one.
-            let objects = match Self::containing(folder, self.env().clone()) {
-                Ok(other) if other.is_partial()? => return Ok(true),
-                Ok(other) => vec![other.objects],
-                Err(_) => ["objects", ".git/objects"].map(|path| folder.join(path)).to_vec(),
-            };
-            let is_ours = |path: &PathBuf| packs(path).iter().any(|path| path.is_some() && ours.contains(path));
-            let lends = |path: &PathBuf| is_ours(path) || has_promised_pack(path);
-            if objects.iter().any(|objects| Loose::new(folder, objects, None).folders().iter().any(lends)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Where git may look for the repository of an address; none if it is on a network.
-    fn local_folders(&self, url: &str) -> Vec<PathBuf> {
-        // A host before the path is ignored, as in git.
-        let path = match url.strip_prefix("file://") {
-            Some(rest) => percent_decode_str(rest.find('/').map_or("", |start| &rest[start..])).decode_utf8_lossy(),
-            None => url.into(),
-        };
-        let root = self.worktree().unwrap_or_else(|| self.git_dir().to_owned());
-        let bases = [Some(root), std::env::current_dir().ok()];
-        let mut folders: Vec<PathBuf> = bases.into_iter().flatten().map(|base| base.join(&*path)).collect();
-        for folder in folders.clone() {
-            let mut name = folder.into_os_string();
-            name.push(".git");
-            folders.push(name.into());
-        }
-        folders
     }
 
     /// The names of the remotes that settings give an address.
@@ -367,12 +335,6 @@ impl Repo {
             }
         }
     }
-}
-
-/// Whether another repository promised what the objects in a pack need.
-fn has_promised_pack(objects: &Path) -> bool {
-    let entries = fs::read_dir(objects.join("pack")).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| entry.path().extension().is_some_and(|extension| extension == "promisor"))
 }
 
 /// The purpose for which a command uses a remote.
