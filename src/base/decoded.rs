@@ -30,14 +30,14 @@ impl Meaning {
 impl Decoded {
     /// Decodes in one pass. `escape` gets the rest of the source at each of the bytes `starts`, and returns the length of the escape
     /// there. Returns `None` if there is no escape.
-    pub(crate) fn new(
+    pub(crate) fn new<const N: usize>(
         source: &[u8],
-        starts: [u8; 3],
+        starts: [u8; N],
         escape: impl Fn(&[u8]) -> Option<(usize, Meaning)>,
     ) -> Option<Self> {
         let mut decoded = Self { text: Vec::new(), places: Vec::new() };
         let mut rest = 0;
-        for at in memchr::memchr3_iter(starts[0], starts[1], starts[2], source) {
+        for (at, _) in source.iter().enumerate().filter(|(_, byte)| starts.contains(byte)) {
             // No escape starts within another one.
             if at < rest {
                 continue;
@@ -73,4 +73,16 @@ impl Decoded {
         };
         start..end
     }
+}
+
+/// The longest control sequence.
+const MAX_SEQUENCE: usize = 32;
+
+/// The length of a control sequence, such as a color code (ECMA-48, 5.4), without the escape character before it.
+pub(crate) fn control_sequence(rest: &[u8]) -> Option<usize> {
+    if *rest.first()? != b'[' {
+        return None;
+    }
+    let end = rest.iter().take(MAX_SEQUENCE).skip(1).position(|b| !matches!(b, b' '..=b'?'))? + 1;
+    matches!(rest[end], b'@'..=b'~').then_some(end + 1)
 }

@@ -4,10 +4,10 @@
 //! completely or not at all, so JSON stays JSON if its secrets are replaced.
 
 use super::runs::is_word;
-use crate::base::decoded::{Decoded, Meaning};
+use crate::base::decoded::{Decoded, Meaning, control_sequence};
 
-/// The longest control sequence, and the most backslashes of one escape.
-const MAX_SEQUENCE: usize = 32;
+/// The most backslashes of one escape.
+const MAX_SLASHES: usize = 32;
 
 /// A byte that belongs to no word.
 const SEPARATOR: u8 = 0xff;
@@ -32,14 +32,14 @@ fn decode(source: &[u8], color_code: Meaning) -> Option<Decoded> {
 /// The escape at the start of `rest`, with its length.
 fn escape(rest: &[u8], color_code: Meaning) -> Option<(usize, Meaning)> {
     match rest[0] {
-        b'\x1b' => Some((1 + sequence(&rest[1..])?, color_code)),
+        b'\x1b' => Some((1 + control_sequence(&rest[1..])?, color_code)),
         b'%' => {
             let byte = hex(rest.get(1..3)?)?;
             matches!(byte, b' '..=b'~' | b'\n' | b'\r').then_some((3, Meaning::Byte(byte)))
         }
         _ => {
             // JSON in JSON has twice as many backslashes.
-            let slashes = rest.iter().take(MAX_SEQUENCE).take_while(|b| **b == b'\\').count();
+            let slashes = rest.iter().take(MAX_SLASHES).take_while(|b| **b == b'\\').count();
             let (len, byte) = match *rest.get(slashes)? {
                 b @ (b'"' | b'\'' | b'/') => (1, b),
                 b'n' => (1, b'\n'),
@@ -53,20 +53,11 @@ fn escape(rest: &[u8], color_code: Meaning) -> Option<(usize, Meaning)> {
             };
             let len = slashes + len;
             if byte == b'\x1b' {
-                return Some((len + sequence(&rest[len..])?, color_code));
+                return Some((len + control_sequence(&rest[len..])?, color_code));
             }
             Some((len, Meaning::Byte(byte)))
         }
     }
-}
-
-/// The length of a control sequence (ECMA-48, 5.4) without its first character.
-fn sequence(rest: &[u8]) -> Option<usize> {
-    if *rest.first()? != b'[' {
-        return None;
-    }
-    let end = rest.iter().take(MAX_SEQUENCE).skip(1).position(|b| !matches!(b, b' '..=b'?'))? + 1;
-    matches!(rest[end], b'@'..=b'~').then_some(end + 1)
 }
 
 /// A character outside ASCII separates words.

@@ -42,7 +42,7 @@ use places::Files;
 use received::find_unapplied;
 use rewrite::{Rewriter, is_of_code};
 use scan::Scan;
-use world::World;
+use world::{World, is_fetched};
 
 /// The changes of a purge, and the places that it leaves alone.
 #[derive(Debug, Default)]
@@ -166,7 +166,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     }
     learn::matches(repo, target)?;
     let (scan, world) = (Scan::of(repo, target)?, World::of(repo)?);
-    let ours = world.refs(repo)?.into_iter().filter(|(refname, _)| !refname.starts_with("refs/trace-remote"));
+    let ours = world.refs(repo)?.into_iter().filter(|(refname, _)| !is_fetched(refname));
     if let Some(oid) = repo.find_missing(&ours.map(|(_, tip)| tip).collect::<Vec<_>>())? {
         // It may contain the text, and come back.
         return Err(GitError::MissingObject { oid }.into());
@@ -182,7 +182,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
         for (refname, old) in world.refs(repo)? {
             let new = match rewriter.commit(old) {
                 // A remote may have any history. The text that this one contains is reported.
-                Err(TraceError::Git(error)) if error.is_damage() && refname.starts_with("refs/trace-remote") => {
+                Err(TraceError::Git(error)) if error.is_damage() && is_fetched(&refname) => {
                     continue;
                 }
                 new => new?,

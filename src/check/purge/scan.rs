@@ -7,6 +7,8 @@ use memchr::memmem;
 use super::content::Target;
 use super::rewrite::{decoded, says_more, without_ids};
 use super::{Lines, Names, Tie};
+use crate::base::bounded;
+use crate::base::worktree_path::resolve;
 use crate::git::{ObjectKind, Oid, Repo, Tree};
 use crate::memory::crumb::archive::digests_of;
 use crate::trace::model::item_file;
@@ -82,6 +84,9 @@ impl Scan {
             }
             Ok::<_, TraceError>(())
         })?;
+        if !scan.hits.is_empty() {
+            scan.add_crumb_files(repo, target)?;
+        }
         let is_other = |subject: &&String| !scan.reason_texts.contains(*subject);
         scan.in_tombstones += scan.subjects.iter().filter(is_other).count();
         Ok(scan)
@@ -120,10 +125,9 @@ impl Scan {
         match kind {
             ObjectKind::Blob => {
                 let reasons = tombstone::reasons_of(bytes).unwrap_or_default();
-                if let Some(reason) = reasons.into_iter().find(|reason| is_in(reason)) {
-                    self.reasons += 1;
-                    self.reason_texts.insert(reason);
-                }
+                let hits: Vec<String> = reasons.into_iter().filter(|reason| is_in(reason)).collect();
+                self.reasons += usize::from(!hits.is_empty());
+                self.reason_texts.extend(hits);
                 self.in_tombstones += usize::from(tombstone::other_texts(bytes).iter().any(|text| is_in(text)));
             }
             ObjectKind::Commit => {
@@ -133,6 +137,21 @@ impl Scan {
             }
             ObjectKind::Tree | ObjectKind::Tag => {}
         }
+    }
+
+    /// A compressed crumb file that is not committed yet has lines whose digests name files of an archive.
+    fn add_crumb_files(&mut self, repo: &Repo, target: &Target) -> Result<(), TraceError> {
+        for (root, files) in repo.worktree_files(&mut Vec::new())? {
+            for file in files.into_iter().filter(|file| file.extension().is_some_and(|end| end == "crumb")) {
+                // The report names unreadable files.
+                if let Ok(path) = resolve(&root, &file)
+                    && let Ok(bytes) = bounded::read_file(&path)
+                {
+                    self.add_lines(target, &bytes);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Any blob with a hit may be a file of an archive.

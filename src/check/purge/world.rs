@@ -8,7 +8,7 @@ use crate::trace::TraceError;
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::store::priority::{self, tags};
 use crate::trace::store::tombstone;
-use crate::trace::sync::{ARCHIVED, is_of_code};
+use crate::trace::sync::{ARCHIVED, PREFETCHED, is_of_code};
 
 pub(super) struct World {
     tag_prefix: String,
@@ -32,7 +32,8 @@ impl World {
     pub(super) fn is_ours(&self, refname: &str) -> bool {
         let ours = [TRACES, "refs/trace-", FORWARD_CRUMBS, ARCHIVES, "TRACE_"];
         !self.strange.contains(refname)
-            && (ours.iter().any(|prefix| refname.starts_with(prefix))
+            && (is_fetched(refname)
+                || ours.iter().any(|prefix| refname.starts_with(prefix))
                 || tags::parse(&self.tag_prefix, refname).is_some())
     }
 
@@ -45,6 +46,12 @@ impl World {
     pub(super) fn refs(&self, repo: &Repo) -> Result<Vec<(String, Oid)>, GitError> {
         Ok(repo.list_refs("refs/")?.into_iter().filter(|(refname, _)| self.is_ours(refname)).collect())
     }
+}
+
+/// Whether a ref is what a remote had: it may lead to anything, and need not be complete.
+pub(super) fn is_fetched(refname: &str) -> bool {
+    let rest = refname.strip_prefix(PREFETCHED).or_else(|| refname.strip_prefix("refs/"));
+    rest.is_some_and(|rest| rest.starts_with("trace-remote"))
 }
 
 struct OursIn<'w> {

@@ -148,12 +148,17 @@ impl Repo {
 
     pub(super) fn git_in_with(&self, settings: &[&str], git_dir: &Path, subcommand: &str) -> Process {
         let mut command = self.git_with(settings, subcommand);
+        self.in_worktree(&mut command, git_dir);
+        command
+    }
+
+    /// Runs git in a worktree that may belong to a colleague: it fetches nothing, which would run a program of his.
+    fn in_worktree<'p>(&self, command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
         // That of the settings may be gone.
         if let Some(root) = self.worktree().filter(|root| root.exists()) {
             command.env("GIT_WORK_TREE", root);
         }
-        in_worktree(&mut command, git_dir);
-        command
+        command.env("GIT_DIR", git_dir).env("GIT_NO_LAZY_FETCH", "1")
     }
 
     fn roots_of_code(&self, ours: Option<&dyn Ours>) -> Result<HashSet<Oid>, GitError> {
@@ -225,7 +230,7 @@ impl Repo {
         let listed = text_of(self.git_in(git_dir, "reflog").arg("list"))?;
         for refname in listed.lines().filter(|refname| is_wanted(refname)) {
             let mut command = self.show_reflog("--format=%H %gs", refname);
-            let text = match Answer::of(in_worktree(&mut command, git_dir))?.into_stdout() {
+            let text = match Answer::of(self.in_worktree(&mut command, git_dir))?.into_stdout() {
                 // Its ref leads nowhere, as a branch without a commit. `hidden_in_reflogs` has its commits.
                 Err(GitError::Command { stderr, .. }) if stderr.contains("bad revision") => continue,
                 text => text?,
@@ -247,7 +252,14 @@ impl Repo {
     /// are added to `absent`.
     pub(crate) fn worktree_files(&self, absent: &mut Vec<PathBuf>) -> Result<Vec<(PathBuf, Vec<PathBuf>)>, GitError> {
         let mut found = Vec::new();
-        let listed = Answer::of(self.git("worktree").args(["list", "--porcelain", "-z"]))?.into_stdout()?;
+        let list = |options: &[&str]| Answer::of(self.git("worktree").args(["list", "--porcelain"]).args(options));
+        let listed = match list(&["-z"])? {
+            // Git before 2.36.
+            answer if answer.stderr.contains("unknown switch") => {
+                list(&[])?.into_stdout()?.into_iter().map(|byte| if byte == b'\n' { 0 } else { byte }).collect()
+            }
+            answer => answer.into_stdout()?,
+        };
         let mut roots: Vec<PathBuf> = Vec::new();
         for line in listed.split(|byte| *byte == 0) {
             if let Some(root) = line.strip_prefix(b"worktree ") {
@@ -293,11 +305,6 @@ impl Repo {
         }
         Ok(found)
     }
-}
-
-/// Runs git in a worktree that may belong to a colleague: it fetches nothing, which would run a program of his.
-fn in_worktree<'p>(command: &'p mut Process, git_dir: &Path) -> &'p mut Process {
-    command.env("GIT_DIR", git_dir).env("GIT_NO_LAZY_FETCH", "1")
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

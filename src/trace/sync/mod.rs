@@ -23,8 +23,8 @@ pub(crate) use pull::{
     pull_priorities, refuse_fetched,
 };
 pub(crate) use purged::{
-    ARCHIVED, complete_removal, delete_fetched, drop_objects, fetched_tombstones, is_of_code, plan_replacement,
-    receive, replace as replace_purged,
+    ARCHIVED, PREFETCHED, complete_removal, delete_fetched, drop_objects, fetched_tombstones, is_of_code,
+    plan_replacement, receive, replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};
 pub(crate) use unnamed::{

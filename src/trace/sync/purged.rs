@@ -21,9 +21,12 @@ pub(crate) const ARCHIVED: LineFormat = LineFormat {
     sort: |_| (),
 };
 
+/// Where the task `prefetch` of `git maintenance` puts what refspecs would put below `refs/`.
+pub(crate) const PREFETCHED: &str = "refs/prefetch/";
+
 /// A ref of a remote as last fetched.
 pub(super) struct Fetched {
-    refname: String,
+    pub(super) refname: String,
     tip: Oid,
     /// Its name in a report.
     name: String,
@@ -33,16 +36,31 @@ pub(super) struct Fetched {
     lines: Option<LineFormat>,
 }
 
+impl Fetched {
+    pub(super) fn is(&self, refname: &str, tip: Oid) -> bool {
+        self.refname == refname && self.tip == tip
+    }
+}
+
 /// All refs of a remote as last fetched.
 pub(super) fn list_fetched(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
+    list_fetched_below(repo, remote, "refs/")
+}
+
+/// The refs of a remote that the task `prefetch` of `git maintenance` fetched.
+pub(super) fn list_prefetched(repo: &Repo, remote: &str) -> Result<Vec<Fetched>, TraceError> {
+    list_fetched_below(repo, remote, PREFETCHED)
+}
+
+fn list_fetched_below(repo: &Repo, remote: &str, folder: &str) -> Result<Vec<Fetched>, TraceError> {
     let mut fetched = Vec::new();
-    let prefix = tracking_ref(remote, "");
+    let prefix = tracking_ref(remote, "").replacen("refs/", folder, 1);
     for (refname, tip) in repo.list_refs(&prefix)? {
         let name = refname.strip_prefix(&prefix).unwrap_or(&refname).to_owned();
         let local = TraceName::of_ref(&format!("{TRACES}{name}")).map(|name| name.refname());
         fetched.push(Fetched { refname, tip, name, local, lines: None });
     }
-    let prefix = fetched_ref(remote, "");
+    let prefix = fetched_ref(remote, "").replacen("refs/", folder, 1);
     for (refname, tip) in repo.list_refs(&prefix)? {
         let shared = refname.strip_prefix(&prefix).unwrap_or(&refname);
         let private = format!("refs/{shared}");
@@ -279,7 +297,8 @@ fn purged_there(
             (Some(None), Fate::Kept) => Fate::Removed,
             (_, known) => known,
         };
-        if !is_ours(&refname) {
+        // A name that is not UTF-8 cannot be pushed to. The fetch reports those of git-trace.
+        if !is_ours(&refname) || refname.contains(char::REPLACEMENT_CHARACTER) {
             // An earlier version gave tombstones to commits of the code, too.
             if fate != Fate::Kept && !is_of_code(repo, oid) {
                 answers.push(answer(PushFate::Refused, NOT_OURS));

@@ -1,12 +1,20 @@
 //! Text that programs escaped, without the escapes, whichever characters each program chose to escape.
 
-use crate::base::decoded::{Decoded, Meaning};
+use crate::base::decoded::{Decoded, Meaning, control_sequence};
 
-/// Decodes the escapes of URLs, of HTML, and of string literals, in one pass. A text that was escaped twice is decoded twice. `None`
-/// if there is no escape.
+/// Decodes the escapes of URLs, of HTML, and of string literals, and leaves out color codes, in one pass. A text that was escaped twice is
+/// decoded twice. `None` if there is no escape.
 pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
-    Decoded::new(bytes, *b"%&\\", escape)
+    Decoded::new(bytes, [b'%', b'&', b'\\', ESCAPE], |rest| {
+        let (len, meaning) = escape(rest)?;
+        let sequence = || control_sequence(&rest[len..]).map(|sequence| (len + sequence, Meaning::Nothing));
+        let is_escape = matches!(meaning, Meaning::Byte(ESCAPE) | Meaning::Char('\x1b'));
+        is_escape.then(sequence).flatten().or(Some((len, meaning)))
+    })
 }
+
+/// The character that begins a color code.
+const ESCAPE: u8 = b'\x1b';
 
 /// The names that every program writes for the characters with a meaning in HTML.
 const NAMES: [(&[u8], u8); 5] = [(b"amp", b'&'), (b"lt", b'<'), (b"gt", b'>'), (b"quot", b'"'), (b"apos", b'\'')];
@@ -14,6 +22,7 @@ const NAMES: [(&[u8], u8); 5] = [(b"amp", b'&'), (b"lt", b'<'), (b"gt", b'>'), (
 /// The escape at the start of `bytes`, with its length.
 fn escape(bytes: &[u8]) -> Option<(usize, Meaning)> {
     match bytes {
+        [ESCAPE, ..] => Some((1, Meaning::Byte(ESCAPE))),
         [b'%', digits @ ..] => Some((3, Meaning::Byte(u8::try_from(number(digits, 2, 16)?).ok()?))),
         [b'&', rest @ ..] => {
             // No reference is longer.

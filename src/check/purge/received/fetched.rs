@@ -16,7 +16,7 @@ use crate::check::purge::rewrite::Rewriter;
 use crate::check::purge::verify::Histories;
 use crate::git::{Objects, Oid, RefChange, Repo};
 use crate::memory::crumb::archive;
-use crate::trace::store::commit::{is_signing, require_signed};
+use crate::trace::store::commit::{is_signing, require_signed_trace};
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, HISTORY, Removed, Tombstones};
@@ -60,7 +60,7 @@ pub(crate) fn rewrite_fetched(
     let (mut rewritten, mut others, files) = (Rewritten::default(), Others::default(), Histories::default());
     let theirs = fetched_tombstones(repo, remote)?;
     for History { name, refname, mut tip, known } in histories(repo, remote)? {
-        if require_signed(repo, || name.clone(), tip).is_err() {
+        if require_signed_trace(repo, || name.clone(), tip).is_err() {
             continue;
         }
         let mut is_rewritten = false;

@@ -42,7 +42,8 @@ pub(crate) fn reasons_of(bytes: &[u8]) -> Option<Vec<String>> {
     Some(lines.into_iter().filter_map(reason).collect())
 }
 
-/// The parts of a file of tombstones that may be text, apart from the reason: all but digests and times. A remote may add members.
+/// The parts of a file of tombstones that may be text, apart from the reason: all but digests and times. A remote may add members, also
+/// twice: a line with any is text.
 pub(crate) fn other_texts(bytes: &[u8]) -> Vec<String> {
     let is_digest =
         |value: &Value| value.as_str().is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -55,9 +56,20 @@ pub(crate) fn other_texts(bytes: &[u8]) -> Vec<String> {
         "salt" | "new" | "object" | "item" | "line" | "body" | "content" | "left" => !is_digest(value),
         _ => true,
     };
-    let lines = String::from_utf8_lossy(bytes);
-    let members = lines.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok()).flatten();
-    members.filter(is_text).map(|(key, value)| json!({ key: value }).to_string()).collect()
+    let is_ours = |line: &str| {
+        let parsed = serde_json::from_str::<Line>(line).ok();
+        parsed.and_then(|parsed| serde_json::to_string(&parsed).ok()).is_some_and(|written| written == line)
+    };
+    let mut texts = Vec::new();
+    for line in String::from_utf8_lossy(bytes).lines() {
+        match serde_json::from_str::<Map<String, Value>>(line) {
+            Ok(members) if is_ours(line) => {
+                texts.extend(members.into_iter().filter(is_text).map(|(key, value)| json!({ key: value }).to_string()));
+            }
+            _ => texts.push(line.to_owned()),
+        }
+    }
+    texts
 }
 
 /// A defect of a file of tombstones. An unreadable line protects from nothing.
