@@ -156,7 +156,7 @@ pub enum TraceError {
     DamagedRecord { item: ItemId, line: usize },
     #[error("{what} has no valid signature, which `{setting}` demands")]
     Unsigned { what: String, oid: Oid, is_signed: bool, setting: &'static str },
-    #[error("{what} has other files, and its signature does not name what it is for")]
+    #[error("{what} is signed, but as something else: a signature does not name what it is for")]
     SignedOtherwise { what: String },
     #[error("nothing was pushed to {}", addresses.iter().map(|address| format!("`{address}`")).collect::<Vec<_>>().join(", "))]
     NotReached { addresses: Vec<String>, source: Box<GitError> },

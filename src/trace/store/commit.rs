@@ -3,9 +3,9 @@
 //! They are signed if git config sets `trace.sign`; the shared file cannot set it, because only the writer has a key.
 
 use super::signature::Signature;
-use crate::git::{GitError, Ident, NewCommit, Oid, PackWriter, Repo, TreeStore};
-use crate::trace::TraceError;
+use crate::git::{Entry, GitError, Ident, Mode, NewCommit, Oid, PackWriter, Repo, TreeStore};
 use crate::trace::model::trailers::Trailers;
+use crate::trace::{Tip, TraceError};
 
 pub(crate) enum ObjectSink<'r> {
     Loose(&'r Repo),
@@ -78,6 +78,25 @@ pub(crate) fn is_signing(repo: &Repo) -> Result<bool, GitError> {
 /// judges only the tip too.
 pub(crate) fn require_signed(repo: &Repo, what: impl FnOnce() -> String, oid: Oid) -> Result<(), TraceError> {
     if has_required_signature(repo, oid)? { Ok(()) } else { Err(unsigned(repo, what(), oid)) }
+}
+
+/// As [`require_signed`], for a commit that a trace is to have. A signature does not name what it is for, so a remote could give the name
+/// of the trace to a signed commit of the code, or of another history.
+pub(crate) fn require_signed_trace(repo: &Repo, what: impl Fn() -> String, oid: Oid) -> Result<(), TraceError> {
+    require_signed(repo, &what, oid)?;
+    if requires_signatures(repo)? && !is_of_trace(repo, oid)? {
+        return Err(TraceError::SignedOtherwise { what: what() });
+    }
+    Ok(())
+}
+
+/// Whether a commit says what it did to a trace, and has no files but items.
+fn is_of_trace(repo: &Repo, oid: Oid) -> Result<bool, TraceError> {
+    let tip = Tip::read(repo, oid)?;
+    let is_folder = |entry: &Entry| {
+        entry.mode() == Mode::Folder && entry.name.len() == 2 && entry.name.iter().all(u8::is_ascii_digit)
+    };
+    Ok(tip.trailers.op.is_some() && repo.read_tree(tip.commit.tree)?.iter().all(is_folder))
 }
 
 /// The refusal of a commit without a signature, or with one that is not accepted.

@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::commit::{has_required_signature, unsigned};
+use super::commit::{require_signed_trace, requires_signatures, unsigned};
 use super::tombstone::Tombstones;
 use super::walk::changes_of;
 use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
-use crate::trace::model::name::{REMOTES, TRACES};
+use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree::{self, CAPACITY};
 use crate::trace::{ItemEntry, Tip, TraceError};
 
@@ -41,15 +41,19 @@ fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceEr
     if is_in(&known.into_iter().chain(traces).collect::<Vec<_>>()) {
         return Ok(false);
     }
-    // Remote-tracking refs leave tips, too, which may have been refused.
+    // Remote-tracking refs leave tips, too, which may have been refused, and a record's history may have anything in it.
     let operations = repo.operations()?;
-    let moves = operations.iter().flat_map(|operation| &operation.refs);
-    let left: HashSet<&str> = moves
-        .filter(|made| !made.refname.starts_with("refs/trace-remote"))
-        .filter_map(|made| made.old.as_deref())
-        .collect();
+    let (theirs, ours): (Vec<_>, Vec<_>) = operations
+        .iter()
+        .flat_map(|operation| &operation.refs)
+        .partition(|made| [TRACES, FORWARD_CRUMBS].iter().all(|prefix| !made.refname.starts_with(prefix)));
+    let [theirs, ours] =
+        [theirs, ours].map(|moves| moves.iter().filter_map(|made| made.old.as_deref()).collect::<HashSet<_>>());
     let mut backups = repo.list_refs(BACKUP_REFS)?;
-    backups.retain(|(_, tip)| left.contains(&*tip.to_string()));
+    backups.retain(|(refname, _)| {
+        let oid = &refname[BACKUP_REFS.len()..];
+        !theirs.contains(oid) || ours.contains(oid)
+    });
     Ok(!is_in(&backups.into_iter().map(|(_, tip)| tip).collect::<Vec<_>>()))
 }
 
@@ -107,19 +111,22 @@ pub(crate) fn require_files(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result
 
 /// Refuses a commit that no local trace has, and no backup, if `trace.requireSigned` is set and git accepts no signature of it or of a
 /// later commit of a remote. It may have been fetched by plain git, as a branch or a tag.
-pub(crate) fn require_signed_if_foreign(
-    repo: &Repo,
-    what: impl FnOnce() -> String,
-    oid: Oid,
-) -> Result<(), TraceError> {
-    if has_required_signature(repo, oid)? || !is_foreign(repo, oid, None)? {
+pub(crate) fn require_signed_if_foreign(repo: &Repo, what: impl Fn() -> String, oid: Oid) -> Result<(), TraceError> {
+    let is_accepted = |oid| match require_signed_trace(repo, String::new, oid) {
+        Err(TraceError::Git(error)) => Err(TraceError::Git(error)),
+        accepted => Ok(accepted.is_ok()),
+    };
+    if !requires_signatures(repo)? || is_accepted(oid)? || !is_foreign(repo, oid, None)? {
         return Ok(());
     }
     for (_, tip) in repo.list_refs(REMOTES)? {
         // `fsck` reports damaged tips.
-        if repo.is_ancestor(oid, tip).unwrap_or(false) && has_required_signature(repo, tip)? {
+        if repo.is_ancestor(oid, tip).unwrap_or(false) && is_accepted(tip)? {
             return Ok(());
         }
     }
-    Err(unsigned(repo, what(), oid))
+    Err(match require_signed_trace(repo, &what, oid) {
+        Err(error) => error,
+        Ok(()) => unsigned(repo, what(), oid),
+    })
 }

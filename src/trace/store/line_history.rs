@@ -184,14 +184,14 @@ impl LineHistory<'_> {
     pub(crate) fn require_signed(&self, repo: &Repo, oid: Oid) -> Result<(), TraceError> {
         let what = || format!("the remote's history of {}", self.noun);
         require_signed(repo, what, oid)?;
-        let has_others = || -> Result<bool, GitError> {
-            let files = list_files(repo, repo.read_commit(oid)?.tree)?;
-            Ok(files.iter().any(|(path, _)| !(self.format.is_path)(path)))
-        };
-        if requires_signatures(repo)? && has_others()? {
+        if requires_signatures(repo)? && self.has_other_files(repo, repo.read_commit(oid)?.tree)? {
             return Err(TraceError::SignedOtherwise { what: what() });
         }
         Ok(())
+    }
+
+    pub(crate) fn has_other_files(&self, repo: &Repo, tree: Oid) -> Result<bool, GitError> {
+        Ok(list_files(repo, tree)?.iter().any(|(path, _)| !(self.format.is_path)(path)))
     }
 
     /// Merges the lines of the commit `from` into this repository's history, those of the files for which `is_wanted` is true.

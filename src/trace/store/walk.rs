@@ -139,8 +139,8 @@ pub(crate) fn renamed(
 }
 
 /// The subjects of items with their present files: those of the first commits that name them and wrote these files. A later commit may
-/// have restored a file, with any subject. Of several commits without another one before them, the one with the least oid counts, so that
-/// neither dates nor merges change it. Walks the complete history.
+/// have restored a file, with any subject. The first one is that with the shortest history, then with the least oid, so that neither dates
+/// nor merges change it. Walks the complete history.
 pub(crate) fn subjects(
     repo: &Repo,
     tip: &Tip,
@@ -156,20 +156,19 @@ pub(crate) fn subjects(
             found.entry(item).or_default().push((earlier.commit.oid, earlier.commit.subject().to_owned()));
         }
     }
-    let mut subjects = HashMap::with_capacity(found.len());
-    for (item, mut named) in found {
-        if named.iter().any(|(_, subject)| *subject != named[0].1) {
-            let all: Vec<Oid> = named.iter().map(|(oid, _)| *oid).collect();
-            let mut first = Vec::new();
-            for (oid, subject) in named {
-                let is_after = |other: &Oid| *other != oid && repo.is_ancestor(*other, oid).unwrap_or(false);
-                if !all.iter().any(is_after) {
-                    first.push((oid, subject));
-                }
-            }
-            named = first;
-        }
-        subjects.extend(named.into_iter().min().map(|(_, subject)| (item, subject)));
+    let is_ambiguous = found.values().flat_map(|named| &named[1..]).next().is_some();
+    let depths = if is_ambiguous { depths(repo, tip.commit.oid)? } else { HashMap::new() };
+    let first = |named: Vec<(Oid, String)>| named.into_iter().min_by_key(|(oid, _)| (depths.get(oid).copied(), *oid));
+    Ok(found.into_iter().filter_map(|(item, named)| Some((item, first(named)?.1))).collect())
+}
+
+/// The commits of a history, each with the number of those on the longest way to one without parents.
+fn depths(repo: &Repo, tip: Oid) -> Result<HashMap<Oid, usize>, TraceError> {
+    let mut depths: HashMap<Oid, usize> = HashMap::new();
+    for oid in repo.commits_beyond(tip, None)? {
+        let commit = repo.read_commit(oid)?;
+        let below = commit.parents.iter().filter_map(|parent| depths.get(parent)).max();
+        depths.insert(oid, below.map_or(0, |depth| depth + 1));
     }
-    Ok(subjects)
+    Ok(depths)
 }

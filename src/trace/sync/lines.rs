@@ -199,7 +199,7 @@ enum Cover {
     Signed,
     /// Unsigned ones that are all here.
     Unsigned,
-    /// Unsigned ones that are not all here.
+    /// Unsigned ones that are not all here, or other files.
     Unknown,
 }
 
@@ -209,7 +209,8 @@ fn cover(repo: &Repo, history: &LineHistory<'_>, ours: &Commit, theirs: Option<&
         return Ok(Cover::Signed);
     }
     let unknown = history.format.union(repo, Some(ours.tree), theirs.tree, |_| Ok(true))?.paths;
-    Ok(if unknown.is_empty() { Cover::Unsigned } else { Cover::Unknown })
+    let is_known = unknown.is_empty() && !history.has_other_files(repo, theirs.tree)?;
+    Ok(if is_known { Cover::Unsigned } else { Cover::Unknown })
 }
 
 /// Waits up to a second, longer with each attempt, and for a random time, so that two processes do not collide again.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
-use super::purged::{complete_removal, list_fetched, note_purged, refuse_purged};
+use super::purged::{Fetched, complete_removal, list_fetched, list_prefetched, note_purged, refuse_purged};
 use super::unnamed::{Skipped, drop_skipped, forget_other_records, skip_unnamable};
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
@@ -13,7 +13,7 @@ use crate::trace::change::merge::{Arrange, FastForward, Options, Outcome, Settle
 use crate::trace::model::name::{AgentName, FORWARD_CRUMBS, RECORDS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
-use crate::trace::store::commit::{require_signed, requires_signatures};
+use crate::trace::store::commit::{require_signed_trace, requires_signatures};
 use crate::trace::store::foreign::require_files;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
@@ -50,25 +50,35 @@ pub(crate) fn fetch<'a>(
 ) -> Result<Vec<(String, String)>, TraceError> {
     let from = from.into();
     let remote = from.remote;
-    let before = list_fetched(repo, remote)?;
+    let mut before = list_fetched(repo, remote)?;
     forget_other_address(repo, from)?;
-    let fetched = fetch_all(repo, from, patterns, options);
+    let mut skipped = Vec::new();
+    let fetched = fetch_all(repo, from, (patterns, options), &before, &mut skipped);
+    if fetched.is_ok() {
+        let prefetched = list_prefetched(repo, remote)?;
+        if !prefetched.is_empty() {
+            repo.delete_refs(prefetched.iter().map(|one| &*one.refname))?;
+            before.extend(prefetched);
+        }
+    }
     let checked = note_purged(repo, remote, before).and_then(|()| forget_other_records(repo, remote));
     if fetched.is_err() {
         // Some refs may have been fetched, and the caller ends with this error.
         let _ = refuse_purged(repo, remote).and_then(|_| complete_removal(repo));
     }
-    let skipped = fetched?;
+    let dropped = drop_skipped(repo, remote, skipped);
+    fetched?;
     checked?;
-    drop_skipped(repo, remote, skipped)
+    dropped
 }
 
 fn fetch_all(
     repo: &Repo,
     from: Destination<'_>,
-    patterns: &[String],
-    options: &[&str],
-) -> Result<Vec<Skipped>, TraceError> {
+    (patterns, options): (&[String], &[&str]),
+    before: &[Fetched],
+    skipped: &mut Vec<Skipped>,
+) -> Result<(), TraceError> {
     let remote = from.remote;
     let mut refspecs = vec![lines::refspec(remote)];
     let all = ["*".to_owned()];
@@ -82,19 +92,18 @@ fn fetch_all(
     }
     let archived = archived_elsewhere(repo, remote, patterns)?;
     refspecs.extend(archived.iter().map(|name| format!("^{}", name.refname())));
-    let mut skipped = Vec::new();
     match repo.fetch(from, &refspecs, options) {
         Err(GitError::NotStored) => {
             let there = repo.list_remote(from, &[])?;
-            skipped = nested(&there);
+            skipped.extend(nested(&there));
             refspecs.extend(skipped.iter().map(|one| format!("^{TRACES}{}", one.name)));
-            match if skipped.is_empty() { Err(GitError::NotStored) } else { repo.fetch(from, &refspecs, options) } {
+            match repo.fetch(from, &refspecs, options) {
                 Err(GitError::NotStored) => {
                     skipped.extend(skip_unnamable(repo, remote)?);
                     let archived: HashSet<_> = archived.iter().map(TraceName::refname).collect();
                     let is_wanted =
                         |refname: &str| !archived.contains(refname) && is_wanted(patterns, &refname[TRACES.len()..]);
-                    let missing = not_stored(repo, remote, &there, is_wanted, &skipped)?;
+                    let missing = not_stored(repo, (remote, &there), before, is_wanted, skipped)?;
                     skipped.extend(missing);
                     if skipped.is_empty() {
                         return Err(GitError::NotStored.into());
@@ -117,7 +126,7 @@ fn fetch_all(
             return Err(TraceError::NoRemoteMatch { remote: remote.to_owned(), pattern: pattern.clone() });
         }
     }
-    Ok(skipped)
+    Ok(())
 }
 
 /// Whether patterns (none: all) match the name of a trace.
@@ -141,11 +150,11 @@ fn nested(there: &[(String, Oid)]) -> Vec<Skipped> {
 }
 
 /// The refs of a remote that git did not store because of their names, without those that are `skipped` already. Fails if git did not store
-/// a new state of another one.
+/// a new state of another one, which is still as `before`.
 fn not_stored(
     repo: &Repo,
-    remote: &str,
-    there: &[(String, Oid)],
+    (remote, there): (&str, &[(String, Oid)]),
+    before: &[Fetched],
     is_wanted: impl Fn(&str) -> bool,
     skipped: &[Skipped],
 ) -> Result<Vec<Skipped>, TraceError> {
@@ -158,7 +167,9 @@ fn not_stored(
         };
         // No file can have a very long name.
         match repo.find_ref(&fetched).unwrap_or_default() {
-            Some(found) if found != *tip => return Err(GitError::NotStored.into()),
+            Some(found) if found != *tip && before.iter().any(|one| one.is(&fetched, found)) => {
+                return Err(GitError::NotStored.into());
+            }
             None if !Skipped::is_in(skipped, name) => missing.push(Skipped::not_stored(name, *tip)),
             _ => {}
         }
@@ -274,7 +285,7 @@ pub(crate) fn pull(
     let is_new = !before.map_or(Ok(false), |before| repo.is_ancestor(arrival.tip, before))?;
     if is_new {
         if !accepted.contains(&arrival.tip) {
-            require_signed(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
+            require_signed_trace(repo, || format!("`{remote}/{name}`"), arrival.tip)?;
         }
         // A signature does not name the trace, so a remote could give this name to any other signed one.
         if let Some(before) = before
