@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, absolute};
 use std::time::Duration;
 
 use super::context::Context;
@@ -29,8 +29,9 @@ pub(crate) fn write<T>(
     // If git cannot tell, the path is not ignored.
     let is_ignored = |path: &Path| {
         let (outer, git) = (git, &git.at(path));
-        // A work tree may list files below another one in its index.
-        if outer.tracks(path) || (git != outer && git.tracks(path)) {
+        let is_tracked_above =
+            || absolute(outer.folder().join(path)).is_ok_and(|path| Git::that_tracks(&path).is_some());
+        if outer.tracks(path) || is_tracked_above() {
             return false;
         }
         git.is_ignored(path).unwrap_or(false)

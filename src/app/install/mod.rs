@@ -27,7 +27,7 @@ use thiserror::Error;
 use crate::base::error::Diagnostic;
 use crate::base::folders::create_folders;
 use crate::base::replace::{self, Access, FileError, FileSnapshot, STEM, real_path};
-use crate::base::worktree_path::{check_configured, has_git, resolve};
+use crate::base::worktree_path::{check_configured, resolve};
 use crate::git::{Git, GitError};
 
 pub(crate) use config::Scope;
@@ -204,12 +204,11 @@ fn in_worktree(root: &Path, file: &str) -> Result<PathBuf, InstallError> {
 /// sparse checkout.
 pub(crate) fn of_user(path: PathBuf) -> Result<PathBuf, InstallError> {
     // The home may be a work tree that variables or settings name, as those of dotfiles often are.
-    let named = LazyCell::new(|| Git::in_folder(".").toplevel().ok().filter(|root| path.starts_with(root)));
+    let is_in = |root: &PathBuf| path.ancestors().any(|folder| folder.canonicalize().is_ok_and(|real| real == *root));
+    let named = LazyCell::new(|| Git::in_folder(".").toplevel().ok().filter(is_in));
     let clone_of = |link: &Path| {
-        let found = link.ancestors().skip(1).find(|folder| has_git(folder));
-        let found = found.filter(|root| Git::elsewhere(root).tracks(link));
-        let named = || named.as_deref().filter(|root| link.starts_with(root) && Git::in_folder(root).tracks(link));
-        found.or_else(named).map(Path::to_path_buf)
+        let named = || named.as_ref().filter(|root| link.starts_with(root) && Git::in_folder(*root).tracks(link));
+        Git::that_tracks(link).or_else(|| named().cloned())
     };
     if let Err(source) = check_configured(&path, clone_of) {
         return Err(InstallError::Write { path, source });
