@@ -1,6 +1,6 @@
 //! Attacks that once succeeded, as shell scripts: what a hostile clone or remote, or an unusual setup, led to.
 
-use crate::repo::TestRepo;
+use crate::repo::{TestRepo, has_terminal};
 
 /// Runs a script in a home folder without a repository.
 fn sh(script: &str) -> String {
@@ -573,4 +573,330 @@ fn a_second_header_stops_no_purge_and_is_no_damage() {
         "#
     ));
     assert_eq!(said, "exit 0\n0\nfsck 0\n");
+}
+
+#[test]
+fn programs_that_git_starts_have_the_locale_of_the_user() {
+    let said = sh(r#"
+        git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git trace commit -qm item; export LC_ALL=C.UTF-8
+        printf '#!/bin/sh\necho "$LC_ALL $(locale charmap)" >seen\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push; git trace push -q origin 2>/dev/null; cat seen
+    "#);
+    assert_eq!(said, "C.UTF-8 UTF-8\n");
+}
+
+#[test]
+fn a_hook_of_a_push_to_a_followed_remote_may_fetch() {
+    for setting in [
+        "git trace remote --follow origin >/dev/null",
+        "git config --add remote.origin.fetch '+refs/pull/*/head:refs/remotes/origin/pr/*'",
+    ] {
+        let said = sh(&format!(
+            r"
+            git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git commit -q --allow-empty -m x; git push -q origin HEAD:refs/heads/main; git trace commit -qm item
+            {setting}; printf '#!/bin/sh\ncat >/dev/null; git fetch -q origin; git log -1 --format=%%s origin/main >seen\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+            git clone -q ../hub ../c 2>/dev/null; cd ../c; git commit -q --allow-empty -m theirs; git push -qf origin HEAD:refs/heads/main; cd ../r; git trace push -q origin 2>/dev/null; cat seen
+            git trace commit -qm later; git trace push -q origin 2>/dev/null; git trace log --oneline | grep -c later
+            "
+        ));
+        assert_eq!(said, "theirs\n1\n", "{setting}");
+    }
+}
+
+#[test]
+fn an_archive_that_would_lend_through_the_home_folder_is_refused() {
+    let said = sh(r"
+        git init -q r; cd r; git trace --trace old commit -qm only; git trace --trace new commit -qm other; git clone -q --bare --shared . ~/backup.git 2>/dev/null
+        git remote add origin '~/backup.git'; git ls-remote -q origin >/dev/null && git trace archive origin old 2>&1 | head -1
+    ");
+    assert_eq!(said, "error: cannot archive to `origin`: it needs objects of this repository\n");
+}
+
+#[test]
+fn an_interrupt_is_for_the_editor_and_the_pager() {
+    if !has_terminal() {
+        return;
+    }
+    let home = TestRepo::without_git();
+    home.sh(r#"
+        git init -q r; git -C r trace commit -qm hello; interrupt='#!/bin/sh\ntrap "" INT\nkill -INT 0\n'
+        printf "$interrupt"'echo edited >"$1"\n' >editor; printf "$interrupt"'sleep 0.1\ncat >/dev/null\necho seen\n' >pager; chmod +x editor pager
+    "#);
+    home.on_a_terminal("cd ~/r; GIT_EDITOR=$HOME/editor setsid -w git-trace edit '#0'", "");
+    assert_eq!(home.sh("git -C r trace show '#0'"), "edited\n");
+    let shown = home.on_a_terminal("cd ~/r; GIT_PAGER=$HOME/pager setsid -w git-trace log; echo \"exit $?\"", "");
+    assert_eq!(shown, "seen\r\nexit 0\r\n");
+}
+
+#[test]
+fn a_program_of_a_hook_cannot_ask_at_the_terminal() {
+    if !has_terminal() {
+        return;
+    }
+    let home = TestRepo::without_git();
+    home.sh(r#"
+        git init -q r; cd r; printf '#!/bin/sh\n(: >/dev/tty) 2>/dev/null && echo asked >>asked || echo none >>asked\nexit 1\n' >sign; chmod +x sign
+        git config gpg.format ssh; git config user.signingKey key; git config gpg.ssh.program "$PWD/sign"; git config trace.sign true
+        entry() { echo "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"$1\",\"payload\":$2}"; }
+        { entry session_meta "{\"id\":\"sess\",\"cwd\":\"$PWD\",\"originator\":\"codex_exec\",\"cli_version\":\"0.169.0\"}"
+          entry response_item '{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}'; } >s.jsonl
+        echo "{\"session_id\":\"sess\",\"transcript_path\":\"$PWD/s.jsonl\",\"hook_event_name\":\"Stop\",\"cwd\":\"$PWD\"}" >in.json
+    "#);
+    home.on_a_terminal("cd ~/r; git trace hook codex --wait <in.json", "");
+    assert_eq!(home.sh("sort -u r/asked"), "none\n");
+}
+
+#[test]
+fn a_text_with_color_codes_in_it_is_purged() {
+    for result in [
+        r"\033[01;31m\033[Kghp_Ab3\033[m\033[KdEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d",
+        r"\\\\u001b[31mghp_Ab3\\\\u001b[0mdEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d",
+    ] {
+        let said = sh(&format!(
+            r"
+            git init -q r; cd r; printf 'token = {result} end' | git trace commit -q - 2>/dev/null
+            printf ghp_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4zAb3d | git trace purge --text - --yes >/dev/null 2>&1; echo $?; git trace show '#0' | tr -dc 'a-zA-Z0-9_[] \n'
+            "
+        ));
+        assert!(said.starts_with("0\n") && said.ends_with("[purged secret] end"), "{said}");
+        assert!(!said.contains("ghp"), "{said}");
+    }
+}
+
+#[test]
+fn what_maintenance_prefetched_is_purged() {
+    let said = sh(&format!(
+        r#"{COUNT}
+        git init -q --bare hub; for n in a b c; do git init -q $n; git -C $n remote add origin ../hub; done; cd a; git trace commit -qm 'key is {SECRET}'; git trace pin '#0' --reason 'has {SECRET}' >/dev/null
+        git trace push -q origin 2>/dev/null; for n in b c; do cd ../$n; git trace remote origin --follow >/dev/null; git maintenance run --task=prefetch 2>/dev/null; done
+        cd ../b; git for-each-ref refs/prefetch | wc -l; git trace pull -q origin 2>/dev/null; git maintenance run --task=prefetch 2>/dev/null
+        printf {SECRET} | git trace purge --text - --yes --push origin >/dev/null 2>&1; echo "exit $?"; count . {SECRET}
+        cd ../c; git trace pull -q origin 2>/dev/null; echo "exit $?"; count . {SECRET}; git for-each-ref refs/prefetch | wc -l
+        "#
+    ));
+    assert_eq!(said, "2\nexit 0\n0\nexit 0\n0\n0\n");
+}
+
+#[test]
+fn a_branch_of_a_remote_that_is_not_utf8_is_named_by_a_purge() {
+    let said = sh(&format!(
+        r#"
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm 'key is {SECRET}'; git trace push -q origin 2>/dev/null
+        git -C ../hub update-ref "$(printf 'refs/heads/caf\351')" $(git rev-parse refs/traces/main)
+        printf {SECRET} | git trace purge --text - --yes --push origin 2>&1 | grep -c 'heads/caf.* contains what was purged'; git trace purge --push origin --yes >/dev/null 2>&1; echo "exit $?"
+        "#
+    ));
+    assert_eq!(said, "1\nexit 1\n");
+}
+
+#[test]
+fn a_fetch_that_fails_keeps_no_purged_object_of_a_ref_that_it_skips() {
+    let said = sh(&format!(
+        r#"{COUNT}
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm 'key is {SECRET}'; git trace push -q origin 2>/dev/null
+        git -C ../hub update-ref "$(printf 'refs/traces/caf\351')" $(git rev-parse refs/traces/main); printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1
+        git trace fetch origin 'caf*' >/dev/null 2>&1; echo "exit $?"; count . {SECRET}
+        "#
+    ));
+    assert_eq!(said, "exit 2\n0\n");
+}
+
+#[test]
+fn an_own_state_is_not_foreign_after_a_purge_removed_the_log() {
+    let said = sh(&format!(
+        r"
+        git init -q a; cd a; for i in 1 2 3; do git trace commit -qm item-$i; done; old=$(git rev-parse refs/traces/main); git config trace.requireSigned true
+        git trace reset -q TRACE_HEAD~1 >/dev/null; git trace commit -qm 'key is {SECRET}'; printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1
+        git trace reset -q $old 2>&1 >/dev/null; echo $?
+        "
+    ));
+    assert!(said.ends_with("0\n"), "{said}");
+}
+
+#[test]
+fn texts_that_a_remote_adds_to_lines_of_tombstones_are_named() {
+    for line in [
+        r#"{"item":"00112233445566778899aabbccddeeff","reason":"other-secret-987654"}"#,
+        r#"{"item":"00112233445566778899aabbccddeeff","x":"other-secret-987654","x":"ab"}"#,
+    ] {
+        let said = sh(&format!(
+            r"{FORGE}
+            git init -q --bare hub; git init -q a; git -C a remote add origin ../hub; cd a; git trace commit -qm 'key is {SECRET}'; git trace push -q origin 2>/dev/null; cd ..; git clone -q hub evil 2>/dev/null
+            printf {SECRET} | git -C a trace purge --text - --yes --push origin >/dev/null 2>&1; git -C evil fetch -q origin '+refs/trace-records/*:refs/tr/*'; f=$(git -C evil ls-tree --name-only refs/tr/purged)
+            {{ git -C evil show refs/tr/purged:$f; echo '{line}'; }} | LC_ALL=C sort >both; forge evil both $f
+            cd a; git trace pull -q 2>/dev/null; printf other-secret-987654 | git trace purge --text - --yes 2>&1 | grep -c 'other texts of tombstones'
+            "
+        ));
+        assert_eq!(said, "1\n", "{line}");
+    }
+}
+
+#[test]
+fn many_subjects_of_an_item_need_linear_time() {
+    // With a walk for each pair of subjects, this takes a minute.
+    let said = sh(r#"
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm one; git trace commit -qm two; git trace push -q origin 2>/dev/null; cd ..; git clone -q hub b 2>/dev/null; cd b; git trace pull -q origin 2>/dev/null
+        cd ../a; t=refs/traces/main; prev=$(git rev-parse $t); set -- $(git ls-tree -r $t | tail -1); blob=$3; path=$4; item=$(git log -1 --format=%B $t | grep Trace-Item)
+        for i in $(seq 300); do
+            for op in delete edit; do
+                printf 'commit %s\ncommitter A <a@b> %s +0000\ndata <<END\nsubject %s\n\nTrace-Op: %s\n%s\nTrace-Time: 2026-11-28T13:00:00Z\nTrace-Next: 2\nEND\n' $t $((1795870361 + i)) $i $op "$item"
+                test -z "$prev" || echo "from $prev"; prev=; test $op = edit && echo "M 100644 $blob $path" || echo "D $path"
+            done
+        done | git fast-import --quiet; git push -q origin $t; cd ../b; timeout 20 git trace pull -q origin 2>/dev/null; echo "exit $?"; git trace materialize --recent 0 --budget 10 >/dev/null 2>&1; git rev-parse -q --verify $t >/dev/null && git trace log --oneline | wc -l
+    "#);
+    assert_eq!(said, "exit 0\n602\n");
+}
+
+#[test]
+fn links_of_dotfiles_are_judged_also_behind_a_link_to_the_home() {
+    for place in [
+        "export GIT_DIR=$HOME/.dotfiles GIT_WORK_TREE=$HOME; cd $HOME",
+        "git -C $HOME/.dotfiles config core.worktree $S/data/u; cd $HOME/.dotfiles",
+    ] {
+        let said = sh(&format!(
+            r#"
+            S=$PWD; mkdir -p data/u out; ln -s data homes; export HOME=$S/homes/u; git init -q --bare $HOME/.dotfiles; git -C $HOME/.dotfiles config core.bare false
+            git config --global user.name a; git config --global user.email a@b; cd $HOME; ln -s $S/out .claude; git --git-dir=.dotfiles --work-tree=. add .claude; git --git-dir=.dotfiles --work-tree=. commit -qm x
+            {place}; git trace install --agent claude-code --global >/dev/null 2>&1; echo "exit $?"; ls $S/out
+            "#
+        ));
+        assert_eq!(said, "exit 2\n", "{place}");
+    }
+}
+
+#[test]
+fn a_file_whose_name_git_tracks_in_another_case_is_tracked() {
+    let said = sh(r"
+        git init -q r; cd r; git config core.ignoreCase true; mkdir .SYNAPSE; : >.SYNAPSE/breadcrumbs-secret.jsonl; echo .synapse/breadcrumbs-secret.jsonl >.gitignore; git add -f .; git commit -qm a
+        git trace breadcrumb set secret.token hunter2hunter2 >/dev/null 2>&1; echo $?; grep -r hunter2 . | wc -l
+    ");
+    assert_eq!(said, "2\n0\n");
+}
+
+#[test]
+fn a_purge_of_a_compressed_file_that_is_not_committed_renames_its_archive() {
+    let said = sh(r"
+        git init -q r; cd r; git commit -q --allow-empty -m x; git trace crumb new ada.crumb --identity ADA >/dev/null; git trace crumb start ada.crumb >/dev/null
+        git trace crumb note ada.crumb 'the pin of the door is 4711, and the tests of the parser were flaky' >/dev/null
+        for i in 1 2 3 4 5 6 7 8 9; do git trace crumb start ada.crumb >/dev/null; done; git trace crumb compress ada.crumb >/dev/null 2>&1
+        printf 4711 | git trace purge --text - --reason pin --yes >/dev/null; sed -i 's/4711/[purged: pin]/' ada.crumb; git trace crumb expand --list ada.crumb | wc -l
+        sed 's/\[purged: pin\]/4711/' ada.crumb >guess.crumb; git trace crumb expand --list guess.crumb | wc -l
+    ");
+    assert_eq!(said, "1\n0\n");
+}
+
+#[test]
+fn a_repository_around_a_work_tree_that_is_elsewhere_is_not_taken_for_its_own() {
+    let said = sh(r#"
+        git init -q home; git init -q home/p; mkdir home/tree; cd home/p; git config core.worktree ../../tree; cd ../tree; g() { git --git-dir=../p/.git --work-tree=. "$@"; }
+        mkdir .claude; echo '{}' >.claude/settings.json; echo x >keep; g add .; g commit -qm x; g sparse-checkout set --no-cone /keep
+        cd ../p; git trace commit -qm hi; git trace install --agent claude-code >/dev/null 2>&1; echo "exit $?"; git -c trace.materializer='cat >/dev/null; git rev-parse --absolute-git-dir' trace materialize
+    "#);
+    assert_eq!(said, "exit 2\nHOME/home/p/.git\n");
+}
+
+#[test]
+fn a_purge_with_reftable_works_in_a_worktree_of_a_submodule_that_is_gone() {
+    let said = sh(&format!(
+        r"export GIT_DEFAULT_REF_FORMAT=reftable
+        git init -q n; git -C n commit -q --allow-empty -m x; git init -q sup; cd sup; git -c protocol.file.allow=always submodule --quiet add ../n m 2>/dev/null; git commit -qm x
+        git -C m worktree add -q ../../lw -b lw; git rm -q m; git commit -qm removed; cd ../lw; git trace commit -qm 'key is {SECRET}'; printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; echo $?
+        "
+    ));
+    assert_eq!(said, "0\n");
+}
+
+#[test]
+fn what_a_hook_of_a_push_says_is_shown() {
+    let said = sh(r#"
+        git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git trace commit -qm item; git trace pin '#0' >/dev/null
+        printf '#!/bin/sh\ncat >/dev/null; echo "on stdout"; echo "on stderr" >&2\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push; git trace push origin 2>&1 | grep -c '^on '
+        printf '#!/bin/sh\ntest $1 = refs/traces/main || { echo "see the wiki"; exit 1; }\n' >../hub/hooks/update; chmod +x ../hub/hooks/update
+        git trace skip '#0' >/dev/null; git trace push origin 2>&1 | grep -c 'remote: see the wiki\|failed to push some'
+    "#);
+    assert_eq!(said, "4\n1\n");
+}
+
+#[test]
+fn a_link_that_a_work_tree_around_another_one_tracks_is_judged() {
+    let said = sh(r"
+        export HOME=$PWD/home; git init -q dotfiles; git config --global user.name a 2>/dev/null; cd dotfiles; export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@e GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@e
+        git commit -q --allow-empty -m start; git clone -q . ../home; git init -q ../home/.config; mkdir -p .config/opencode/plugins ../outside
+        ln -s ../../../../outside/planted.js .config/opencode/plugins/git-trace.js; git add -f .; git commit -qm update; git -C ../home pull -q; cd ..; git init -q work; cd work
+        git trace install --agent opencode --global >/dev/null 2>&1; echo $?; ls ../outside
+    ");
+    assert_eq!(said, "2\n");
+}
+
+#[test]
+fn a_secret_is_not_written_to_a_file_that_a_work_tree_around_tracks() {
+    let said = sh(r"
+        git init -q mono; cd mono; mkdir -p inner/.synapse; : >inner/.synapse/breadcrumbs-secret.jsonl; git add -f .; git commit -qm a
+        git init -q inner; cd inner; echo .synapse/breadcrumbs-secret.jsonl >.gitignore; git trace breadcrumb set secret.token hunter2hunter2 >/dev/null 2>&1; echo $?; wc -c <.synapse/breadcrumbs-secret.jsonl
+    ");
+    assert_eq!(said, "2\n0\n");
+}
+
+/// Two clones that sign, one that has no key, and a hub with a trace of two items. The first clone demands signatures.
+const SIGNERS: &str = r#"
+    git init -q --bare hub; for n in ada bob eve; do git init -q $n; git -C $n remote add origin ../hub; git -C $n config user.name $n; done; S=$PWD
+    for n in ada bob; do ssh-keygen -q -t ed25519 -N '' -f $n.key; echo "$n@x $(cat $n.key.pub)" >>allowed; git -C $n config gpg.format ssh; git -C $n config user.signingkey $S/$n.key.pub
+        git -C $n config gpg.ssh.allowedSignersFile $S/allowed; git -C $n config trace.sign true; done; git -C ada config trace.requireSigned true
+    cd ada; git trace commit -qt instruction --name r -m 'Never push'; git trace commit -qm hi; git trace pin '#1' >/dev/null; git trace push -q origin 2>/dev/null
+    for n in bob eve; do cd ../$n; git trace pull -q origin 2>/dev/null; done; git trace edit '#0' -m 'Always push' >/dev/null; E=$(git rev-parse refs/traces/main); R=$(git rev-parse refs/trace-remote-records/origin/priority)
+"#;
+
+#[test]
+fn a_signed_record_is_not_taken_for_a_trace() {
+    for tree in ["(git ls-tree $R; git ls-tree $E) | git mktree", "git rev-parse $R^{tree}"] {
+        let said = sh(&format!(
+            r"{SIGNERS}
+            N=$(git commit-tree $( {tree} ) -p $R -p $E -m 'share priorities'); git push -q origin $N:refs/trace-records/priority
+            cd ../bob; git trace pull -q origin >/dev/null 2>&1; git trace skip '#1' >/dev/null; git trace push -q origin 2>/dev/null
+            cd ../eve; git fetch -q origin refs/trace-records/priority:refs/x; git push -q origin refs/x:refs/traces/main
+            cd ../ada; git trace pull -q origin >/dev/null 2>&1; git trace merge origin/main >/dev/null 2>&1; git trace merge $E >/dev/null 2>&1; git trace materialize | grep -c 'Never push'
+            "
+        ));
+        assert_eq!(said, "1\n", "{tree}");
+    }
+}
+
+#[test]
+fn a_signed_commit_of_the_code_is_not_taken_for_a_trace() {
+    let said = sh(&format!(
+        r"{SIGNERS}
+        git checkout -q -b pr; echo x >code.txt; git add .; git commit -q -m code; git merge -q -s ours --allow-unrelated-histories -m 'merge fixtures' $E; git push -q origin pr
+        cd ../bob; git checkout -q -b main 2>/dev/null; git commit -q --allow-empty -m start; git fetch -q origin; git merge -q -S --no-ff --allow-unrelated-histories -m 'Merge PR' origin/pr; git push -q origin HEAD:refs/heads/main
+        cd ../eve; git fetch -q origin; git push -q origin refs/remotes/origin/main:refs/traces/main; cd ../ada; git trace pull origin 2>&1 | grep -c 'signed, but as something else'; git trace materialize | grep -c 'Never push'
+        "
+    ));
+    assert_eq!(said, "1\n1\n");
+}
+
+#[test]
+fn a_backup_of_a_record_vouches_for_no_trace() {
+    let said = sh(&format!(
+        r"{SIGNERS}
+        N=$(git commit-tree $R^{{tree}} -p $R -p $E -m 'share priorities'); git push -q origin $N:refs/trace-records/priority; cd ../bob; git trace pull -q origin >/dev/null 2>&1
+        git trace skip '#1' >/dev/null; git trace push -q origin 2>/dev/null; cd ../ada; git trace pull -q origin >/dev/null 2>&1; git trace undo >/dev/null 2>&1; git -C ../eve push -q origin $E:refs/traces/main
+        git trace pull -q origin >/dev/null 2>&1; git trace merge origin/main >/dev/null 2>&1; git trace materialize | grep -c 'Never push'
+        "
+    ));
+    assert_eq!(said, "1\n");
+}
+
+#[test]
+fn a_program_of_a_server_cannot_ask_at_the_terminal() {
+    if !has_terminal() {
+        return;
+    }
+    let home = TestRepo::without_git();
+    home.sh(r#"
+        git init -q r; cd r; git trace commit -qm item; printf '#!/bin/sh\n(: >/dev/tty) 2>/dev/null && echo asked >>asked || echo none >>asked\nexit 1\n' >sign; chmod +x sign
+        git config gpg.format ssh; git config user.signingKey key; git config gpg.ssh.program "$PWD/sign"; git config trace.sign true
+        call() { echo "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"$2\",\"params\":$3}"; }
+        { call 1 initialize '{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}'; echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+          call 2 tools/call '{"name":"trace_commit","arguments":{"text":"hello"}}'; } >calls
+    "#);
+    home.on_a_terminal("cd ~/r; (cat calls; sleep 1) | git-trace mcp >answers", "");
+    assert_eq!(home.sh("sort -u r/asked"), "none\n");
 }

@@ -498,8 +498,8 @@ fn a_signed_commit_of_something_else_is_no_record() {
     insta::assert_snapshot!(trace_in(&repo, "bob", &["pull"]), @"
     main: up to date
     --- stderr
-    warning: skipped origin/purged: the remote's history of tombstones has other files, and its signature does not name what it is for
-    error: the remote's history of priorities has other files, and its signature does not name what it is for
+    warning: skipped origin/purged: the remote's history of tombstones is signed, but as something else: a signature does not name what it is for
+    error: the remote's history of priorities is signed, but as something else: a signature does not name what it is for
     [exit 1]
     ");
     assert!(trace_in(&repo, "bob", &["materialize"]).contains("Never push to prod."));
