@@ -900,3 +900,17 @@ fn a_program_of_a_server_cannot_ask_at_the_terminal() {
     home.on_a_terminal("cd ~/r; (cat calls; sleep 1) | git-trace mcp >answers", "");
     assert_eq!(home.sh("sort -u r/asked"), "none\n");
 }
+
+#[test]
+fn two_forms_of_a_purged_imported_item_are_joined() {
+    let said = sh(r#"
+        git init -q --bare hub1; git init -q --bare hub2; for n in a b; do git init -q $n; for h in hub1 hub2; do git -C $n remote add $h ../$h; done; done
+        entry() { echo '{"parentUuid":'$1',"isSidechain":false,"userType":"external","cwd":"/work","sessionId":"11111111-2222-3333-4444-000000000201","version":"2.0.1","type":"'$3'","message":{"role":"'$3'","content":'"$4"'},"uuid":"'$2'","timestamp":"2025-10-09T08:53:57.000Z"}'; }
+        { entry null 07aa9118-0000-4000-8000-000068e77825 user '"the alphakey is here and some usual words"'
+          entry '"07aa9118-0000-4000-8000-000068e77825"' 6b32f1c2-0000-4000-8000-000068e77826 assistant '[{"type":"text","text":"plain and some usual words here"}]'; } >s.jsonl
+        cd b; git trace import claude-code ../s.jsonl --trace talk >/dev/null; git trace push -q hub2 talk 2>/dev/null; cd ../a; git trace pull -q hub2 2>/dev/null
+        printf alphakey | git trace purge --text - --yes --push hub1 >/dev/null 2>&1; cd ../b; git trace pull -q hub1 >/dev/null 2>&1; git trace purge --yes --push hub2 >/dev/null 2>&1
+        cd ../a; git trace pull hub2 2>&1 | tail -1; git trace pull hub2; git trace fsck >/dev/null; echo "fsck $?"; git trace commit -q --trace talk -m more; git trace push -q hub2 talk 2>/dev/null; echo "push $?"
+    "#);
+    assert_eq!(said, "talk: edited by the pull: #0\ntalk: up to date\nfsck 0\npush 0\n");
+}

@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::join::{join_items, join_text, may_be_forms};
+use super::target::clean_source;
 use crate::check::purge::content::{Target, is_blank};
 use crate::check::purge::kept::KEPT;
 use crate::check::purge::needle::Needle;
@@ -170,7 +171,7 @@ impl Pairs {
         }
         let item = read_item(entry.id, &repo.read_blob(entry.blob)?);
         if let Some((_, joined)) = self.forms.iter().find(|(form, _)| is_same_content(form, &item)) {
-            self.files.insert(entry.blob, item_file::render(&with_content_of(&item, joined)));
+            self.files.insert(entry.blob, item_file::render(&with_joined(&item, joined)));
         }
         Ok(())
     }
@@ -219,7 +220,7 @@ impl Pairs {
     fn join(&mut self, forms: [(Oid, Item); 2], joined: &Item) {
         self.confirmed.push(joined.clone());
         for (blob, form) in forms {
-            let joined = with_content_of(&form, joined);
+            let joined = with_joined(&form, joined);
             if joined == form {
                 self.kept.insert(blob);
             } else {
@@ -297,6 +298,13 @@ impl Pairs {
         }
         Ok(true)
     }
+}
+
+/// A form with the joined content, and without the digest of its record if another form lacks it.
+fn with_joined(form: &Item, joined: &Item) -> Item {
+    let mut item = with_content_of(form, joined);
+    clean_source(&mut item.fields, Some(&joined.fields));
+    item
 }
 
 /// The replacement of a file, or the file itself; `None` if it is not here.

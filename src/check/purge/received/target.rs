@@ -77,9 +77,10 @@ fn clean_headers(fields: &mut Fields, left: Option<&Fields>) {
     clean_source(fields, left);
 }
 
-/// Removes the digest of a record that no purge has seen.
-fn clean_source(fields: &mut Fields, left: Option<&Fields>) {
-    if fields.source.as_ref() != left.and_then(|left| left.source.as_ref()) {
+/// Removes the digest of a record that no purge has seen, unless it was removed before.
+pub(super) fn clean_source(fields: &mut Fields, left: Option<&Fields>) {
+    let left = left.and_then(|left| left.source.as_ref());
+    if fields.source.as_ref() != left && fields.source != left.map(Source::without_record) {
         fields.source = fields.source.as_ref().map(Source::without_record);
     }
 }
