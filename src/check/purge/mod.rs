@@ -33,6 +33,7 @@ pub(crate) use rewrite::Counts;
 use crate::check::fsck::{is_complete, lost_refs};
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
+use crate::trace::store::foreign::backups_of_others;
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, Removed, Tombstones};
@@ -120,6 +121,11 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _writers = repo.lock_out_writers()?;
     let _collectors = repo.lock_out_collectors()?;
     let before = Before::read(repo);
+    // Without the operation log, which is going to be removed, nothing tells them from those of traces.
+    let others = backups_of_others(repo)?;
+    if !others.is_empty() {
+        repo.delete_refs(others.iter().map(String::as_str))?;
+    }
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = [plan.refs.clone(), kept::keep(repo, &plan.refs)?].concat();
     // A ref of the code may keep all of them.
@@ -160,6 +166,27 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     Ok(Purged { plan, lent: lent.len(), left, priorities })
 }
 
+/// Rewrites the histories of our refs. Returns the moves, by name.
+fn rewrite_refs(repo: &Repo, world: &World, rewriter: &mut Rewriter<'_>) -> Result<Vec<RefChange>, TraceError> {
+    let is_of_others = |refname: &str| is_fetched(refname) || refname.starts_with(kept::KEPT);
+    let (mut found, mut refs) = (world.refs(repo)?, Vec::new());
+    // Commits that are here, too, are ours.
+    found.sort_by_key(|(refname, _)| is_of_others(refname));
+    for (refname, old) in found {
+        rewriter.vouches = !is_of_others(&refname);
+        let new = match rewriter.commit(old) {
+            // A remote may have any history. The text that this one contains is reported.
+            Err(TraceError::Git(error)) if error.is_damage() && is_fetched(&refname) => continue,
+            new => new?,
+        };
+        if new != old {
+            refs.push(RefChange { refname, old: Some(old), new });
+        }
+    }
+    refs.sort_by(|one, other| one.refname.cmp(&other.refname));
+    Ok(refs)
+}
+
 fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan, TraceError> {
     if let Some(cause) = repo.find_obstacle_to_removal()? {
         return Err(TraceError::CannotPurge { cause });
@@ -179,18 +206,8 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     if !hits.is_empty() {
         rewriter.names = scan.names(repo)?;
         rewriter.held = repo.commits_held_by_code(Some(&world.ours(repo)))?;
-        for (refname, old) in world.refs(repo)? {
-            let new = match rewriter.commit(old) {
-                // A remote may have any history. The text that this one contains is reported.
-                Err(TraceError::Git(error)) if error.is_damage() && is_fetched(&refname) => {
-                    continue;
-                }
-                new => new?,
-            };
-            if new != old {
-                refs.push(RefChange { refname, old: Some(old), new });
-            }
-        }
+        refs = rewrite_refs(repo, &world, &mut rewriter)?;
+        rewriter.vouches = false;
         for log in &logs {
             for oid in &log.oids {
                 rewriter.commit_if_whole(*oid)?;

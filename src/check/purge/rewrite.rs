@@ -70,6 +70,9 @@ pub(super) struct Rewriter<'r> {
     /// Messages that count in place of those of commits.
     pub(super) messages: HashMap<Oid, Vec<u8>>,
     pub(super) names: Names,
+    /// Whether a signature of ours may take the place of any other one. Others may have put anything into what was only fetched, so there it
+    /// takes the place of accepted ones alone.
+    pub(super) vouches: bool,
     /// The revisions to which a purge that is known here was not applied.
     pub(super) unapplied: HashSet<Oid>,
     /// By the path that [`below`] gives, empty for the tree of a commit.
@@ -124,6 +127,7 @@ impl<'r> Rewriter<'r> {
             lost: HashSet::new(),
             messages: HashMap::new(),
             names: Names::new(),
+            vouches: true,
             unapplied: HashSet::new(),
             trees: HashMap::new(),
             blobs: HashMap::new(),
@@ -197,6 +201,7 @@ impl<'r> Rewriter<'r> {
             oid
         } else {
             self.counts.signatures += usize::from(commit.is_signed);
+            changed.is_signed &= self.vouches || !self.objects.is_signing() || self.repo.has_valid_signature(oid)?;
             self.objects.commit(&changed)?
         };
         self.commits.insert(oid, new);

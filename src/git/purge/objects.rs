@@ -87,7 +87,6 @@ impl Repo {
 pub(crate) struct Objects<'r> {
     repo: &'r Repo,
     is_writing: bool,
-    /// Whether commits that were signed are signed again.
     is_signing: bool,
 }
 
@@ -98,6 +97,11 @@ impl<'r> Objects<'r> {
 
     pub(crate) fn hashed(repo: &'r Repo) -> Self {
         Self { repo, is_writing: false, is_signing: false }
+    }
+
+    /// Whether commits that were signed are signed again.
+    pub(crate) fn is_signing(&self) -> bool {
+        self.is_signing
     }
 
     fn put(&self, kind: ObjectType, bytes: &[u8], what: &str) -> Result<Oid, GitError> {

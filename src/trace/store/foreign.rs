@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::commit::{require_signed_trace, requires_signatures, unsigned};
+use super::commit::require_signed_trace;
 use super::tombstone::Tombstones;
 use super::walk::changes_of;
 use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
@@ -41,7 +41,14 @@ fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceEr
     if is_in(&known.into_iter().chain(traces).collect::<Vec<_>>()) {
         return Ok(false);
     }
-    // Remote-tracking refs leave tips, too, which may have been refused, and a record's history may have anything in it.
+    let (mut backups, others) = (repo.list_refs(BACKUP_REFS)?, backups_of_others(repo)?);
+    backups.retain(|(refname, _)| !others.contains(refname));
+    Ok(!is_in(&backups.into_iter().map(|(_, tip)| tip).collect::<Vec<_>>()))
+}
+
+/// The backups that no trace left, as far as the operation log tells: remote-tracking refs leave tips that may have been refused, and a
+/// record's history may have anything in it.
+pub(crate) fn backups_of_others(repo: &Repo) -> Result<HashSet<String>, TraceError> {
     let operations = repo.operations()?;
     let (theirs, ours): (Vec<_>, Vec<_>) = operations
         .iter()
@@ -49,12 +56,7 @@ fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceEr
         .partition(|made| [TRACES, FORWARD_CRUMBS].iter().all(|prefix| !made.refname.starts_with(prefix)));
     let [theirs, ours] =
         [theirs, ours].map(|moves| moves.iter().filter_map(|made| made.old.as_deref()).collect::<HashSet<_>>());
-    let mut backups = repo.list_refs(BACKUP_REFS)?;
-    backups.retain(|(refname, _)| {
-        let oid = &refname[BACKUP_REFS.len()..];
-        !theirs.contains(oid) || ours.contains(oid)
-    });
-    Ok(!is_in(&backups.into_iter().map(|(_, tip)| tip).collect::<Vec<_>>()))
+    Ok((&theirs - &ours).into_iter().map(|oid| format!("{BACKUP_REFS}{oid}")).collect())
 }
 
 /// The next position and the number of `slots`, the items of a commit, if it leaves few positions to later items although it has few.
@@ -112,21 +114,15 @@ pub(crate) fn require_files(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result
 /// Refuses a commit that no local trace has, and no backup, if `trace.requireSigned` is set and git accepts no signature of it or of a
 /// later commit of a remote. It may have been fetched by plain git, as a branch or a tag.
 pub(crate) fn require_signed_if_foreign(repo: &Repo, what: impl Fn() -> String, oid: Oid) -> Result<(), TraceError> {
-    let is_accepted = |oid| match require_signed_trace(repo, String::new, oid) {
-        Err(TraceError::Git(error)) => Err(TraceError::Git(error)),
-        accepted => Ok(accepted.is_ok()),
-    };
-    if !requires_signatures(repo)? || is_accepted(oid)? || !is_foreign(repo, oid, None)? {
+    let Err(refusal) = require_signed_trace(repo, what, oid) else { return Ok(()) };
+    if !is_foreign(repo, oid, None)? {
         return Ok(());
     }
     for (_, tip) in repo.list_refs(REMOTES)? {
         // `fsck` reports damaged tips.
-        if repo.is_ancestor(oid, tip).unwrap_or(false) && is_accepted(tip)? {
+        if repo.is_ancestor(oid, tip).unwrap_or(false) && require_signed_trace(repo, String::new, tip).is_ok() {
             return Ok(());
         }
     }
-    Err(match require_signed_trace(repo, &what, oid) {
-        Err(error) => error,
-        Ok(()) => unsigned(repo, what(), oid),
-    })
+    Err(refusal)
 }
