@@ -51,8 +51,8 @@ pub(crate) struct Process {
     has_stdin: bool,
     has_stdout: bool,
     shows_stderr: bool,
-    /// How lines of its stderr begin that are not shown.
-    hides: Option<&'static str>,
+    /// For stdout and stderr.
+    shows_lines: Option<[Shows; 2]>,
 }
 
 /// Where a program runs, and the repository that git finds there.
@@ -96,7 +96,7 @@ impl Process {
             has_stdin: false,
             has_stdout: false,
             shows_stderr: false,
-            hides: None,
+            shows_lines: None,
         }
     }
 
@@ -110,9 +110,11 @@ impl Process {
     /// The same for a command on the terminal. As in git, no shell waits for a program that is a single word: Ctrl-C would end the shell,
     /// but not an editor.
     pub(crate) fn on_terminal(command: &str) -> String {
-        let is_plain = !command.contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
+        // No program, but a command of the shell.
+        let is_plain =
+            command != ":" && !command.contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
         let exec = if is_plain { "exec " } else { "" };
-        format!("{exec}{command} \"$@\"")
+        format!("{exec}{command}")
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -204,9 +206,13 @@ impl Process {
         self
     }
 
-    /// The same without lines that begin with a text. The rest is shown at once, because it may be a question.
-    pub(crate) fn show_stderr_without(&mut self, hidden: &'static str) -> &mut Self {
-        self.hides = Some(hidden);
+    /// Shows lines of its stdout and stderr at once, instead of at the end.
+    pub(crate) fn show_lines(
+        &mut self,
+        of_stdout: impl FnMut(&[u8], bool) -> bool + Send + 'static,
+        of_stderr: impl FnMut(&[u8], bool) -> bool + Send + 'static,
+    ) -> &mut Self {
+        self.shows_lines = Some([Box::new(of_stdout), Box::new(of_stderr)]);
         self
     }
 
@@ -218,7 +224,15 @@ impl Process {
         if !self.has_stdin {
             self.command.stdin(Stdio::null());
         }
-        self.wait(Child::wait_with_output)
+        let shows_lines = self.shows_lines.take();
+        self.wait(|mut child| {
+            let Some([of_stdout, of_stderr]) = shows_lines else { return child.wait_with_output() };
+            let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+            let copies = stdout.map(|stdout| thread::Builder::new().spawn(|| copy(stdout, of_stdout))).transpose()?;
+            let errors = stderr.map(|stderr| copy(stderr, of_stderr)).unwrap_or_default();
+            let copied = |thread: JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
+            Ok(Output { status: child.wait()?, stdout: copies.map(copied).unwrap_or_default(), stderr: errors })
+        })
     }
 
     /// Runs it and returns its stdout; an exit status other than 0 is an error. Its stderr is shown.
@@ -355,16 +369,12 @@ impl Process {
     }
 
     /// Starts it, writes its input on a second thread, and calls `wait`.
-    fn wait<T>(&mut self, wait: fn(Child) -> io::Result<T>) -> Result<T, ProcessError> {
+    fn wait<T>(&mut self, wait: impl FnOnce(Child) -> io::Result<T>) -> Result<T, ProcessError> {
         let input = self.input.take();
         if input.is_some() {
             self.command.stdin(Stdio::piped());
         }
-        let hides = self.hides;
         let done = self.start().and_then(|(mut child, _cancelable)| {
-            let shown = hides.and_then(|hidden| Some((hidden, child.stderr.take()?)));
-            let shows = |(hidden, stderr)| thread::Builder::new().spawn(move || show_without(stderr, hidden));
-            let _shower = shown.map(shows).transpose()?.map(|thread| Joined(Some(thread)));
             let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) else { return wait(child) };
             let writer = thread::Builder::new().spawn(move || stdin.write_all(&input))?;
             let done = wait(child)?;
@@ -392,25 +402,17 @@ impl fmt::Debug for Process {
     }
 }
 
-/// A thread that ends before this is gone.
-struct Joined(Option<JoinHandle<()>>);
+/// Decides whether a line that a program has written so far is shown. The second argument says whether it is complete.
+type Shows = Box<dyn FnMut(&[u8], bool) -> bool + Send>;
 
-impl Drop for Joined {
-    fn drop(&mut self) {
-        let _ = self.0.take().map(JoinHandle::join);
-    }
-}
-
-/// Copies to stderr what is read, without lines that begin with a text.
-fn show_without(mut read: impl Read, hidden: &str) {
-    let (mut chunk, mut line, mut shown) = ([0; 4096], Vec::new(), 0);
+/// Reads all that a program writes, and copies lines to stderr at once, because they may be questions.
+fn copy(mut read: impl Read, mut shows: Shows) -> Vec<u8> {
+    let (mut chunk, mut all, mut line, mut shown) = ([0; 4096], Vec::new(), Vec::new(), 0);
     while let Ok(len @ 1..) = read.read(&mut chunk) {
         for part in chunk[..len].split_inclusive(|byte| *byte == b'\n') {
             line.extend_from_slice(part);
-            let is_hidden = line.starts_with(hidden.as_bytes());
-            let may_be_hidden = is_hidden || hidden.as_bytes().starts_with(&line);
             let is_complete = line.ends_with(b"\n");
-            if !is_hidden && (is_complete || !may_be_hidden) {
+            if shows(&line, is_complete) {
                 let _ = io::stderr().write_all(&line[shown..]);
                 shown = line.len();
             }
@@ -419,7 +421,9 @@ fn show_without(mut read: impl Read, hidden: &str) {
                 shown = 0;
             }
         }
+        all.extend_from_slice(&chunk[..len]);
     }
+    all
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub(crate) use history::CodeCommit;
 pub(crate) use ident::Ident;
 pub(crate) use integrity::RefListing;
 pub(crate) use lock::{ObjectsLock, RefLock};
-pub(crate) use network::{CONTEXT_REMOTE, Destination, Direction, Outgoing, PushFate, PushedRef};
+pub(crate) use network::{CONTEXT_REMOTE, Destination, Direction, ListedRef, Outgoing, PushFate, PushedRef};
 pub use oid::Oid;
 pub(crate) use oid::short_oid;
 pub use open::Repo;

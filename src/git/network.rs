@@ -30,6 +30,15 @@ impl PushedRef {
     }
 }
 
+/// A ref of a remote.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ListedRef {
+    pub(crate) refname: String,
+    /// Whether this is exactly its name.
+    pub(crate) is_utf8: bool,
+    pub(crate) oid: Oid,
+}
+
 /// A refspec to push.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Outgoing {
@@ -122,13 +131,14 @@ impl Repo {
         remote: impl Into<Destination<'a>>,
         patterns: &[&str],
     ) -> Result<Vec<(String, Oid)>, GitError> {
-        self.ls_remote(remote.into(), &["--refs"], patterns)
+        let listed = self.ls_remote(remote.into(), &["--refs"], patterns)?;
+        Ok(listed.into_iter().map(|ListedRef { refname, oid, .. }| (refname, oid)).collect())
     }
 
     /// All refs of a remote. An annotated tag `NAME` is followed by its target as `NAME^{}`.
-    pub(crate) fn list_remote_with_targets(&self, remote: Destination<'_>) -> Result<Vec<(String, Oid)>, GitError> {
+    pub(crate) fn list_remote_with_targets(&self, remote: Destination<'_>) -> Result<Vec<ListedRef>, GitError> {
         let mut listed = self.ls_remote(remote, &[], &[])?;
-        listed.retain(|(refname, _)| refname.starts_with("refs/"));
+        listed.retain(|listed| listed.refname.starts_with("refs/"));
         Ok(listed)
     }
 
@@ -137,14 +147,17 @@ impl Repo {
         from: Destination<'_>,
         options: &[&str],
         patterns: &[&str],
-    ) -> Result<Vec<(String, Oid)>, GitError> {
+    ) -> Result<Vec<ListedRef>, GitError> {
         let mut command = self.git("ls-remote");
         self.configure(&mut command, &from.settings(self)?);
         command.args(options).args(["--", &*from.name()]).args(patterns);
         let listed = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?.into_stdout()?;
-        let named =
-            |line: &str| line.split_once('\t').map(|(oid, refname)| Ok((refname.to_owned(), self.parse_oid(oid)?)));
-        String::from_utf8_lossy(&listed).split('\n').filter_map(named).collect()
+        let named = |line: &[u8]| {
+            let (text, is_utf8) = (String::from_utf8_lossy(line), std::str::from_utf8(line).is_ok());
+            let (oid, refname) = text.split_once('\t')?;
+            Some(self.parse_oid(oid).map(|oid| ListedRef { refname: refname.to_owned(), is_utf8, oid }))
+        };
+        listed.split(|byte| *byte == b'\n').filter_map(named).collect()
     }
 
     /// Pushes any number of refspecs, in as many calls of git as their length needs.
@@ -160,8 +173,7 @@ impl Repo {
             let mut command = self.git_push(to)?;
             command.args(PUSH).args(batch.iter().filter_map(|one| one.lease.as_deref()));
             command.arg("--").arg(&*to.name()).args(batch.iter().map(|one| &one.refspec));
-            let answer = Answer::of(command.stdin(Stdio::inherit()).show_stderr())?;
-            self.show_hook(&answer);
+            let answer = answer_of_push(command.show_stderr())?;
             if !answer.is_success() {
                 failed.get_or_insert(above("push"));
             }
@@ -174,20 +186,13 @@ impl Repo {
     pub(crate) fn push_quietly(&self, to: Destination<'_>, outgoing: &Outgoing) -> Result<Vec<PushedRef>, GitError> {
         let mut command = self.git_push(to)?;
         command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
-        command.stdin(Stdio::inherit()).show_stderr_without("error: failed to push some refs");
-        let answer = Answer::of(&mut command)?;
-        self.show_hook(&answer);
+        let answer = answer_of_push(&mut command)?;
         let pushed = pushed_refs(&answer);
         // An address that cannot be reached gives no answer.
         let is_reached = answer.is_success() || !pushed.iter().all(PushedRef::is_accepted);
-        if is_reached { Ok(pushed) } else { Err(above("push")) }
-    }
-
-    /// Shows what a `pre-push` hook printed, before git printed what it pushed.
-    fn show_hook(&self, answer: &Answer) {
-        let is_of_git = |line: &&str| line.starts_with("To ") || *line == "Done" || pushed_ref(line).is_some();
-        let printed = String::from_utf8_lossy(&answer.stdout);
-        printed.lines().filter(|line| !is_of_git(line)).for_each(|line| self.env.notice(line));
+        // All but the first line was shown.
+        let is_silent = answer.stderr.lines().count() < 2;
+        if is_reached { Ok(pushed) } else { Err(if is_silent { answer.into_error() } else { above("push") }) }
     }
 
     /// The addresses that git uses for a remote: all that it pushes to, or those that it fetches from. Git is asked only if settings
@@ -379,16 +384,43 @@ fn above(command: &str) -> GitError {
 
 fn pushed_refs(answer: &Answer) -> Vec<PushedRef> {
     let (mut pushed, mut address) = (Vec::new(), None);
-    for line in String::from_utf8_lossy(&answer.stdout).lines() {
-        match line.strip_prefix("To ") {
-            Some(named) => address = Some(named.to_owned()),
-            None => pushed.extend(pushed_ref(line).map(|one| PushedRef { address: address.clone(), ..one })),
+    let text = String::from_utf8_lossy(&answer.stdout);
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        let one = pushed_ref(line);
+        // The last line of a hook need not have an end.
+        let mut is_begun = || lines.peek().is_some_and(|next| *next == "Done" || pushed_ref(next).is_some());
+        let named = line.rsplit_once("To ").filter(|(before, _)| one.is_none() && (before.is_empty() || is_begun()));
+        match named {
+            Some((_, named)) => address = Some(named.to_owned()),
+            None => pushed.extend(one.map(|one| PushedRef { address: address.clone(), ..one })),
         }
     }
     if !pushed.is_empty() {
         effect::note_change();
     }
     pushed
+}
+
+/// Runs `git push`, and shows at once what a `pre-push` hook prints before git prints what it pushed to each address.
+fn answer_of_push(command: &mut Process) -> Result<Answer, GitError> {
+    const TO: &[u8] = b"To ";
+    // The caller gives another summary and other advice, and pushes again if another push was faster.
+    const HIDDEN: [&[u8]; 3] = [b"error: failed to push some refs", b"hint: ", b"remote: error: cannot lock ref"];
+    let may_be = |line: &[u8], text: &[u8]| line.starts_with(text) || text.starts_with(line);
+    let mut has_begun = false;
+    let of_hook = move |line: &[u8], is_complete: bool| {
+        if !is_complete {
+            return !has_begun && !may_be(line, TO);
+        }
+        has_begun |= line.starts_with(TO);
+        let text = String::from_utf8_lossy(line);
+        !line.starts_with(TO) && text.trim_end() != "Done" && pushed_ref(text.trim_end()).is_none()
+    };
+    let of_git = move |line: &[u8], is_complete: bool| {
+        !HIDDEN.iter().any(|hidden| line.starts_with(hidden) || (!is_complete && may_be(line, hidden)))
+    };
+    Answer::of(command.stdin(Stdio::inherit()).show_lines(of_hook, of_git))
 }
 
 /// Reads `<flag>\t<from>:<to>\t<summary>`.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::address::Target;
 use super::lines::{accepted_lines, fetched_lines, fetched_ref, push_lines, shared_ref};
 use super::{is_private, tracking_ref};
-use crate::git::{GitError, Oid, Outgoing, PushFate, PushedRef, Repo};
+use crate::git::{GitError, ListedRef, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::line_history::LineFormat;
@@ -281,7 +281,7 @@ fn purged_there(
 ) -> Result<(Vec<Purged>, Vec<PushedRef>), TraceError> {
     let planned_fates: HashMap<Oid, Option<Oid>> = planned.into_iter().flatten().copied().collect();
     let (mut purged, mut answers) = (Vec::new(), Vec::new());
-    for (refname, oid) in repo.list_remote_with_targets(target.fetch())? {
+    for ListedRef { refname, is_utf8, oid } in repo.list_remote_with_targets(target.fetch())? {
         let answer =
             |fate, summary: &str| PushedRef::new(refname.strip_suffix("^{}").unwrap_or(&refname), fate, summary);
         if refname.strip_suffix("^{}").is_some_and(is_ours) {
@@ -298,7 +298,7 @@ fn purged_there(
             (_, known) => known,
         };
         // A name that is not UTF-8 cannot be pushed to. The fetch reports those of git-trace.
-        if !is_ours(&refname) || refname.contains(char::REPLACEMENT_CHARACTER) {
+        if !is_ours(&refname) || !is_utf8 {
             // An earlier version gave tombstones to commits of the code, too.
             if fate != Fate::Kept && !is_of_code(repo, oid) {
                 answers.push(answer(PushFate::Refused, NOT_OURS));

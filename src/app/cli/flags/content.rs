@@ -152,7 +152,7 @@ pub(crate) fn edit(repo: &Repo, kind: Editor, before: &[u8]) -> Result<Vec<u8>> 
     };
     let path = keep(repo, kind, before)?;
     // The editor is the user's own setting and may carry arguments; the path is passed apart from it.
-    let status = repo.shell(&Process::on_terminal(&editor)).arg(&editor).arg(&path).interact();
+    let status = repo.shell(&format!("{} \"$@\"", Process::on_terminal(&editor))).arg(&editor).arg(&path).interact();
     let status = status.with_context(|| format!("cannot start the editor `{editor}`"))?;
     if !status.success() {
         bail!("the editor `{editor}` failed, so nothing was committed");
