@@ -13,8 +13,11 @@ mod unix {
 
     use libc::{SIG_IGN, SIGINT, SIGQUIT, sighandler_t};
 
-    /// Leaves the terminal: from now on, neither this process nor a program that it starts can ask or show anything there.
+    /// Leaves the terminal: from now on, neither this process nor a program that it starts can ask or show anything there. The process
+    /// must not have other threads yet.
     pub(crate) fn leave() {
+        // SAFETY: no other thread reads the environment.
+        unsafe { std::env::remove_var("GPG_TTY") };
         let Ok(terminal) = File::open("/dev/tty") else { return };
         // SAFETY: neither call takes a pointer.
         unsafe {

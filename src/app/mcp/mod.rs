@@ -38,11 +38,11 @@ impl Diagnostic for tokio::task::JoinError {}
 pub(crate) fn serve(context: &Context, groups: Groups) -> Result<()> {
     context.repo()?;
     let server = server::Server { env: context.env.clone(), trace: context.named_trace()?, groups };
+    // A program that asks there would be stopped by the system.
+    terminal::leave();
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().context("cannot start the server")?;
     end_programs();
-    // A program that asks there would be stopped by the system.
-    terminal::leave();
     let lines = transport::Lines::of_process().context("cannot read from the client")?;
     runtime.block_on(async {
         match serve_server(server, lines).await {
