@@ -75,8 +75,8 @@ impl Decoded {
     }
 }
 
-/// The longest control sequence.
-const MAX_SEQUENCE: usize = 32;
+/// The longest control sequence: two colors of 24 bits need 40.
+const MAX_SEQUENCE: usize = 64;
 
 /// The length of a control sequence, such as a color code (ECMA-48, 5.4), without the escape character before it.
 pub(crate) fn control_sequence(rest: &[u8]) -> Option<usize> {

@@ -38,17 +38,19 @@ pub(crate) struct Git {
     folder: PathBuf,
     /// Whether it ignores what the environment says about the location of the repository.
     is_elsewhere: bool,
+    /// Whether it reads a repository of another user, too.
+    is_of_any_owner: bool,
 }
 
 impl Git {
     pub(crate) fn in_folder(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), is_elsewhere: false }
+        Self { folder: folder.into(), is_elsewhere: false, is_of_any_owner: false }
     }
 
     /// Git in a folder that may be in another repository or work tree than that of this process, also in one of another user: it runs
     /// nothing there.
     pub(crate) fn elsewhere(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), is_elsewhere: true }
+        Self { folder: folder.into(), is_elsewhere: true, is_of_any_owner: true }
     }
 
     /// Git in the work tree that a path is in: its index and its lists of ignored files decide.
@@ -67,27 +69,27 @@ impl Git {
 
     /// The innermost work tree around a file that tracks it: one may list files below another one in its index.
     pub(crate) fn that_tracks(path: &Path) -> Option<PathBuf> {
-        let is_it = |folder: &&Path| has_git(folder) && Self::elsewhere(*folder).tracks(path);
+        // Git asks no repository of another user.
+        let of_user = |folder: &Path| Self { is_of_any_owner: false, ..Self::elsewhere(folder) };
+        let is_it = |folder: &&Path| has_git(folder) && of_user(folder).tracks(path);
         path.ancestors().skip(1).find(is_it).map(Path::to_path_buf)
     }
 
     /// Whether git tracks a file. If git cannot tell, it may.
     pub(crate) fn tracks(&self, path: &Path) -> bool {
-        let is_tracked = |path: &OsStr, is_literal: bool| {
-            let mut command =
-                self.command(&[OsStr::new("ls-files"), OsStr::new("--error-unmatch"), OsStr::new("--"), path]);
-            if !is_literal {
-                command.env_remove("GIT_LITERAL_PATHSPECS");
-            }
-            Answer::of(&mut command).map_or(true, |answer| answer.code != Some(1))
+        let is_tracked = |magic: &str| {
+            let mut pathspec = OsString::from(format!(":({magic})"));
+            pathspec.push(path);
+            let args = ["ls-files", "--error-unmatch", "--"].map(OsStr::new);
+            let mut command = self.command(&[&args[..], &[&pathspec]].concat());
+            let answer = Answer::of(command.env_remove("GIT_LITERAL_PATHSPECS"));
+            answer.map_or(true, |answer| answer.code != Some(1) && !has_no_index(&answer))
         };
-        let mut in_any_case = OsString::from(":(icase,literal)");
-        in_any_case.push(path);
         let ignores_case = || {
             let answer = self.ask(&["config", "--type=bool", "--get", "core.ignoreCase"]);
             answer.is_ok_and(|answer| answer.stdout.starts_with(b"true"))
         };
-        is_tracked(&in_any_case, false) && (is_tracked(path.as_os_str(), true) || ignores_case())
+        is_tracked("icase,literal") && (is_tracked("literal") || ignores_case())
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -104,7 +106,8 @@ impl Git {
         }
         let is_set = |name| std::env::var_os(name).is_some_and(|set| !set.is_empty());
         if self.is_elsewhere {
-            command.elsewhere().args(["-c", "safe.directory=*", "-c", "core.fsmonitor=false"]);
+            let settings: &[&str] = if self.is_of_any_owner { &["-c", "safe.directory=*"] } else { &[] };
+            command.elsewhere().args(settings).args(["-c", "core.fsmonitor=false"]);
             command.env("GIT_NO_LAZY_FETCH", "1");
         } else if !is_set("GIT_DIR")
             && (is_set("GIT_WORK_TREE") || is_in_found(&self.folder))
@@ -204,8 +207,7 @@ impl Git {
         // A path outside is invalid if its folder is missing.
         let is_outside = is(&["is outside repository", "Invalid path"]);
         // There, git cannot leave it out.
-        let causes = ["not a git repository (or any", "must be run in a work tree", "cannot use bare repository"];
-        let cannot = is_outside || is(&causes);
+        let cannot = is_outside || has_no_index(&answer);
         if !answer.is_success() && !cannot {
             return Err(answer.into_error());
         }
@@ -380,6 +382,18 @@ run_merge_tool "$chosen" "$2""#;
         shell.env(name, path(name));
     }
     Ok(shell.interact()?.success())
+}
+
+/// Whether there is no work tree, or not that of the path, so that no index can list it.
+fn has_no_index(answer: &Answer) -> bool {
+    let causes = [
+        "not a git repository",
+        "must be run in a work tree",
+        "cannot use bare repository",
+        "is outside repository",
+        "dubious ownership",
+    ];
+    causes.iter().any(|cause| answer.stderr.contains(cause))
 }
 
 /// A path in which git names folders above by `..`, without links.

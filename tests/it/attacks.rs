@@ -618,7 +618,7 @@ fn an_interrupt_is_for_the_editor_and_the_pager() {
     }
     let home = TestRepo::without_git();
     home.sh(r#"
-        git init -q r; git -C r trace commit -qm hello; interrupt='#!/bin/sh\ntrap "" INT\nkill -INT 0\n'
+        git init -q r; git -C r trace commit -qm hello; interrupt='#!/bin/sh\ntrap "" INT\nsleep 0.3\nkill -INT 0\n'
         printf "$interrupt"'echo edited >"$1"\n' >editor; printf "$interrupt"'sleep 0.1\ncat >/dev/null\necho seen\n' >pager; chmod +x editor pager
     "#);
     home.on_a_terminal("cd ~/r; GIT_EDITOR=$HOME/editor setsid -w git-trace edit '#0'", "");
@@ -913,4 +913,124 @@ fn two_forms_of_a_purged_imported_item_are_joined() {
         cd ../a; git trace pull hub2 2>&1 | tail -1; git trace pull hub2; git trace fsck >/dev/null; echo "fsck $?"; git trace commit -q --trace talk -m more; git trace push -q hub2 talk 2>/dev/null; echo "push $?"
     "#);
     assert_eq!(said, "talk: edited by the pull: #0\ntalk: up to date\nfsck 0\npush 0\n");
+}
+
+#[test]
+fn signed_commits_without_an_operation_are_pulled() {
+    let said = sh(&format!(
+        r"{SIGNERS}
+        cd ../ada; for i in 1 2; do git trace commit -qm item-$i; done; git trace delete '#2' >/dev/null; git trace gc --renumber >/dev/null 2>&1; git log -1 --format=%s refs/traces/main | cut -c1-8; git trace push -q origin 2>/dev/null
+        cd ../bob; git config trace.requireSigned true; git trace pull -q origin; echo $?; git checkout -q --orphan code; git merge-base refs/traces/main refs/trace-remotes/origin/main >/dev/null && echo shared
+        "
+    ));
+    assert_eq!(said, "renumber\n0\nshared\n");
+}
+
+#[test]
+fn a_purge_does_not_sign_what_was_refused() {
+    for other in ["git trace edit '#0' -m 'Always push'", "git trace skip '#0'"] {
+        let said = sh(&format!(
+            r"{SIGNERS}
+            cd ../ada; git trace commit -qm 'key is {SECRET}'; git trace pin '#1' --reason 'has {SECRET}' >/dev/null; git trace push -q origin 2>/dev/null; cd ../bob; git config trace.requireSigned true; git trace pull -q origin 2>/dev/null
+            cd ../eve; git trace reset -q TRACE_HEAD~1 >/dev/null; git trace pull -q origin >/dev/null 2>&1; ssh-keygen -q -t ed25519 -N '' -f $S/eve.key
+            git config gpg.format ssh; git config user.signingKey $S/eve.key.pub; git config trace.sign true; {other} >/dev/null; git trace push -q origin 2>/dev/null
+            cd ../ada; git trace pull -q origin >/dev/null 2>&1; printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; git trace merge origin/main >/dev/null 2>&1; git trace purge --push origin --yes >/dev/null 2>&1
+            for n in bob ada; do cd ../$n; git trace pull -q origin >/dev/null 2>&1; git trace materialize | grep -c 'Never push'; done
+            "
+        ));
+        assert_eq!(said, "1\n1\n", "{other}");
+    }
+}
+
+#[test]
+fn a_backup_of_a_refused_state_does_not_become_ours_by_a_purge() {
+    let said = sh(&format!(
+        r"{SIGNERS}
+        git push -q origin $E:refs/traces/main; cd ../ada; git trace pull -q origin >/dev/null 2>&1; git trace push -q --force origin >/dev/null 2>&1; git trace commit -qm 'key is {SECRET}'
+        printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; git -C ../eve push -q -f origin $E:refs/traces/main; git trace pull -q origin >/dev/null 2>&1; git trace merge origin/main >/dev/null 2>&1
+        git trace materialize | grep -c 'Never push'
+        "
+    ));
+    assert_eq!(said, "1\n");
+}
+
+#[test]
+fn a_folder_above_that_is_no_work_tree_hides_no_ignored_file() {
+    let said = sh(r#"
+        git init -q src; git -C src commit -q --allow-empty -m x; mkdir bare stale empty other; git clone -q --bare src bare/.bare; echo 'gitdir: ./.bare' >bare/.git; git -C bare worktree add -q main 2>/dev/null
+        echo 'gitdir: /gone' >stale/.git; mkdir empty/.git; git init -q other; mkfifo other/fifo; for n in stale empty other; do git init -q $n/main; done
+        for n in bare stale empty other; do cd $n/main; timeout 10 git trace breadcrumb set secret.token hunter2hunter2 >/dev/null 2>&1; echo "$n $?"; cd ../..; done
+    "#);
+    assert_eq!(said, "bare 0\nstale 0\nempty 0\nother 0\n");
+}
+
+#[test]
+fn an_editor_and_a_pager_are_started_as_by_git() {
+    if !has_terminal() {
+        return;
+    }
+    let home = TestRepo::without_git();
+    home.sh("git init -q r; git -C r trace commit -qm hello");
+    let shown = home.on_a_terminal("cd ~/r; for e in : true; do GIT_EDITOR=$e git-trace edit '#0'; echo $?; done", "");
+    assert_eq!(shown.matches("\r\n0\r\n").count(), 2, "{shown}");
+    for pager in ["if true; then cat; fi", "(cat)", "test -t 1 && cat || cat"] {
+        let shown = home.on_a_terminal(&format!("cd ~/r; git -c core.pager='{pager}' trace log --oneline"), "");
+        assert!(shown.contains("hello"), "{pager}: {shown}");
+    }
+}
+
+#[test]
+fn a_gpg_of_a_hook_does_not_know_the_terminal() {
+    let said = sh(r#"
+        git init -q r; cd r; printf '#!/bin/sh\necho "tty ${GPG_TTY-none}" >>seen\nexit 1\n' >sign; chmod +x sign; git config gpg.program "$PWD/sign"; git config trace.sign true
+        entry() { echo "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"$1\",\"payload\":$2}"; }
+        { entry session_meta "{\"id\":\"sess\",\"cwd\":\"$PWD\",\"originator\":\"codex_exec\",\"cli_version\":\"0.169.0\"}"
+          entry response_item '{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}'; } >s.jsonl
+        echo "{\"session_id\":\"sess\",\"transcript_path\":\"$PWD/s.jsonl\",\"hook_event_name\":\"Stop\",\"cwd\":\"$PWD\"}" | GPG_TTY=/dev/pts/0 git trace hook codex --wait >/dev/null; sort -u seen
+    "#);
+    assert_eq!(said, "tty none\n");
+}
+
+#[test]
+fn a_question_of_a_hook_on_stdout_is_shown_at_once() {
+    let home = TestRepo::without_git();
+    home.sh(r#"
+        git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git trace commit -qm item; git trace pin '#0' >/dev/null
+        printf '#!/bin/sh\ncat >/dev/null\nprintf "Push? "\nsleep 0.3\ncat ../shown >>../asked 2>/dev/null; echo >>../asked\necho on\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+    "#);
+    // The second push, of priorities, finds both questions.
+    home.sh("cd r; git trace push -q origin 2>../shown");
+    assert_eq!(home.sh("grep -c 'Push? ' asked; git -C hub for-each-ref | wc -l"), "3\n2\n");
+}
+
+#[test]
+fn a_text_with_color_codes_on_one_line_is_purged() {
+    let said = sh(&format!(
+        r"{COUNT}
+        git init -q r; cd r; C=$(printf 'quux-\033[01;31m\033[K7788-secret\033[m\033[KXYZ-abc'); git trace commit -qm hello; git trace pin '#0' --reason $C >/dev/null 2>&1; git trace forward leave --agent ada --summary $C >/dev/null 2>&1
+        count . 7788-sec; printf quux-7788-secretXYZ-abc | git trace purge --text - --yes >/dev/null 2>&1; count . 7788-sec
+        "
+    ));
+    let (before, after) = said.split_once('\n').unwrap();
+    assert!(before != "0" && after == "0\n", "{said}");
+}
+
+#[test]
+fn a_name_that_is_too_long_here_hides_no_other_trace() {
+    let said = sh(r"
+        git init -q --bare hub; git init -q a; git -C a remote add origin ../hub; V=team/projects/customers/north/backend; git clone -q hub $V 2>/dev/null; cd a; git trace commit -qm one; git trace push -q origin 2>/dev/null
+        git -C ../$V trace pull -q origin 2>/dev/null; git push -q origin refs/traces/main:refs/traces/$(printf 'd/%.0s' $(seq 1 2017))z 2>/dev/null; git trace commit -qm two; git trace push -q origin 2>/dev/null
+        cd ../$V; git trace pull -q origin >/dev/null 2>&1; git trace log --oneline | wc -l
+    ");
+    assert_eq!(said, "2\n");
+}
+
+#[test]
+fn each_address_answers_also_if_a_hook_ends_no_line() {
+    let said = sh(r#"
+        git init -q --bare h1; git init -q --bare h2; git init -q r; cd r; git remote add origin ../h1; git config --add remote.origin.pushurl ../h1; git config --add remote.origin.pushurl ../h2
+        git trace commit -qm item; git trace pin '#0' >/dev/null; printf '#!/bin/sh\ncat >/dev/null\nprintf "Running tests... ok"\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+        git trace push -q origin 2>/dev/null; echo "exit $?"; for h in h1 h2; do git -C ../$h for-each-ref | wc -l; done
+    "#);
+    assert_eq!(said, "exit 0\n2\n2\n");
 }

@@ -1,5 +1,6 @@
 //! Our refs: everything that git-trace stores in commits. All other refs are the code's.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::git::{GitError, Oid, Ours, Repo};
@@ -32,8 +33,7 @@ impl World {
     pub(super) fn is_ours(&self, refname: &str) -> bool {
         let ours = [TRACES, "refs/trace-", FORWARD_CRUMBS, ARCHIVES, "TRACE_"];
         !self.strange.contains(refname)
-            && (is_fetched(refname)
-                || ours.iter().any(|prefix| refname.starts_with(prefix))
+            && (ours.iter().any(|prefix| unprefetched(refname).starts_with(prefix))
                 || tags::parse(&self.tag_prefix, refname).is_some())
     }
 
@@ -50,8 +50,12 @@ impl World {
 
 /// Whether a ref is what a remote had: it may lead to anything, and need not be complete.
 pub(super) fn is_fetched(refname: &str) -> bool {
-    let rest = refname.strip_prefix(PREFETCHED).or_else(|| refname.strip_prefix("refs/"));
-    rest.is_some_and(|rest| rest.starts_with("trace-remote"))
+    refname.starts_with(PREFETCHED) || refname.starts_with("refs/trace-remote")
+}
+
+/// The name of the ref that a fetch would have moved.
+fn unprefetched(refname: &str) -> Cow<'_, str> {
+    refname.strip_prefix(PREFETCHED).map_or(refname.into(), |rest| format!("refs/{rest}").into())
 }
 
 struct OursIn<'w> {

@@ -148,6 +148,8 @@ impl Repo {
             let entries = match fs::read_dir(&path) {
                 Ok(entries) => entries,
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
+                // Git makes folders for a ref that it then cannot store. No ref with such a path can be used.
+                Err(error) if error.kind() == ErrorKind::InvalidFilename => continue,
                 Err(_) => return None,
             };
             for entry in entries {
@@ -159,9 +161,13 @@ impl Repo {
                     if !Self::is_refname(&refname) {
                         return None;
                     }
-                    // It may be packed or deleted meanwhile.
-                    if let Some(target) = self.read_ref_file(&refname)? {
-                        listed.push((refname, target));
+                    let is_too_long = |error: io::Error| error.kind() == ErrorKind::InvalidFilename;
+                    match self.read_ref_file(&refname) {
+                        Some(Some(target)) => listed.push((refname, target)),
+                        // It may be packed or deleted meanwhile.
+                        Some(None) => {}
+                        None if entry.path().symlink_metadata().is_err_and(is_too_long) => {}
+                        None => return None,
                     }
                 }
             }

@@ -2,9 +2,11 @@
 //!
 //! They are signed if git config sets `trace.sign`; the shared file cannot set it, because only the writer has a key.
 
+use super::line_history::list_files;
 use super::signature::Signature;
 use crate::git::{Entry, GitError, Ident, Mode, NewCommit, Oid, PackWriter, Repo, TreeStore};
 use crate::trace::model::trailers::Trailers;
+use crate::trace::model::tree;
 use crate::trace::{Tip, TraceError};
 
 pub(crate) enum ObjectSink<'r> {
@@ -90,13 +92,17 @@ pub(crate) fn require_signed_trace(repo: &Repo, what: impl Fn() -> String, oid: 
     Ok(())
 }
 
-/// Whether a commit says what it did to a trace, and has no files but items.
+/// Whether a commit names its tree, as those of traces do, or has items, as after a merge by plain git, and no other files.
 fn is_of_trace(repo: &Repo, oid: Oid) -> Result<bool, TraceError> {
     let tip = Tip::read(repo, oid)?;
+    if !tip.is_ours() {
+        let items = tree::list(repo, tip.commit.tree)?.len();
+        return Ok(items > 0 && items == list_files(repo, tip.commit.tree)?.len());
+    }
     let is_folder = |entry: &Entry| {
         entry.mode() == Mode::Folder && entry.name.len() == 2 && entry.name.iter().all(u8::is_ascii_digit)
     };
-    Ok(tip.trailers.op.is_some() && repo.read_tree(tip.commit.tree)?.iter().all(is_folder))
+    Ok(repo.read_tree(tip.commit.tree)?.iter().all(is_folder))
 }
 
 /// The refusal of a commit without a signature, or with one that is not accepted.

@@ -156,7 +156,7 @@ pub(crate) fn subjects(
             found.entry(item).or_default().push((earlier.commit.oid, earlier.commit.subject().to_owned()));
         }
     }
-    let is_ambiguous = found.values().flat_map(|named| &named[1..]).next().is_some();
+    let is_ambiguous = found.values().any(|named| named.len() > 1);
     let depths = if is_ambiguous { depths(repo, tip.commit.oid)? } else { HashMap::new() };
     let first = |named: Vec<(Oid, String)>| named.into_iter().min_by_key(|(oid, _)| (depths.get(oid).copied(), *oid));
     Ok(found.into_iter().filter_map(|(item, named)| Some((item, first(named)?.1))).collect())

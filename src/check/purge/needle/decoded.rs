@@ -5,7 +5,13 @@ use crate::base::decoded::{Decoded, Meaning, control_sequence};
 /// Decodes the escapes of URLs, of HTML, and of string literals, and leaves out color codes, in one pass. A text that was escaped twice is
 /// decoded twice. `None` if there is no escape.
 pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
-    Decoded::new(bytes, [b'%', b'&', b'\\', ESCAPE], |rest| {
+    Decoded::new(bytes, [b'%', b'&', b'\\', ESCAPE, b' '], |rest| {
+        // On one line, the first character became a space.
+        if rest[0] == b' ' {
+            let sequence = control_sequence(&rest[1..]).filter(|len| matches!(rest[*len], b'm' | b'K'))?;
+            let is_color = rest[2..sequence].iter().all(|byte| byte.is_ascii_digit() || *byte == b';');
+            return is_color.then_some((1 + sequence, Meaning::Nothing));
+        }
         let (len, meaning) = escape(rest)?;
         let sequence = || control_sequence(&rest[len..]).map(|sequence| (len + sequence, Meaning::Nothing));
         let is_escape = matches!(meaning, Meaning::Byte(ESCAPE) | Meaning::Char('\x1b'));
