@@ -1034,3 +1034,21 @@ fn each_address_answers_also_if_a_hook_ends_no_line() {
     "#);
     assert_eq!(said, "exit 0\n2\n2\n");
 }
+
+#[test]
+fn purges_of_an_item_and_of_texts_by_three_clones_with_two_remotes_settle() {
+    let said = sh(r#"
+        git init -q --bare hub1; git init -q --bare hub2; for n in a b c; do git init -q $n; git -C $n config user.name $n; for h in hub1 hub2; do git -C $n remote add $h ../$h; done; done
+        u=07aa9118-0000-4000-8000-00000000000
+        entry() { echo '{"parentUuid":'$1',"isSidechain":false,"userType":"external","cwd":"/work","sessionId":"11111111-2222-3333-4444-000000000201","version":"2.0.1","type":"'$3'","message":{"role":"'$3'","content":'"$4"'},"uuid":"'$2'","timestamp":"2025-10-09T08:53:57.000Z"}'; }
+        { entry null ${u}1 user '"hello"'; entry '"'${u}1'"' ${u}2 assistant '[{"type":"text","text":"one has alphakey and omegakey, and some usual words of this session"}]'
+          entry '"'${u}2'"' ${u}3 user '"two has alphakey, and some other usual words of this session"'; } >s.jsonl
+        t() { (cd $1; shift; git trace "$@" >/dev/null 2>&1); }
+        t a import claude-code ../s.jsonl --trace main; t a push hub1 main; t c pull hub1; t c edit '#2' -m 'two is changed, and has some other usual words than before'
+        printf omegakey | t a purge --text - --reason one -y; t a purge '#2' --reason two -y; t c push hub2 main; t b pull hub2; printf alphakey | t b purge --text - -y --reason three --push hub1; t c pull hub1; t a pull hub2
+        for round in 1 2; do for n in a b c; do for k in "pull hub1" "pull hub2" "purge -y --push hub1" "push hub1 main" "purge -y --push hub2" "push hub2 main"; do
+            t $n $k || test $round = 1 || echo "$n $k failed"; done; done; done
+        for n in a b c hub1 hub2; do git -C $n rev-parse refs/traces/main; done | sort -u | wc -l; for n in a b c; do t $n fsck; echo "fsck $?"; done
+    "#);
+    assert_eq!(said, "1\nfsck 0\nfsck 0\nfsck 0\n");
+}

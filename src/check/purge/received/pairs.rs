@@ -159,9 +159,10 @@ impl Pairs {
         Ok(())
     }
 
-    /// The forms whose content must not come back.
+    /// The forms whose content must not come back. A marker without headers of the user contains nothing.
     pub(super) fn forms(&self) -> impl Iterator<Item = &Item> {
-        self.forms.iter().map(|(form, _)| form)
+        let target = target(DEFAULT_REASON);
+        self.forms.iter().map(|(form, _)| form).filter(move |form| !target.is_blanked(form))
     }
 
     /// Adds a file if another revision of its item with the same content was joined.
