@@ -735,10 +735,10 @@ fn many_subjects_of_an_item_need_linear_time() {
     // With a walk for each pair of subjects, this takes a minute.
     let said = sh(r#"
         git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm one; git trace commit -qm two; git trace push -q origin 2>/dev/null; cd ..; git clone -q hub b 2>/dev/null; cd b; git trace pull -q origin 2>/dev/null
-        cd ../a; t=refs/traces/main; prev=$(git rev-parse $t); set -- $(git ls-tree -r $t | tail -1); blob=$3; path=$4; item=$(git log -1 --format=%B $t | grep Trace-Item)
+        cd ../a; t=refs/traces/main; prev=$(git rev-parse $t); set -- $(git ls-tree -r $t | tail -1); blob=$3; path=$4; item=$(git log -1 --format=%B $t | grep Trace-Item); trees="$(git rev-parse $t~1^{tree}) $(git rev-parse $t^{tree})"
         for i in $(seq 300); do
             for op in delete edit; do
-                printf 'commit %s\ncommitter A <a@b> %s +0000\ndata <<END\nsubject %s\n\nTrace-Op: %s\n%s\nTrace-Time: 2026-11-28T13:00:00Z\nTrace-Next: 2\nEND\n' $t $((1795870361 + i)) $i $op "$item"
+                printf 'commit %s\ncommitter A <a@b> %s +0000\ndata <<END\nsubject %s\n\nTrace-Op: %s\n%s\nTrace-Time: 2026-11-28T13:00:00Z\nTrace-Tree: %s\nTrace-Next: 2\nEND\n' $t $((1795870361 + i)) $i $op "$item" $(test $op = edit && echo ${trees#* } || echo ${trees% *})
                 test -z "$prev" || echo "from $prev"; prev=; test $op = edit && echo "M 100644 $blob $path" || echo "D $path"
             done
         done | git fast-import --quiet; git push -q origin $t; cd ../b; timeout 20 git trace pull -q origin 2>/dev/null; echo "exit $?"; git trace materialize --recent 0 --budget 10 >/dev/null 2>&1; git rev-parse -q --verify $t >/dev/null && git trace log --oneline | wc -l
@@ -932,7 +932,7 @@ fn a_purge_does_not_sign_what_was_refused() {
         let said = sh(&format!(
             r"{SIGNERS}
             cd ../ada; git trace commit -qm 'key is {SECRET}'; git trace pin '#1' --reason 'has {SECRET}' >/dev/null; git trace push -q origin 2>/dev/null; cd ../bob; git config trace.requireSigned true; git trace pull -q origin 2>/dev/null
-            cd ../eve; git trace reset -q TRACE_HEAD~1 >/dev/null; git trace pull -q origin >/dev/null 2>&1; ssh-keygen -q -t ed25519 -N '' -f $S/eve.key
+            cd ../eve; git trace reset -q main~1 >/dev/null; git trace pull -q origin >/dev/null 2>&1; ssh-keygen -q -t ed25519 -N '' -f $S/eve.key
             git config gpg.format ssh; git config user.signingKey $S/eve.key.pub; git config trace.sign true; {other} >/dev/null; git trace push -q origin 2>/dev/null
             cd ../ada; git trace pull -q origin >/dev/null 2>&1; printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; git trace merge origin/main >/dev/null 2>&1; git trace purge --push origin --yes >/dev/null 2>&1
             for n in bob ada; do cd ../$n; git trace pull -q origin >/dev/null 2>&1; git trace materialize | grep -c 'Never push'; done
