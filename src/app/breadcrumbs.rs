@@ -30,7 +30,7 @@ pub(crate) fn write<T>(
     let is_ignored = |path: &Path| {
         let (outer, git) = (git, &git.at(path));
         let is_tracked_above =
-            || absolute(outer.folder().join(path)).is_ok_and(|path| Git::that_tracks(&path).is_some());
+            || absolute(outer.folder().join(path)).is_ok_and(|path| Git::that_tracks(&path, false).is_some());
         if outer.tracks(path) || is_tracked_above() {
             return false;
         }

@@ -67,11 +67,11 @@ impl Git {
         }
     }
 
-    /// The innermost work tree around a file that tracks it: one may list files below another one in its index.
-    pub(crate) fn that_tracks(path: &Path) -> Option<PathBuf> {
-        // Git asks no repository of another user.
-        let of_user = |folder: &Path| Self { is_of_any_owner: false, ..Self::elsewhere(folder) };
-        let is_it = |folder: &&Path| has_git(folder) && of_user(folder).tracks(path);
+    /// The innermost work tree around a file that tracks it: one may list files below another one in its index. As git, asks repositories of
+    /// other users only if `is_of_any_owner`.
+    pub(crate) fn that_tracks(path: &Path, is_of_any_owner: bool) -> Option<PathBuf> {
+        let git_in = |folder: &Path| Self { is_of_any_owner, ..Self::elsewhere(folder) };
+        let is_it = |folder: &&Path| has_git(folder) && git_in(folder).tracks(path);
         path.ancestors().skip(1).find(is_it).map(Path::to_path_buf)
     }
 

@@ -190,8 +190,7 @@ impl Repo {
         let pushed = pushed_refs(&answer);
         // An address that cannot be reached gives no answer.
         let is_reached = answer.is_success() || !pushed.iter().all(PushedRef::is_accepted);
-        // All but the first line was shown.
-        let is_silent = answer.stderr.lines().count() < 2;
+        let is_silent = answer.stderr.lines().all(|line| line.as_bytes().starts_with(HIDDEN));
         if is_reached { Ok(pushed) } else { Err(if is_silent { answer.into_error() } else { above("push") }) }
     }
 
@@ -390,9 +389,9 @@ fn pushed_refs(answer: &Answer) -> Vec<PushedRef> {
         let one = pushed_ref(line);
         // The last line of a hook need not have an end.
         let mut is_begun = || lines.peek().is_some_and(|next| *next == "Done" || pushed_ref(next).is_some());
-        let named = line.rsplit_once("To ").filter(|(before, _)| one.is_none() && (before.is_empty() || is_begun()));
-        match named {
-            Some((_, named)) => address = Some(named.to_owned()),
+        let after = || line.split_once("To ").filter(|_| one.is_none() && is_begun()).map(|(_, named)| named);
+        match line.strip_prefix("To ").or_else(after) {
+            Some(named) => address = Some(named.to_owned()),
             None => pushed.extend(one.map(|one| PushedRef { address: address.clone(), ..one })),
         }
     }
@@ -402,24 +401,24 @@ fn pushed_refs(answer: &Answer) -> Vec<PushedRef> {
     pushed
 }
 
+/// The line of git that is not shown: the caller gives another summary, and pushes again if another push was faster.
+const HIDDEN: &[u8] = b"error: failed to push some refs";
+
 /// Runs `git push`, and shows at once what a `pre-push` hook prints before git prints what it pushed to each address.
 fn answer_of_push(command: &mut Process) -> Result<Answer, GitError> {
-    const TO: &[u8] = b"To ";
-    // The caller gives another summary and other advice, and pushes again if another push was faster.
-    const HIDDEN: [&[u8]; 3] = [b"error: failed to push some refs", b"hint: ", b"remote: error: cannot lock ref"];
-    let may_be = |line: &[u8], text: &[u8]| line.starts_with(text) || text.starts_with(line);
+    // An address is a path, or has one.
+    let is_address = |line: &[u8]| line.starts_with(b"To ") && line.contains(&b'/');
     let mut has_begun = false;
     let of_hook = move |line: &[u8], is_complete: bool| {
         if !is_complete {
-            return !has_begun && !may_be(line, TO);
+            return !has_begun && !b"To ".starts_with(line) && !is_address(line);
         }
-        has_begun |= line.starts_with(TO);
+        has_begun |= is_address(line);
         let text = String::from_utf8_lossy(line);
-        !line.starts_with(TO) && text.trim_end() != "Done" && pushed_ref(text.trim_end()).is_none()
+        !is_address(line) && text.trim_end() != "Done" && pushed_ref(text.trim_end()).is_none()
     };
-    let of_git = move |line: &[u8], is_complete: bool| {
-        !HIDDEN.iter().any(|hidden| line.starts_with(hidden) || (!is_complete && may_be(line, hidden)))
-    };
+    let of_git =
+        |line: &[u8], is_complete: bool| !line.starts_with(HIDDEN) && (is_complete || !HIDDEN.starts_with(line));
     Answer::of(command.stdin(Stdio::inherit()).show_lines(of_hook, of_git))
 }
 

@@ -943,18 +943,6 @@ fn a_purge_does_not_sign_what_was_refused() {
 }
 
 #[test]
-fn a_backup_of_a_refused_state_does_not_become_ours_by_a_purge() {
-    let said = sh(&format!(
-        r"{SIGNERS}
-        git push -q origin $E:refs/traces/main; cd ../ada; git trace pull -q origin >/dev/null 2>&1; git trace push -q --force origin >/dev/null 2>&1; git trace commit -qm 'key is {SECRET}'
-        printf {SECRET} | git trace purge --text - --yes >/dev/null 2>&1; git -C ../eve push -q -f origin $E:refs/traces/main; git trace pull -q origin >/dev/null 2>&1; git trace merge origin/main >/dev/null 2>&1
-        git trace materialize | grep -c 'Never push'
-        "
-    ));
-    assert_eq!(said, "1\n");
-}
-
-#[test]
 fn a_folder_above_that_is_no_work_tree_hides_no_ignored_file() {
     let said = sh(r#"
         git init -q src; git -C src commit -q --allow-empty -m x; mkdir bare stale empty other; git clone -q --bare src bare/.bare; echo 'gitdir: ./.bare' >bare/.git; git -C bare worktree add -q main 2>/dev/null
@@ -1031,8 +1019,9 @@ fn each_address_answers_also_if_a_hook_ends_no_line() {
         git init -q --bare h1; git init -q --bare h2; git init -q r; cd r; git remote add origin ../h1; git config --add remote.origin.pushurl ../h1; git config --add remote.origin.pushurl ../h2
         git trace commit -qm item; git trace pin '#0' >/dev/null; printf '#!/bin/sh\ncat >/dev/null\nprintf "Running tests... ok"\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
         git trace push -q origin 2>/dev/null; echo "exit $?"; for h in h1 h2; do git -C ../$h for-each-ref | wc -l; done
+        git trace skip '#0' >/dev/null; mkdir ../'Go To Market'; git init -q --bare ../'Go To Market/h3'; git config remote.origin.pushurl "$PWD/../Go To Market/h3" ../h2; git trace push -q origin 2>/dev/null; echo "exit $?"
     "#);
-    assert_eq!(said, "exit 0\n2\n2\n");
+    assert_eq!(said, "exit 0\n2\n2\nexit 0\n");
 }
 
 #[test]
@@ -1046,9 +1035,29 @@ fn purges_of_an_item_and_of_texts_by_three_clones_with_two_remotes_settle() {
         t() { (cd $1; shift; git trace "$@" >/dev/null 2>&1); }
         t a import claude-code ../s.jsonl --trace main; t a push hub1 main; t c pull hub1; t c edit '#2' -m 'two is changed, and has some other usual words than before'
         printf omegakey | t a purge --text - --reason one -y; t a purge '#2' --reason two -y; t c push hub2 main; t b pull hub2; printf alphakey | t b purge --text - -y --reason three --push hub1; t c pull hub1; t a pull hub2
-        for round in 1 2; do for n in a b c; do for k in "pull hub1" "pull hub2" "purge -y --push hub1" "push hub1 main" "purge -y --push hub2" "push hub2 main"; do
-            t $n $k || test $round = 1 || echo "$n $k failed"; done; done; done
+        for round in 1 2 3; do for n in a b c; do for k in "pull hub1" "pull hub2" "purge -y --push hub1" "push hub1 main" "purge -y --push hub2" "push hub2 main"; do
+            t $n $k || test $round -lt 3 || echo "$n $k failed"; done; done; done
         for n in a b c hub1 hub2; do git -C $n rev-parse refs/traces/main; done | sort -u | wc -l; for n in a b c; do t $n fsck; echo "fsck $?"; done
     "#);
     assert_eq!(said, "1\nfsck 0\nfsck 0\nfsck 0\n");
+}
+
+#[test]
+fn a_question_of_a_hook_that_begins_as_a_line_of_git_is_shown() {
+    let said = sh(r#"
+        git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git trace commit -qm item; git trace pin '#0' >/dev/null
+        printf '#!/bin/sh\ncat >/dev/null\necho "To be pushed"\nprintf "To continue, press y: "\nsleep 0.3\ncat ../shown >>../asked 2>/dev/null\necho\necho "hint: ask Ada" >&2\ntest $(wc -l <../asked) -gt 0\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+        git trace push -q origin 2>../shown; cd ..; grep -c 'To be pushed\|To continue' asked; grep -c 'hint: ask Ada' shown
+    "#);
+    assert_eq!(said, "5\n2\n");
+}
+
+#[test]
+fn links_of_a_home_that_another_user_has_are_judged() {
+    let said = sh(r#"
+        test "$(id -u)" = 0 || { echo 2; exit; }
+        mkdir dot out; cd dot; git init -q; ln -s ../out .claude; git add .claude; git commit -qm l; cd ..; export HOME=$PWD/dot; git init -q w; chown -R 12345 dot; cd w
+        git trace install --agent claude-code --global >/dev/null 2>&1; echo $?; ls ../out
+    "#);
+    assert_eq!(said, "2\n");
 }

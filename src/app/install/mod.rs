@@ -208,7 +208,7 @@ pub(crate) fn of_user(path: PathBuf) -> Result<PathBuf, InstallError> {
     let named = LazyCell::new(|| Git::in_folder(".").toplevel().ok().filter(is_in));
     let clone_of = |link: &Path| {
         let named = || named.as_ref().filter(|root| link.starts_with(root) && Git::in_folder(*root).tracks(link));
-        Git::that_tracks(link).or_else(|| named().cloned())
+        Git::that_tracks(link, true).or_else(|| named().cloned())
     };
     if let Err(source) = check_configured(&path, clone_of) {
         return Err(InstallError::Write { path, source });

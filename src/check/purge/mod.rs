@@ -33,7 +33,6 @@ pub(crate) use rewrite::Counts;
 use crate::check::fsck::{is_complete, lost_refs};
 use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
-use crate::trace::store::foreign::backups_of_others;
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::{self, Fate, Removed, Tombstones};
@@ -121,11 +120,6 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _writers = repo.lock_out_writers()?;
     let _collectors = repo.lock_out_collectors()?;
     let before = Before::read(repo);
-    // Without the operation log, which is going to be removed, nothing tells them from those of traces.
-    let others = backups_of_others(repo)?;
-    if !others.is_empty() {
-        repo.delete_refs(others.iter().map(String::as_str))?;
-    }
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = [plan.refs.clone(), kept::keep(repo, &plan.refs)?].concat();
     // A ref of the code may keep all of them.

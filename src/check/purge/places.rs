@@ -1,7 +1,7 @@
 //! Places outside the object database: reflogs, derived files, and files that a purge leaves alone.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::content::Target;
@@ -120,8 +120,9 @@ pub(super) fn files_with(repo: &Repo, target: &Target) -> Result<Files, GitError
     let logs: Vec<PathBuf> = repo.worktree_git_dirs()?.iter().map(|git_dir| git_dir.join("logs")).collect();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder);
-        unlisted
-            .extend(entries.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotFound).then(|| folder.clone()));
+        // Git makes folders for refs whose paths are too long, and no file there can be opened.
+        let is_there = |error: &io::Error| !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename);
+        unlisted.extend(entries.as_ref().is_err_and(is_there).then(|| folder.clone()));
         for entry in entries.into_iter().flatten().flatten() {
             let (path, kind) = (entry.path(), entry.file_type());
             let is_our_log = logs.iter().any(|logs| {

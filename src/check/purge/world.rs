@@ -34,7 +34,7 @@ impl World {
         let ours = [TRACES, "refs/trace-", FORWARD_CRUMBS, ARCHIVES, "TRACE_"];
         !self.strange.contains(refname)
             && (ours.iter().any(|prefix| unprefetched(refname).starts_with(prefix))
-                || tags::parse(&self.tag_prefix, refname).is_some())
+                || tags::parse(&self.tag_prefix, &unprefetched(refname)).is_some())
     }
 
     /// The same for commits, too.

@@ -91,10 +91,14 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, GitError> {
     unless_gone(path, read())
 }
 
-/// Git may remove a file meanwhile.
+/// Git may remove a file meanwhile, and makes folders for refs whose paths are too long.
 fn unless_gone<T: Default>(path: &Path, done: io::Result<T>) -> Result<T, GitError> {
     match done {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(T::default()),
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) =>
+        {
+            Ok(T::default())
+        }
         done => done.map_err(|error| GitError::io("read", path, error)),
     }
 }

@@ -48,7 +48,7 @@ fn is_foreign(repo: &Repo, oid: Oid, known: Option<Oid>) -> Result<bool, TraceEr
 
 /// The backups that no trace left, as far as the operation log tells: remote-tracking refs leave tips that may have been refused, and a
 /// record's history may have anything in it.
-pub(crate) fn backups_of_others(repo: &Repo) -> Result<HashSet<String>, TraceError> {
+fn backups_of_others(repo: &Repo) -> Result<HashSet<String>, TraceError> {
     let operations = repo.operations()?;
     let (theirs, ours): (Vec<_>, Vec<_>) = operations
         .iter()
