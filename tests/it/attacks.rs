@@ -618,7 +618,7 @@ fn an_interrupt_is_for_the_editor_and_the_pager() {
     }
     let home = TestRepo::without_git();
     home.sh(r#"
-        git init -q r; git -C r trace commit -qm hello; interrupt='#!/bin/sh\ntrap "" INT\nsleep 0.3\nkill -INT 0\n'
+        git init -q r; git -C r trace commit -qm hello; interrupt='#!/bin/sh\ntrap "" INT\nsleep 1\nkill -INT 0\n'
         printf "$interrupt"'echo edited >"$1"\n' >editor; printf "$interrupt"'sleep 0.1\ncat >/dev/null\necho seen\n' >pager; chmod +x editor pager
     "#);
     home.on_a_terminal("cd ~/r; GIT_EDITOR=$HOME/editor setsid -w git-trace edit '#0'", "");
@@ -984,7 +984,7 @@ fn a_question_of_a_hook_on_stdout_is_shown_at_once() {
     let home = TestRepo::without_git();
     home.sh(r#"
         git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git trace commit -qm item; git trace pin '#0' >/dev/null
-        printf '#!/bin/sh\ncat >/dev/null\nprintf "Push? "\nsleep 0.3\ncat ../shown >>../asked 2>/dev/null; echo >>../asked\necho on\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+        printf '#!/bin/sh\ncat >/dev/null\nprintf "Push? "\nsleep 1\ncat ../shown >>../asked 2>/dev/null; echo >>../asked\necho on\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
     "#);
     // The second push, of priorities, finds both questions.
     home.sh("cd r; git trace push -q origin 2>../shown");
@@ -1046,7 +1046,7 @@ fn purges_of_an_item_and_of_texts_by_three_clones_with_two_remotes_settle() {
 fn a_question_of_a_hook_that_begins_as_a_line_of_git_is_shown() {
     let said = sh(r#"
         git init -q --bare hub; git init -q r; cd r; git remote add origin ../hub; git trace commit -qm item; git trace pin '#0' >/dev/null
-        printf '#!/bin/sh\ncat >/dev/null\necho "To be pushed"\nprintf "To continue, press y: "\nsleep 0.3\ncat ../shown >>../asked 2>/dev/null\necho\necho "hint: ask Ada" >&2\ntest $(wc -l <../asked) -gt 0\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+        printf '#!/bin/sh\ncat >/dev/null\necho "To be pushed"\nprintf "To continue, press y: "\nsleep 1\ncat ../shown >>../asked 2>/dev/null\necho\necho "hint: ask Ada" >&2\ntest $(wc -l <../asked) -gt 0\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
         git trace push -q origin 2>../shown; cd ..; grep -c 'To be pushed\|To continue' asked; grep -c 'hint: ask Ada' shown
     "#);
     assert_eq!(said, "5\n2\n");
