@@ -28,16 +28,16 @@ impl Meaning {
 }
 
 impl Decoded {
-    /// Decodes in one pass. `escape` gets the rest of the source at each of the bytes `starts`, and returns the length of the escape
-    /// there. Returns `None` if there is no escape.
-    pub(crate) fn new<const N: usize>(
+    /// Decodes in one pass. `escape` gets the rest of the source at each of the places `starts`, in order, and returns the length of the
+    /// escape there. Returns `None` if there is no escape.
+    pub(crate) fn new(
         source: &[u8],
-        starts: [u8; N],
+        starts: impl Iterator<Item = usize>,
         escape: impl Fn(&[u8]) -> Option<(usize, Meaning)>,
     ) -> Option<Self> {
         let mut decoded = Self { text: Vec::new(), places: Vec::new() };
         let mut rest = 0;
-        for (at, _) in source.iter().enumerate().filter(|(_, byte)| starts.contains(byte)) {
+        for at in starts {
             // No escape starts within another one.
             if at < rest {
                 continue;

@@ -107,8 +107,8 @@ impl Process {
         shell
     }
 
-    /// The same for a command on the terminal. As in git, no shell waits for a program that is a single word: Ctrl-C would end the shell,
-    /// but not an editor.
+    /// What [`Self::shell`] runs for a command on the terminal. As in git, no shell waits for a program that is a single word: Ctrl-C would
+    /// end the shell, but not an editor.
     pub(crate) fn on_terminal(command: &str) -> String {
         // No program, but a command of the shell.
         let is_plain =

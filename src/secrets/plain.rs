@@ -26,7 +26,7 @@ pub(super) fn separated(source: &[u8], plain: &Decoded) -> Option<Decoded> {
 }
 
 fn decode(source: &[u8], color_code: Meaning) -> Option<Decoded> {
-    Decoded::new(source, [b'\x1b', b'\\', b'%'], |rest| escape(rest, color_code))
+    Decoded::new(source, memchr::memchr3_iter(b'\x1b', b'\\', b'%', source), |rest| escape(rest, color_code))
 }
 
 /// The escape at the start of `rest`, with its length.

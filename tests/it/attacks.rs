@@ -627,20 +627,36 @@ fn an_interrupt_is_for_the_editor_and_the_pager() {
     assert_eq!(shown, "seen\r\nexit 0\r\n");
 }
 
+/// A function for scripts: a session of Codex in `s.jsonl`, and what its hook gets.
+const CODEX_INPUT: &str = r#"codex_input() {
+        entry() { echo "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"$1\",\"payload\":$2}"; }
+        { entry session_meta "{\"id\":\"sess\",\"cwd\":\"$PWD\",\"originator\":\"codex_exec\",\"cli_version\":\"0.169.0\"}"
+          entry response_item '{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}'; } >s.jsonl
+        echo "{\"session_id\":\"sess\",\"transcript_path\":\"$PWD/s.jsonl\",\"hook_event_name\":\"Stop\",\"cwd\":\"$PWD\"}"; }"#;
+
+/// A function for scripts: an entry of a session of Claude Code.
+const CLAUDE_ENTRY: &str = r#"entry() { echo '{"parentUuid":'$1',"isSidechain":false,"userType":"external","cwd":"/work","sessionId":"11111111-2222-3333-4444-000000000201","version":"2.0.1","type":"'$3'","message":{"role":"'$3'","content":'"$4"'},"uuid":"'$2'","timestamp":"2025-10-09T08:53:57.000Z"}'; }"#;
+
+/// A function for scripts: from now on, a program signs that notes in `asked` whether it can ask at the terminal.
+const SIGNS_ASKING: &str = r#"signs_asking() {
+        printf '#!/bin/sh\n(: >/dev/tty) 2>/dev/null && echo asked >>asked || echo none >>asked\nexit 1\n' >sign; chmod +x sign
+        git config gpg.format ssh; git config user.signingKey key; git config gpg.ssh.program "$PWD/sign"; git config trace.sign true; }"#;
+
 #[test]
 fn a_program_of_a_hook_cannot_ask_at_the_terminal() {
     if !has_terminal() {
         return;
     }
     let home = TestRepo::without_git();
-    home.sh(r#"
-        git init -q r; cd r; printf '#!/bin/sh\n(: >/dev/tty) 2>/dev/null && echo asked >>asked || echo none >>asked\nexit 1\n' >sign; chmod +x sign
-        git config gpg.format ssh; git config user.signingKey key; git config gpg.ssh.program "$PWD/sign"; git config trace.sign true
-        entry() { echo "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"$1\",\"payload\":$2}"; }
-        { entry session_meta "{\"id\":\"sess\",\"cwd\":\"$PWD\",\"originator\":\"codex_exec\",\"cli_version\":\"0.169.0\"}"
-          entry response_item '{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}'; } >s.jsonl
-        echo "{\"session_id\":\"sess\",\"transcript_path\":\"$PWD/s.jsonl\",\"hook_event_name\":\"Stop\",\"cwd\":\"$PWD\"}" >in.json
-    "#);
+    home.sh(&[
+        CODEX_INPUT,
+        SIGNS_ASKING,
+        r"
+        git init -q r; cd r; signs_asking
+        codex_input >in.json
+    ",
+    ]
+    .join("\n"));
     home.on_a_terminal("cd ~/r; git trace hook codex --wait <in.json", "");
     assert_eq!(home.sh("sort -u r/asked"), "none\n");
 }
@@ -890,28 +906,26 @@ fn a_program_of_a_server_cannot_ask_at_the_terminal() {
         return;
     }
     let home = TestRepo::without_git();
-    home.sh(r#"
-        git init -q r; cd r; git trace commit -qm item; printf '#!/bin/sh\n(: >/dev/tty) 2>/dev/null && echo asked >>asked || echo none >>asked\nexit 1\n' >sign; chmod +x sign
-        git config gpg.format ssh; git config user.signingKey key; git config gpg.ssh.program "$PWD/sign"; git config trace.sign true
+    home.sh(&[SIGNS_ASKING, r#"
+        git init -q r; cd r; git trace commit -qm item; signs_asking
         call() { echo "{\"jsonrpc\":\"2.0\",\"id\":$1,\"method\":\"$2\",\"params\":$3}"; }
         { call 1 initialize '{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}'; echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
           call 2 tools/call '{"name":"trace_commit","arguments":{"text":"hello"}}'; } >calls
-    "#);
+    "#].join("\n"));
     home.on_a_terminal("cd ~/r; (cat calls; sleep 1) | git-trace mcp >answers", "");
     assert_eq!(home.sh("sort -u r/asked"), "none\n");
 }
 
 #[test]
 fn two_forms_of_a_purged_imported_item_are_joined() {
-    let said = sh(r#"
+    let said = sh(&[CLAUDE_ENTRY, r#"
         git init -q --bare hub1; git init -q --bare hub2; for n in a b; do git init -q $n; for h in hub1 hub2; do git -C $n remote add $h ../$h; done; done
-        entry() { echo '{"parentUuid":'$1',"isSidechain":false,"userType":"external","cwd":"/work","sessionId":"11111111-2222-3333-4444-000000000201","version":"2.0.1","type":"'$3'","message":{"role":"'$3'","content":'"$4"'},"uuid":"'$2'","timestamp":"2025-10-09T08:53:57.000Z"}'; }
         { entry null 07aa9118-0000-4000-8000-000068e77825 user '"the alphakey is here and some usual words"'
           entry '"07aa9118-0000-4000-8000-000068e77825"' 6b32f1c2-0000-4000-8000-000068e77826 assistant '[{"type":"text","text":"plain and some usual words here"}]'; } >s.jsonl
         cd b; git trace import claude-code ../s.jsonl --trace talk >/dev/null; git trace push -q hub2 talk 2>/dev/null; cd ../a; git trace pull -q hub2 2>/dev/null
         printf alphakey | git trace purge --text - --yes --push hub1 >/dev/null 2>&1; cd ../b; git trace pull -q hub1 >/dev/null 2>&1; git trace purge --yes --push hub2 >/dev/null 2>&1
         cd ../a; git trace pull hub2 2>&1 | tail -1; git trace pull hub2; git trace fsck >/dev/null; echo "fsck $?"; git trace commit -q --trace talk -m more; git trace push -q hub2 talk 2>/dev/null; echo "push $?"
-    "#);
+    "#].join("\n"));
     assert_eq!(said, "talk: edited by the pull: #0\ntalk: up to date\nfsck 0\npush 0\n");
 }
 
@@ -969,13 +983,10 @@ fn an_editor_and_a_pager_are_started_as_by_git() {
 
 #[test]
 fn a_gpg_of_a_hook_does_not_know_the_terminal() {
-    let said = sh(r#"
+    let said = sh(&[CODEX_INPUT, r#"
         git init -q r; cd r; printf '#!/bin/sh\necho "tty ${GPG_TTY-none}" >>seen\nexit 1\n' >sign; chmod +x sign; git config gpg.program "$PWD/sign"; git config trace.sign true
-        entry() { echo "{\"timestamp\":\"2026-11-20T10:00:00Z\",\"type\":\"$1\",\"payload\":$2}"; }
-        { entry session_meta "{\"id\":\"sess\",\"cwd\":\"$PWD\",\"originator\":\"codex_exec\",\"cli_version\":\"0.169.0\"}"
-          entry response_item '{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}'; } >s.jsonl
-        echo "{\"session_id\":\"sess\",\"transcript_path\":\"$PWD/s.jsonl\",\"hook_event_name\":\"Stop\",\"cwd\":\"$PWD\"}" | GPG_TTY=/dev/pts/0 git trace hook codex --wait >/dev/null; sort -u seen
-    "#);
+        codex_input | GPG_TTY=/dev/pts/0 git trace hook codex --wait >/dev/null; sort -u seen
+    "#].join("\n"));
     assert_eq!(said, "tty none\n");
 }
 
@@ -1005,12 +1016,12 @@ fn a_text_with_color_codes_on_one_line_is_purged() {
 
 #[test]
 fn a_name_that_is_too_long_here_hides_no_other_trace() {
-    let said = sh(r"
+    let said = sh(r#"
         git init -q --bare hub; git init -q a; git -C a remote add origin ../hub; V=team/projects/customers/north/backend; git clone -q hub $V 2>/dev/null; cd a; git trace commit -qm one; git trace push -q origin 2>/dev/null
-        git -C ../$V trace pull -q origin 2>/dev/null; git push -q origin refs/traces/main:refs/traces/$(printf 'd/%.0s' $(seq 1 2017))z 2>/dev/null; git trace commit -qm two; git trace push -q origin 2>/dev/null
-        cd ../$V; git trace pull -q origin >/dev/null 2>&1; git trace log --oneline | wc -l
-    ");
-    assert_eq!(said, "2\n");
+        git -C ../$V trace pull -q origin 2>/dev/null; git push -q origin refs/traces/main:refs/traces/$(printf 'd/%.0s' $(seq 1 2017))z 2>/dev/null; git trace commit -qm two-words; git trace push -q origin 2>/dev/null
+        cd ../$V; git trace pull -q origin >/dev/null 2>&1; git trace log --oneline | wc -l; printf two-words | git trace purge --text - --yes >/dev/null 2>&1; echo "exit $?"; git trace materialize | grep -c two-words
+    "#);
+    assert_eq!(said, "2\nexit 0\n0\n");
 }
 
 #[test]
@@ -1026,10 +1037,9 @@ fn each_address_answers_also_if_a_hook_ends_no_line() {
 
 #[test]
 fn purges_of_an_item_and_of_texts_by_three_clones_with_two_remotes_settle() {
-    let said = sh(r#"
+    let said = sh(&[CLAUDE_ENTRY, r#"
         git init -q --bare hub1; git init -q --bare hub2; for n in a b c; do git init -q $n; git -C $n config user.name $n; for h in hub1 hub2; do git -C $n remote add $h ../$h; done; done
         u=07aa9118-0000-4000-8000-00000000000
-        entry() { echo '{"parentUuid":'$1',"isSidechain":false,"userType":"external","cwd":"/work","sessionId":"11111111-2222-3333-4444-000000000201","version":"2.0.1","type":"'$3'","message":{"role":"'$3'","content":'"$4"'},"uuid":"'$2'","timestamp":"2025-10-09T08:53:57.000Z"}'; }
         { entry null ${u}1 user '"hello"'; entry '"'${u}1'"' ${u}2 assistant '[{"type":"text","text":"one has alphakey and omegakey, and some usual words of this session"}]'
           entry '"'${u}2'"' ${u}3 user '"two has alphakey, and some other usual words of this session"'; } >s.jsonl
         t() { (cd $1; shift; git trace "$@" >/dev/null 2>&1); }
@@ -1038,7 +1048,7 @@ fn purges_of_an_item_and_of_texts_by_three_clones_with_two_remotes_settle() {
         for round in 1 2 3; do for n in a b c; do for k in "pull hub1" "pull hub2" "purge -y --push hub1" "push hub1 main" "purge -y --push hub2" "push hub2 main"; do
             t $n $k; done; done; done
         for n in a b c hub1 hub2; do git -C $n rev-parse refs/traces/main; done | sort -u | wc -l; for n in a b c; do t $n fsck; echo "fsck $?"; done
-    "#);
+    "#].join("\n"));
     assert_eq!(said, "1\nfsck 0\nfsck 0\nfsck 0\n");
 }
 

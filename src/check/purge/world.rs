@@ -31,10 +31,10 @@ impl World {
 
     /// Whether a ref or a worktree's `TRACE_HEAD` is ours.
     pub(super) fn is_ours(&self, refname: &str) -> bool {
+        let moved = unprefetched(refname);
         let ours = [TRACES, "refs/trace-", FORWARD_CRUMBS, ARCHIVES, "TRACE_"];
         !self.strange.contains(refname)
-            && (ours.iter().any(|prefix| unprefetched(refname).starts_with(prefix))
-                || tags::parse(&self.tag_prefix, &unprefetched(refname)).is_some())
+            && (ours.iter().any(|prefix| moved.starts_with(prefix)) || tags::parse(&self.tag_prefix, &moved).is_some())
     }
 
     /// The same for commits, too.

@@ -69,9 +69,15 @@ impl Repo {
         })
     }
 
+    /// Whether all refs below a folder are in the folder that the worktrees share. A linked one also has separate refs.
+    fn is_of_common_folder(&self, folder: &str) -> bool {
+        let is_shared = folder != "refs/" || self.git_dir() == self.common_dir();
+        folder.starts_with("refs/") && is_shared && !is_of_worktree(folder)
+    }
+
     /// The refs below a folder, which ends in `/`, each once and sorted by name; symbolic ones too.
     pub(super) fn list_directly(&self, folder: &str) -> Option<Vec<(String, Target)>> {
-        if !folder.starts_with("refs/") || folder == "refs/" || is_of_worktree(folder) {
+        if !self.is_of_common_folder(folder) {
             return None;
         }
         let mut files = self.list_ref_files(folder)?;
@@ -99,7 +105,7 @@ impl Repo {
 
     /// Only the symbolic refs below a folder, each with its target.
     pub(super) fn list_symbolic_directly(&self, folder: &str) -> Option<Vec<(String, String)>> {
-        if !folder.starts_with("refs/") || folder == "refs/" || is_of_worktree(folder) {
+        if !self.is_of_common_folder(folder) {
             return None;
         }
         let symbolic = |(refname, target)| match target {

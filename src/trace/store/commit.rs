@@ -106,14 +106,14 @@ fn is_of_trace(repo: &Repo, oid: Oid) -> Result<bool, TraceError> {
 }
 
 /// The refusal of a commit without a signature, or with one that is not accepted.
-pub(crate) fn unsigned(repo: &Repo, what: String, oid: Oid) -> TraceError {
+fn unsigned(repo: &Repo, what: String, oid: Oid) -> TraceError {
     let is_signed = repo.read_raw_commit(oid).is_ok_and(|commit| commit.is_signed);
     let is_own = repo.config().is_ok_and(|config| matches!(config.boolean(REQUIRED), Ok(Some(_))));
     TraceError::Unsigned { what, oid, is_signed, setting: if is_own { REQUIRED } else { OF_GIT } }
 }
 
 /// True if neither `trace.requireSigned` nor git's own setting demands one.
-pub(crate) fn has_required_signature(repo: &Repo, oid: Oid) -> Result<bool, GitError> {
+fn has_required_signature(repo: &Repo, oid: Oid) -> Result<bool, GitError> {
     Ok(!requires_signatures(repo)? || repo.has_valid_signature(oid)?)
 }
 

@@ -5,7 +5,9 @@ use crate::base::decoded::{Decoded, Meaning, control_sequence};
 /// Decodes the escapes of URLs, of HTML, and of string literals, and leaves out color codes, in one pass. A text that was escaped twice is
 /// decoded twice. `None` if there is no escape.
 pub(super) fn decode(bytes: &[u8]) -> Option<Decoded> {
-    Decoded::new(bytes, [b'%', b'&', b'\\', ESCAPE, b' '], |rest| {
+    let may_start = |(_, byte): &(usize, &u8)| matches!(**byte, b'%' | b'&' | b'\\' | ESCAPE | b' ');
+    let starts = bytes.iter().enumerate().filter(may_start).map(|(at, _)| at);
+    Decoded::new(bytes, starts, |rest| {
         // On one line, the first character became a space.
         if rest[0] == b' ' {
             let sequence = control_sequence(&rest[1..]).filter(|len| matches!(rest[*len], b'm' | b'K'))?;
