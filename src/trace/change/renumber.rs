@@ -17,7 +17,7 @@ impl Trace<'_> {
             let tip = change.require_tip()?;
             let slots = tree::list_files(change.repo(), tip.commit.tree)?;
             let has_gaps = !tip.has_only_vacant_gaps(&slots);
-            let first_gap = (0..).zip(&slots).position(|(seq, slot)| slot.seq > seq).filter(|_| has_gaps);
+            let first_gap = (0..).zip(&slots).position(|(seq, slot)| slot.seq != seq).filter(|_| has_gaps);
             let is_reasoning = |slot: &ItemEntry| slot.item_type == ItemType::reasoning();
             let kept_gap = first_gap.filter(|gap| slots[*gap..].iter().any(is_reasoning));
             // Remove all files first: an earlier file may move to the path of a later one.
