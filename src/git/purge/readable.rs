@@ -91,12 +91,11 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, GitError> {
     unless_gone(path, read())
 }
 
-/// Git may remove a file meanwhile, and makes folders for refs whose paths are too long.
+/// Git may remove a file meanwhile. It makes folders for refs whose paths are too long, and lists such refs itself.
 fn unless_gone<T: Default>(path: &Path, done: io::Result<T>) -> Result<T, GitError> {
     match done {
-        Err(error)
-            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) =>
-        {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(T::default()),
+        Err(error) if error.kind() == ErrorKind::InvalidFilename && !path.iter().any(|part| part == "logs") => {
             Ok(T::default())
         }
         done => done.map_err(|error| GitError::io("read", path, error)),

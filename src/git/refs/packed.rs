@@ -135,6 +135,13 @@ impl Repo {
             Ok(text) => self.parse_ref_file(&text).map(Some),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(None),
             Err(error) if error.kind() == ErrorKind::IsADirectory => Some(None),
+            // Git may know a shorter path.
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => Some(
+                self.list_targets_by_git(refname)?
+                    .into_iter()
+                    .find(|(name, _)| name == refname)
+                    .map(|(_, target)| target),
+            ),
             Err(_) => None,
         }
     }
@@ -154,8 +161,7 @@ impl Repo {
             let entries = match fs::read_dir(&path) {
                 Ok(entries) => entries,
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
-                // Git makes folders for a ref that it then cannot store. No ref with such a path can be used.
-                Err(error) if error.kind() == ErrorKind::InvalidFilename => continue,
+                Err(error) if error.kind() == ErrorKind::InvalidFilename => return self.list_targets_by_git(folder),
                 Err(_) => return None,
             };
             for entry in entries {
@@ -167,18 +173,22 @@ impl Repo {
                     if !Self::is_refname(&refname) {
                         return None;
                     }
-                    let is_too_long = |error: io::Error| error.kind() == ErrorKind::InvalidFilename;
                     match self.read_ref_file(&refname) {
                         Some(Some(target)) => listed.push((refname, target)),
                         // It may be packed or deleted meanwhile.
                         Some(None) => {}
-                        None if entry.path().symlink_metadata().is_err_and(is_too_long) => {}
                         None => return None,
                     }
                 }
             }
         }
         Some(listed)
+    }
+
+    fn list_targets_by_git(&self, folder: &str) -> Option<Vec<(String, Target)>> {
+        let plain = self.list_by_git(&[folder]).ok()?.into_iter().map(|(refname, oid)| (refname, Target::Oid(oid)));
+        let symbolic = self.list_symbolic_by_git(folder).ok()?.into_iter();
+        Some(plain.chain(symbolic.map(|(refname, target)| (refname, Target::Ref(target)))).collect())
     }
 }
 
