@@ -24,7 +24,7 @@ pub(crate) use pull::{
 };
 pub(crate) use purged::{
     ARCHIVED, PREFETCHED, complete_removal, delete_fetched, drop_objects, fetched_tombstones, is_of_code,
-    plan_replacement, receive, replace as replace_purged,
+    plan_replacement, receive, refuse_unapplied, replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};
 pub(crate) use unnamed::{

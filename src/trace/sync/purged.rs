@@ -122,6 +122,21 @@ fn refuse(
     Ok(refused)
 }
 
+/// Refuses a trace that is to be joined with a state of a remote, if it has something that this remote has purged, as last fetched:
+/// only a pull takes it out.
+pub(crate) fn refuse_unapplied(repo: &Repo, name: &TraceName, theirs: Oid) -> Result<(), TraceError> {
+    let Some(ours) = repo.find_ref(&name.refname())? else { return Ok(()) };
+    for remote in repo.remotes()? {
+        if let Some(from) = fetched_tombstones(repo, &remote)?
+            && repo.list_refs(&tracking_ref(&remote, ""))?.iter().any(|(_, tip)| *tip == theirs)
+            && let Some(tombstones) = Tombstones::with_fetched(repo, Some(from))?
+        {
+            tombstones.refuse(repo, &format!("trace `{name}`"), ours, Some(theirs))?;
+        }
+    }
+    Ok(())
+}
+
 /// Deletes refs as last fetched, and the purged objects to which they led.
 pub(crate) fn delete_fetched<'n>(
     repo: &Repo,

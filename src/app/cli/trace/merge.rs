@@ -14,6 +14,7 @@ use crate::trace::change::merge::{FastForward, Options, Outcome};
 use crate::trace::query::select::{Among, ItemFilter, select};
 use crate::trace::store::foreign::require_signed_if_foreign;
 use crate::trace::store::priority::Before;
+use crate::trace::sync::refuse_unapplied;
 use crate::trace::{ItemId, Tip, TraceName};
 
 /// Merge another trace into the current one
@@ -64,6 +65,7 @@ impl MergeArgs {
         }
         let repo = context.repo()?;
         require_signed_if_foreign(repo, || format!("`{}`", self.other), theirs.commit.oid)?;
+        refuse_unapplied(repo, &name, theirs.commit.oid)?;
         let ours = Tip::find(repo, &name)?;
         let settlement = self.conflicts.read(context, &name, [ours.as_ref().unwrap_or(&theirs), &theirs])?;
         let fast_forward = match (self.no_ff, self.ff_only) {

@@ -13,6 +13,7 @@ use crate::trace::model::tree;
 use crate::trace::query::select::Among;
 use crate::trace::store::priority::Before;
 use crate::trace::store::resolve::{State, state};
+use crate::trace::sync::refuse_unapplied;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 /// Copy single items of another trace into the current one
@@ -129,6 +130,7 @@ impl RebaseArgs {
         let onto = context.tip(&name, &self.onto)?;
         let repo = context.repo()?;
         let tip = Tip::of_trace(repo, &name)?;
+        refuse_unapplied(repo, &name, onto.commit.oid)?;
         let settlement = self.conflicts.read(context, &name, [&onto, &tip])?;
         let before = Before::read(repo)?;
         let outcome = context.open(&name)?.rebase(&onto, &settlement)?;

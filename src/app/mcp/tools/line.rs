@@ -24,6 +24,7 @@ use crate::trace::store::head;
 use crate::trace::store::priority::Before;
 use crate::trace::store::resolve::{State, state};
 use crate::trace::store::view::View;
+use crate::trace::sync::refuse_unapplied;
 use crate::trace::{Tip, TraceError, TraceName};
 
 tools! {
@@ -104,6 +105,7 @@ fn trace_merge(context: &Context, arguments: &Arguments<'_>) -> Result<Answer> {
     let options =
         Options { settlement, fast_forward: FastForward::Allowed, first: Side::Ours, arrange: None, subject: &subject };
     require_signed_if_foreign(repo, || format!("`{other}`"), theirs.commit.oid)?;
+    refuse_unapplied(repo, &name, theirs.commit.oid)?;
     let before = Before::read(repo)?;
     let outcome = context.open(&name)?.merge(&theirs, &options)?;
     let answer = outcome_to_json(repo, &name, &outcome)?;
