@@ -20,7 +20,7 @@ use crate::base::process::Process;
 use crate::base::replace::{Access, put, real_path};
 use crate::base::terminal::Uninterrupted;
 use crate::base::worktree_path::check_outside_git;
-use crate::git::{Env, Oid, Repo, short_oid};
+use crate::git::{Env, Oid, Repo, parse_bool, short_oid};
 use crate::tokens::counter;
 use crate::trace::Time;
 
@@ -164,9 +164,10 @@ impl Ui {
     fn is_colored(&self) -> bool {
         *self.colored.get_or_init(|| {
             let Some(repo) = self.repo.get() else { return false };
-            match repo.config().and_then(|config| config.text("color.ui")).ok().flatten().as_deref() {
+            let setting = repo.config().and_then(|config| config.text("color.ui")).ok().flatten();
+            match setting.map(|word| word.to_ascii_lowercase()).as_deref() {
                 Some("always") => true,
-                Some("never" | "false" | "no" | "off" | "0") => false,
+                Some(word) if word == "never" || parse_bool(word) == Some(false) => false,
                 _ => self.is_terminal && !self.no_color,
             }
         })

@@ -1,39 +1,58 @@
 //! Text of files and of others as it is shown: characters that act without being seen become escapes.
 //!
 //! These are control characters, which a terminal obeys; characters that change the direction of text, which make a line read
-//! as something else; and characters without a width, in which instructions for a model can be hidden. A joiner without a width
-//! is shown as it is after a character that is not ASCII, because scripts and emoji need it there.
+//! as something else; and characters without a width, in which instructions for a model can be hidden. A joiner or a variation
+//! selector is shown as it is after a character that is not ASCII, because scripts and emoji need it there.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 /// Whether a character acts on text without being seen. Line breaks and tabs do too.
-pub(crate) fn is_unprintable(c: char) -> bool {
+fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
             '\u{ad}'
+                | '\u{34f}'
                 | '\u{61c}'
-                | '\u{180e}'
+                | '\u{115f}'
+                | '\u{1160}'
+                | '\u{17b4}'
+                | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
                 | '\u{200b}'
                 | '\u{200e}'
                 | '\u{200f}'
                 | '\u{feff}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
-                | '\u{fff9}'..='\u{fffb}'
+                | '\u{3164}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
                 | '\u{e0000}'..='\u{e0fff}'
         )
 }
 
 /// The characters of a text, each with whether it must be escaped.
 pub(crate) fn marked(text: &str) -> impl Iterator<Item = (char, bool)> {
-    let mut is_after_ascii = true;
+    let mut previous = ' ';
     text.chars().map(move |c| {
-        let is_stray_joiner = is_after_ascii && matches!(c, '\u{200c}' | '\u{200d}');
-        is_after_ascii = c.is_ascii();
-        (c, is_stray_joiner || is_unprintable(c))
+        let is_stray = match c {
+            '\u{200c}' | '\u{200d}' => previous.is_ascii(),
+            // Emoji of keys, such as that of 1, have a digit or a sign before it.
+            '\u{fe00}'..='\u{fe0f}' => previous.is_ascii() && !matches!(previous, '0'..='9' | '#' | '*'),
+            _ => false,
+        };
+        previous = c;
+        (c, is_stray || is_unprintable(c))
     })
+}
+
+/// Whether a text has characters that act on it without being seen.
+pub(crate) fn has_unprintable(text: &str) -> bool {
+    marked(text).any(|(_, is_unprintable)| is_unprintable)
 }
 
 /// `text` as a terminal and a model may be given it: with line breaks and tabs, and every other unprintable character as an

@@ -71,7 +71,8 @@ impl Git {
     /// other users only if `is_of_any_owner`.
     pub(crate) fn that_tracks(path: &Path, is_of_any_owner: bool) -> Option<PathBuf> {
         let git_in = |folder: &Path| Self { is_of_any_owner, ..Self::elsewhere(folder) };
-        let is_it = |folder: &&Path| has_git(folder) && git_in(folder).tracks(path);
+        // Where git would wait for a file, it tracks nothing.
+        let is_it = |folder: &&Path| has_git(folder) && check_readable(folder).is_ok() && git_in(folder).tracks(path);
         path.ancestors().skip(1).find(is_it).map(Path::to_path_buf)
     }
 
@@ -121,6 +122,11 @@ impl Git {
     }
 
     pub(crate) fn ask(&self, args: &[impl AsRef<OsStr>]) -> Result<Answer, GitError> {
+        if self.is_of_any_owner
+            && let Some(root) = place(&self.folder)
+        {
+            check_readable(&root)?;
+        }
         Answer::of(&mut self.command(args))
     }
 
@@ -412,4 +418,9 @@ fn without_parents(path: &Path) -> PathBuf {
 /// The folder with the `.git` by which git finds the work tree of a folder.
 fn place(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok()?.ancestors().find(|above| has_git(above)).map(Path::to_path_buf)
+}
+
+/// Fails if git would wait for a file of the git folder that is in, or named in, the folder of a work tree.
+fn check_readable(root: &Path) -> Result<(), GitError> {
+    trust::named_by(&root.join(".git")).map_or(Ok(()), |git_dir| trust::check_regular_files(&git_dir))
 }

@@ -389,7 +389,9 @@ fn pushed_refs(answer: &Answer) -> Vec<PushedRef> {
         let one = pushed_ref(line);
         // The last line of a hook need not have an end.
         let mut is_begun = || lines.peek().is_some_and(|next| *next == "Done" || pushed_ref(next).is_some());
-        let after = || line.split_once("To ").filter(|_| one.is_none() && is_begun()).map(|(_, named)| named);
+        let is_address = |named: &&str| named.split(' ').next().is_some_and(|word| word.contains(['/', ':']));
+        let mut named = line.match_indices("To ").map(|(at, word)| &line[at + word.len()..]);
+        let after = || named.find(is_address).filter(|_| one.is_none() && is_begun());
         match line.strip_prefix("To ").or_else(after) {
             Some(named) => address = Some(named.to_owned()),
             None => pushed.extend(one.map(|one| PushedRef { address: address.clone(), ..one })),
@@ -409,9 +411,14 @@ fn answer_of_push(command: &mut Process) -> Result<Answer, GitError> {
     // An address is a path, or has one.
     let is_address = |line: &[u8]| line.starts_with(b"To ") && line.contains(&b'/');
     let mut has_begun = false;
+    let is_flag = |byte: &u8| b" +-*=!".contains(byte);
     let of_hook = move |line: &[u8], is_complete: bool| {
         if !is_complete {
-            return !has_begun && !b"To ".starts_with(line) && !is_address(line);
+            let may_be_ref = line.first().is_some_and(is_flag) && line.get(1).is_none_or(|byte| *byte == b'\t');
+            let may_be_address = is_address(line) || has_begun && line.starts_with(b"To ");
+            return !may_be_ref
+                && !may_be_address
+                && ["To ", "Done"].iter().all(|word| !word.as_bytes().starts_with(line));
         }
         has_begun |= is_address(line);
         let text = String::from_utf8_lossy(line);

@@ -16,7 +16,7 @@ use super::error::GitError;
 use super::open::Repo;
 use super::process::{Answer, git, path_of};
 use crate::base::bounded;
-use crate::base::worktree_path::{has_git, is_git_directory};
+use crate::base::worktree_path::{check_regular, has_git, is_git_directory};
 
 /// Opens the repository that `folder` is in, whatever the environment says about its location. Git finds it: libgit2 also searches other file
 /// systems, and ignores `GIT_CEILING_DIRECTORIES`.
@@ -131,6 +131,7 @@ fn belongs_to_user(_path: &Path) -> bool {
 fn check_settings(folder: &Path) -> Result<(), GitError> {
     const KEY: &str = "extensions.objectformat";
     let Ok(git_dir) = Repository::discover_path(folder, [""; 0]) else { return Ok(()) };
+    check_regular_files(&git_dir)?;
     let path = git_dir.join(path_of(text_at(&git_dir.join("commondir")).trim_ascii_end())).join("config");
     let text = text_at(&path);
     let is_named = String::from_utf8_lossy(&text).to_ascii_lowercase().contains("objectformat");
@@ -142,6 +143,15 @@ fn check_settings(folder: &Path) -> Result<(), GitError> {
         if let Some(line) = continued_line(&text_at(&path)) {
             return Err(GitError::ContinuedLine { path, line });
         }
+    }
+    Ok(())
+}
+
+/// Fails for a FIFO, a device, or a socket in place of a file of a git folder, for which git would wait if it trusts the owner.
+pub(super) fn check_regular_files(git_dir: &Path) -> Result<(), GitError> {
+    for name in ["HEAD", "commondir", "config", "config.worktree", "index", "packed-refs"] {
+        let path = git_dir.join(name);
+        check_regular(&path).map_err(|source| GitError::Io { action: "read", path, source })?;
     }
     Ok(())
 }

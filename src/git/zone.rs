@@ -16,7 +16,15 @@ const ZONES: &str = "/usr/share/zoneinfo";
 pub(super) fn local_zone(env: &Env) -> TimeZone {
     // To find a zone by name, jiff lists every folder of the system's zones, which took a fifth of the time of a commit. Reading
     // the file of the zone is enough; jiff handles unusual cases.
-    zone_from_file(env).unwrap_or_else(|| if names_device(env) { TimeZone::UTC } else { TimeZone::system() })
+    let known = zone_from_file(env).or_else(|| undated_rule(env));
+    known.unwrap_or_else(|| if names_device(env) { TimeZone::UTC } else { TimeZone::system() })
+}
+
+/// The zone of a rule without the dates of its summer time, such as `CET-1CEST`, which jiff does not read. The C library takes those of
+/// the United States.
+fn undated_rule(env: &Env) -> Option<TimeZone> {
+    let rule = env.text("TZ").filter(|rule| TimeZone::posix(rule).is_err() && !Path::new(ZONES).join(rule).exists())?;
+    TimeZone::posix(&format!("{rule},M3.2.0,M11.1.0")).ok()
 }
 
 /// Whether `TZ` is the path of something that is no regular file: reading it might never end.

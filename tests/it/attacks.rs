@@ -1071,3 +1071,150 @@ fn links_of_a_home_that_another_user_has_are_judged() {
     "#);
     assert_eq!(said, "2\n");
 }
+
+#[test]
+fn a_driver_called_by_hand_writes_through_no_link_into_a_git_directory() {
+    let said = sh(r#"
+        git init -q r; cd r; printf '[core]\n\tbare = true\n' >theirs.crumb; ln -s .git/config base.crumb; ln -s .git/config ours.crumb; cp .git/config ../before
+        git trace merge-driver base.crumb ours.crumb theirs.crumb 7 x 2>&1; echo "exit $?"; cmp .git/config ../before && echo same
+    "#);
+    assert!(said.contains("`ours.crumb` is a link to `.git/config`, which enters a git directory"), "{said}");
+    assert!(said.ends_with("exit 129\nsame\n"), "{said}");
+}
+
+#[test]
+fn a_purge_finds_the_line_of_a_crumb_file_that_is_not_committed_alone() {
+    let said = sh(r#"
+        git init -q a; cd a; git commit -q --allow-empty -m c; git config trace.compressor 'cat >/dev/null; cat ../summary'; echo 'XYZWORDSECRET combined' >../summary
+        git trace crumb new ada.crumb --identity ADA >/dev/null; for i in $(seq 1 9); do git trace crumb start ada.crumb; git trace crumb note ada.crumb "note $i detail"; done >/dev/null
+        git trace crumb compress ada.crumb >/dev/null; names() { git ls-tree -r --name-only refs/crumb-archive/ADA; }; names >../before
+        printf XYZWORDSECRET | git trace purge --text - --yes >/dev/null 2>&1; names | diff -q ../before - >/dev/null; echo "differs: $?"
+    "#);
+    assert_eq!(said, "differs: 1\n");
+}
+
+#[test]
+fn an_address_is_told_from_a_question_without_an_end() {
+    let said = sh(r#"
+        git init -q --bare hub1; git init -q --bare hub2; git init -q a; cd a; git remote add origin ../hub1; git remote set-url --add origin ../hub2
+        git trace commit -qm one; git trace pin '#0' >/dev/null; printf '#!/bin/sh\nprintf "Push To production? "\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push
+        git trace push -q 2>/dev/null; echo "exit $?"; for h in 1 2; do git -C ../hub$h for-each-ref --format='%(refname)'; done
+    "#);
+    let each = "refs/trace-records/priority\nrefs/traces/main\n";
+    assert_eq!(said, format!("exit 0\n{each}{each}"));
+}
+
+#[test]
+fn a_ref_that_only_git_can_open_keeps_its_objects() {
+    let said = sh(r#"
+        D=$PWD; mkdir -p data/volume/of/the/homes/user; ln -s data/volume/of/the/homes/user h; git init -q --bare hub; git init -q s; cd s; git remote add origin ../hub
+        git trace commit -qm 'LONGSECRET x'; git trace push -q 2>/dev/null; n=$((4085 - $(printf %s "$D/h/r/.git/refs/trace-remotes/origin/" | wc -c)))
+        name=$(printf "$(printf 'd%.0s' $(seq 1 200))/%.0s" $(seq 1 $((n / 201)))); rest=$((n - ${#name})); name=$name$(printf 'x%.0s' $(seq 1 $rest))
+        echo "$(git rev-parse refs/traces/main) refs/traces/$name" >>../hub/packed-refs
+        cd $D/h; git init -q r; cd r; git remote add origin $D/hub; git trace fetch 2>&1 | grep -c 'cannot have this name'
+        sed -i /ddddd/d $D/hub/packed-refs; (cd $D/s; printf LONGSECRET | git trace purge --text - --yes --push origin >/dev/null 2>&1)
+        git trace fetch >/dev/null 2>&1; git for-each-ref >/dev/null && git gc -q && git fsck 2>&1 | grep -c missing
+    "#);
+    assert_eq!(said, "1\n0\n");
+}
+
+#[test]
+fn a_purge_finds_the_rest_of_a_text_with_color_codes_that_was_cut_off() {
+    let said = sh(r#"
+        git init -q r; cd r; s='\033[mhunter2\033[Ksecretword\033[m'
+        for w in 28 30 32 34; do printf "$(printf 'w%.0s' $(seq $w)) $s and more text to be cut somewhere here and more so that the summary cuts it" | git trace commit - >/dev/null; done
+        git trace compress '#0..#3' >/dev/null 2>&1; git trace show '#0' | grep -c hunter2
+        printf hunter2secretword | git trace purge --text - --yes >/dev/null; git trace show '#0' | grep -c hunter2
+    "#);
+    let (before, after) = said.split_once('\n').expect("two counts");
+    assert!(before != "0" && after == "0\n", "{said}");
+}
+
+#[test]
+fn a_merge_or_rebase_onto_what_replaced_purged_content_asks_for_a_pull() {
+    let said = sh(r#"
+        git init -q --bare hub; for c in a d; do git init -q $c; git -C $c remote add origin ../hub; done; cd a
+        git trace commit -qm 'use the SeCrEt-token-4711'; git trace commit -qm second; git trace push -q 2>/dev/null; cd ../d; git trace pull -q 2>/dev/null; git trace commit -qm own
+        cd ../a; printf SeCrEt-token-4711 | git trace purge --text - -y --push origin >/dev/null 2>&1; cd ../d; git trace fetch -q 2>/dev/null
+        for c in 'merge --strategy ours' rebase; do git trace $c origin/main 2>&1; echo "exit $?"; done; git trace pull -q >/dev/null 2>&1; git trace merge origin/main; git trace materialize | grep -c SeCrEt
+    "#);
+    let refused = "error: trace `main` contains content that was purged";
+    assert_eq!(said.matches(refused).count(), 2, "{said}");
+    assert_eq!(said.matches("`git trace pull` applies the purge").count(), 2, "{said}");
+    assert!(said.ends_with("Already up to date\n0\n"), "{said}");
+}
+
+#[test]
+fn no_purge_trusts_a_history_that_grafts_hide() {
+    let said = sh(r#"
+        git init -q r; cd r; echo needle-word >f; git add f; git commit -qm 1; git commit -q --allow-empty -m 2; git rev-parse HEAD >.git/info/grafts
+        git trace commit -qm 'needle-word'; printf needle-word | git trace purge --text - -y 2>&1; echo "exit $?"; rm .git/info/grafts; git log --format=%s
+    "#);
+    assert!(said.starts_with("error: cannot purge: `info/grafts` in the git folder hides history"), "{said}");
+    assert!(said.ends_with("exit 2\n2\n1\n"), "{said}");
+}
+
+#[test]
+fn joiners_in_a_name_do_not_make_it_look_like_another_one() {
+    let said = sh(r"
+        git init -q --bare hub; git init -q a; cd a; git trace commit -qm one; for c in '\342\200\215' '\315\217' '\357\270\217' '\341\205\237'; do git push -q ../hub refs/traces/main:refs/traces/ma$(printf $c)in; done
+        git init -q ../b; cd ../b; git remote add origin ../hub; git trace fetch 2>&1 | grep -c 'cannot have this name'; git trace branch
+    ");
+    assert_eq!(said, "4\n");
+}
+
+#[test]
+fn a_signature_ends_at_a_summary_of_one_item_and_at_a_shared_position() {
+    let said = sh(r#"
+        git init -q a; cd a; git trace commit -q -t instruction --name rule -m 'Answer.'; git trace commit -q -r user -m 'do it'
+        git trace commit -q -t reasoning -m think --meta provider=anthropic --set signature=abc; git trace commit -q -r assistant -m done; git trace commit -q -r user -m more
+        signed() { git trace materialize --format anthropic 2>/dev/null | grep -c '"signature"'; }; signed
+        git trace compress '#1' -m 'a summary' >/dev/null; signed; git trace undo >/dev/null; signed
+        export GIT_INDEX_FILE=$PWD/../ix; git read-tree refs/traces/main; l=$(git ls-files -s | sed -n 4p); p=${l#*00/00/}; git rm -q --cached "00/00/$p"
+        printf '%s\t%s\n' "${l%%00/00/*}" "00/00/000001-${p#*-}" | tr -s '\t' | git update-index --index-info; git update-ref refs/traces/main $(echo move | git commit-tree $(git write-tree) -p refs/traces/main); unset GIT_INDEX_FILE
+        signed; git trace gc --renumber >/dev/null; signed
+    "#);
+    assert_eq!(said, "1\n0\n1\n0\n0\n");
+}
+
+#[test]
+fn a_git_folder_with_a_fifo_stops_no_command() {
+    let said = sh(r#"
+        git init -q top; cd top; rm .git/config; mkfifo .git/config; mkdir -p home/p; export HOME=$PWD/home
+        timeout 9 git-trace log 2>&1; echo "exit $?"; cd home/p; git init -q; timeout 9 git trace install --agent claude-code --global >/dev/null 2>&1; echo "exit $?"; timeout 60 git trace doctor >/dev/null 2>&1; echo "exit $?"
+    "#);
+    assert!(said.contains(".git/config: it is not a regular file\nexit 2\n"), "{said}");
+    assert!(said.ends_with("exit 2\nexit 1\n"), "{said}");
+}
+
+#[test]
+fn settings_of_the_user_replace_no_device() {
+    let said = sh(r#"
+        mknod -m 666 null c 1 3 2>/dev/null || { echo exit 2; echo device; exit; }
+        git init -q r; cd r; GIT_CONFIG_GLOBAL=$PWD/../null git trace install --global >/dev/null 2>&1; echo "exit $?"; test -c ../null && echo device
+    "#);
+    assert_eq!(said, "exit 2\ndevice\n");
+}
+
+#[test]
+fn a_rule_of_a_zone_without_dates_counts_as_in_git() {
+    let said = sh(r#"
+        git init -q r; cd r; export TZ=CET-1CEST; git commit -q --allow-empty -m c; git trace commit -qm one
+        [ "$(git log -1 --format=%ad --date=format:%z)" = "$(git log -1 --format=%ad --date=format:%z refs/traces/main)" ] && echo same
+    "#);
+    assert_eq!(said, "same\n");
+}
+
+#[test]
+fn recall_names_what_it_cannot_read() {
+    let said = sh(r"
+        mkdir out; git init -q r; cd r; git trace breadcrumb set test.k needle >/dev/null; mv .synapse/breadcrumbs.jsonl ../out; ln -s ../../out/breadcrumbs.jsonl .synapse/
+        git trace recall needle 2>&1
+    ");
+    assert!(
+        said.starts_with(
+            "warning: cannot search `.synapse/breadcrumbs.jsonl`: `.synapse/breadcrumbs.jsonl` is a link to"
+        ),
+        "{said}"
+    );
+}

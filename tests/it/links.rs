@@ -632,7 +632,7 @@ fn a_fifo_is_refused_without_waiting() {
     fifo(&repo.folder().join(".traceconfig"));
     let said = prompt(&repo, &["types"], b"");
     assert!(said.contains("it is not a regular file"), "{said}");
-    // Git does not take this folder for a git directory, because of its `HEAD`.
+    // libgit2 takes this folder for a git directory; git does not, because of its `HEAD`.
     for path in ["e/objects/k", "e/refs/k"] {
         fs::create_dir_all(repo.folder().join(path)).unwrap();
     }
@@ -640,7 +640,7 @@ fn a_fifo_is_refused_without_waiting() {
     fifo(&repo.folder().join("e/commondir"));
     let folder = repo.folder().join("e");
     let said = repo.within(&folder, |repo| prompt(repo, &["log"], b""));
-    assert!(said.contains("is not the repository that git uses here"), "{said}");
+    assert!(said.contains("it is not a regular file"), "{said}");
 }
 
 #[test]

@@ -197,7 +197,8 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     rewriter.commits.extend(scan.commits.iter().filter(|oid| scan.tombstones.contains(oid)).map(|oid| (*oid, *oid)));
     let logs = places::logs(repo, &world)?;
     let mut refs = Vec::new();
-    if !hits.is_empty() {
+    let is_found = !hits.is_empty() || !scan.lines.is_empty();
+    if is_found {
         rewriter.names = scan.names(repo)?;
         rewriter.held = repo.commits_held_by_code(Some(&world.ours(repo)))?;
         refs = rewrite_refs(repo, &world, &mut rewriter)?;
@@ -232,7 +233,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let loose_ends: HashSet<Oid> = hits.iter().filter(|oid| !rewriter.has_seen(oid)).copied().collect();
     let mut replaced = rewriter.replaced();
     let held_by_code = |oids: &HashSet<Oid>| repo.held_by_code(Some(&world.ours(repo)), oids);
-    let unseen = || scan.commits.iter().filter(|oid| !hits.is_empty() && !rewriter.has_seen(oid)).copied();
+    let unseen = || scan.commits.iter().filter(|oid| is_found && !rewriter.has_seen(oid)).copied();
     let mut held = held_by_code(&replaced.union(&loose_ends).chain(&hits).copied().chain(unseen()).collect())?;
     let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();
     let gone: HashSet<Oid> = replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();

@@ -126,8 +126,15 @@ impl Needle {
             let literal = self.literal.iter().map(|literal| &*literal.text);
             Cuts::of(literal.chain(self.matched.get().into_iter().flatten().map(|text| &**text)))
         });
-        let spans = cuts.spans(bytes).into_iter().map(|span| (span, marker.as_bytes().to_vec()));
-        splice(bytes, spans.collect())
+        let mut changed = None;
+        for depth in 0..=DEPTH {
+            let bytes = changed.as_deref().unwrap_or(bytes);
+            let Some(layers) = Layers::new(bytes, depth) else { break };
+            let found = cuts.spans(layers.innermost(bytes)).into_iter();
+            let spans = found.map(|span| (layers.original(span), marker.as_bytes().to_vec()));
+            changed = splice(bytes, spans.collect()).or(changed);
+        }
+        changed
     }
 
     /// As [`Needle::replace_cuts`], for text.

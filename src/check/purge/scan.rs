@@ -84,9 +84,7 @@ impl Scan {
             }
             Ok::<_, TraceError>(())
         })?;
-        if !scan.hits.is_empty() {
-            scan.add_crumb_files(repo, target)?;
-        }
+        scan.add_crumb_files(repo, target)?;
         let is_other = |subject: &&String| !scan.reason_texts.contains(*subject);
         scan.in_tombstones += scan.subjects.iter().filter(is_other).count();
         Ok(scan)

@@ -125,6 +125,12 @@ impl Repo {
         if !self.shallow_commits()?.is_empty() {
             return Ok(Some("this is a shallow clone, whose history is incomplete".to_owned()));
         }
+        if fs::read(self.common_dir().join("info/grafts")).is_ok_and(|grafts| !grafts.is_empty()) {
+            return Ok(Some(
+                "`info/grafts` in the git folder hides history: `git replace --convert-graft-file` converts it"
+                    .to_owned(),
+            ));
+        }
         if self.config()?.boolean("extensions.preciousObjects")? == Some(true) {
             return Ok(Some("`extensions.preciousObjects` forbids to remove objects".to_owned()));
         }

@@ -91,7 +91,8 @@ pub(crate) struct Found {
 /// Searches the memories of a working tree; `folder` is where the search for breadcrumbs begins.
 pub(crate) fn search(repo: &Repo, folder: &Path, query: &Query, now: Time) -> Result<Found> {
     let cache = index::folder(repo.git_dir(), "recall");
-    let mut places = vec![(cache.clone(), sources::memories(repo, folder, &cache)?)];
+    let mut unread = Vec::new();
+    let mut places = vec![(cache.clone(), sources::memories(repo, folder, &cache, &mut unread)?)];
     if query.traces {
         places.push((index::folder(repo.common_dir(), "recall-traces"), sources::traces(repo)?));
     }
@@ -117,6 +118,7 @@ pub(crate) fn search(repo: &Repo, folder: &Path, query: &Query, now: Time) -> Re
             Err(error) => return Err(Error::msg(format!("cannot read the index: {error}"))),
         }
     }
+    found.warnings.extend(unread);
     found.warnings.extend(sources::missing_breadcrumbs(repo, folder));
     Ok(found)
 }

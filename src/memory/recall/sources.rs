@@ -17,7 +17,7 @@ use crate::base::bounded;
 use crate::base::error::{Error, Result};
 use crate::base::merge::FileKind;
 use crate::base::replace::{Access, put};
-use crate::base::worktree_path::resolve;
+use crate::base::worktree_path::{check_regular, resolve};
 use crate::git::{Git, Mode, Oid, Repo, TreeStore as _};
 use crate::memory::breadcrumb::store::lines::numbered;
 use crate::memory::breadcrumb::{Record, Store, StoreFile};
@@ -50,9 +50,10 @@ enum From {
 
 impl Source {
     fn file(kind: Kind, place: String, path: PathBuf) -> io::Result<Self> {
+        check_regular(&path)?;
         let metadata = fs::metadata(&path)?;
-        if !metadata.is_file() {
-            return Err(io::ErrorKind::InvalidInput.into());
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::NotFound.into());
         }
         let id = digest(&[kind.as_str().as_bytes(), place.as_bytes()]);
         let (stamp, modified) = (stamp(&metadata), metadata.modified().ok());
@@ -75,13 +76,18 @@ impl Source {
     }
 }
 
-/// The sources of all memories that a working tree has; `folder` is where the search for breadcrumbs begins.
-pub(super) fn memories(repo: &Repo, folder: &Path, cache: &Path) -> Result<Vec<Source>> {
+/// The sources of all memories that a working tree has; `folder` is where the search for breadcrumbs begins. `unread` gets why others
+/// cannot be read.
+pub(super) fn memories(repo: &Repo, folder: &Path, cache: &Path, unread: &mut Vec<String>) -> Result<Vec<Source>> {
     let mut sources = refs(repo, Kind::Forward, FORWARD_CRUMBS)?;
     sources.extend(refs(repo, Kind::Archive, ARCHIVES)?);
     let Some(root) = repo.worktree() else { return Ok(sources) };
-    let mut add = |kind, place: &str, path: io::Result<PathBuf>| {
-        sources.extend(path.and_then(|path| Source::file(kind, place.to_owned(), path)).ok());
+    let mut add = |kind, place: &str, path: io::Result<PathBuf>| match path
+        .and_then(|path| Source::file(kind, place.to_owned(), path))
+    {
+        Ok(source) => sources.push(source),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => unread.push(format!("cannot search `{place}`: {error}")),
     };
     let store = Store::find(folder, &root);
     let place = store.path(StoreFile::Shared);

@@ -8,7 +8,7 @@ use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::base::error::Diagnostic;
-use crate::base::escape::is_unprintable;
+use crate::base::escape::has_unprintable;
 use crate::git::Repo;
 
 /// The symbolic ref, one per worktree, that names the current trace.
@@ -75,7 +75,7 @@ impl TraceName {
         // a terminal obeys, and names are printed everywhere.
         let is_reserved = matches!(name, "HEAD" | TRACE_HEAD | PREVIOUS) || name.starts_with(TRACES);
         // `#3` is an item.
-        let is_plain = !name.starts_with(['-', '#']) && name.len() <= 240 && !name.contains(is_unprintable);
+        let is_plain = !name.starts_with(['-', '#']) && name.len() <= 240 && !has_unprintable(name);
         if is_plain && !is_reserved && Repo::is_refname(&format!("{TRACES}{name}")) {
             Ok(Self::trace(name.to_owned()))
         } else {
@@ -231,15 +231,12 @@ impl FromStr for AgentName {
     type Err = BadAgentName;
 
     fn from_str(text: &str) -> Result<Self, BadAgentName> {
-        let is_valid = |c: char| {
-            c.is_ascii_alphanumeric()
-                || matches!(c, '.' | '_' | '-')
-                || !(c.is_ascii() || is_unprintable(c) || c.is_whitespace())
-        };
+        let is_valid =
+            |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') || !(c.is_ascii() || c.is_whitespace());
         let agent = Self(text.nfc().collect());
         let component = agent.ref_component();
         let fits = (1..=64).contains(&agent.0.chars().count()) && component.len() <= MAX_AGENT_REF_LEN;
-        let is_plain = fits && !text.starts_with('-') && agent.0.chars().all(is_valid);
+        let is_plain = fits && !text.starts_with('-') && agent.0.chars().all(is_valid) && !has_unprintable(&agent.0);
         if is_plain && Repo::is_refname(&format!("{FORWARD_CRUMBS}{component}")) {
             Ok(agent)
         } else {

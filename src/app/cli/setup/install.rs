@@ -15,6 +15,7 @@ use crate::app::install::completions::Shell;
 use crate::app::install::doctor::{self, Health};
 use crate::app::install::{self, Action, InstallError, Mode, Scope, Setup, Step, owned};
 use crate::base::escape::shell_word;
+use crate::base::worktree_path::check_regular;
 use crate::git::{Env, Git, GitError, Repo, worktree_root};
 use crate::trace::model::name::TRACES;
 use crate::transcript::format::Format;
@@ -115,6 +116,9 @@ impl TargetArgs {
     fn setup(&self, context: &Context) -> Result<Setup> {
         let (git, env) = (context.git()?, &context.env);
         let scope = self.scope();
+        if scope == Scope::Global {
+            check_user_settings(env)?;
+        }
         let attributes = match scope {
             Scope::Global => global_attributes(&git, env)?,
             Scope::Local | Scope::Worktree => repository_attributes(&git, env, self.private)?,
@@ -361,6 +365,13 @@ fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf>
         Ok(_) | Err(GitError::NoWorktree) => Ok(git.path(&["rev-parse", "--git-path", "info/attributes"])?),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Git would replace a device by a file of settings.
+fn check_user_settings(env: &Env) -> Result<()> {
+    let named = env.os("GIT_CONFIG_GLOBAL").map(PathBuf::from);
+    let path = named.or_else(|| env.os("HOME").map(|home| Path::new(home).join(".gitconfig"))).unwrap_or_default();
+    check_regular(&path).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {

@@ -125,9 +125,8 @@ impl MergeDriverArgs {
                 _ => bail!("invalid length of conflict markers: `{text}`"),
             },
         };
-        if let Some(output) = &self.output {
-            check_outside_git(output).with_context(|| format!("cannot write `{}`", output.display()))?;
-        }
+        let output = self.output.as_ref().unwrap_or(&self.ours);
+        check_outside_git(output).with_context(|| format!("cannot write `{}`", output.display()))?;
         let mut markers = Markers { size, style: self.style.unwrap_or_default(), labels };
         let path = self.path.as_deref().unwrap_or_default();
         if self.output.is_none() {
