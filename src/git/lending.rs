@@ -1,4 +1,4 @@
-//! Remotes that borrow objects from this repository.
+//! Remotes in local folders, which may borrow objects from this repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use super::error::GitError;
 use super::loose::Loose;
 use super::open::Repo;
 use super::process::{Answer, text_of};
+use crate::base::worktree_path::{has_git, is_git_directory};
 
 impl Repo {
     /// Whether a remote is this repository, borrows its objects, or only promises objects: it would lose what is removed here. Only a
@@ -34,6 +35,12 @@ impl Repo {
             }
         }
         Ok(false)
+    }
+
+    /// The repositories of an address in a local folder that this user may open.
+    pub(crate) fn local_repositories(&self, url: &str) -> Result<Vec<Self>, GitError> {
+        let folders = self.local_folders(url)?.into_iter().filter(|path| is_git_directory(path) || has_git(path));
+        Ok(folders.filter_map(|path| Self::containing(&path, self.env().clone()).ok()).collect())
     }
 
     /// Where git may look for the repository of an address; none if it is on a network.

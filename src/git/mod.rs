@@ -35,6 +35,7 @@ mod partial;
 mod permissions;
 mod process;
 mod purge;
+mod pushed;
 mod refs;
 mod setting;
 mod shared;

@@ -8,6 +8,7 @@ use super::error::GitError;
 use super::oid::Oid;
 use super::open::Repo;
 use super::process::Answer;
+use super::pushed::{HIDDEN, answer_of_push};
 use crate::base::effect;
 use crate::base::process::Process;
 
@@ -104,9 +105,6 @@ const CONNECTION: [&str; 6] = ["receivepack", "uploadpack", "proxy", "proxyAuthM
 /// the environment, macOS to 1 MiB, and Windows to 32 KiB.
 const MAX_ARGUMENTS: usize = if cfg!(windows) { 16 << 10 } else { 512 << 10 };
 
-/// The answers of git and its servers if another push interferes. A hook's own words, such as "blocked", are final.
-const CONTENDED: [&str; 4] = ["cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value"];
-
 /// Settings such as `push.followTags` must not push anything else.
 const PUSH: [&str; 3] = ["--porcelain", "--no-follow-tags", "--recurse-submodules=no"];
 
@@ -177,7 +175,7 @@ impl Repo {
             if !answer.is_success() {
                 failed.get_or_insert(above("push"));
             }
-            pushed.extend(pushed_refs(&answer));
+            pushed.extend(self.pushed_refs(to, &answer));
         }
         Ok((pushed, failed))
     }
@@ -187,7 +185,7 @@ impl Repo {
         let mut command = self.git_push(to)?;
         command.args(PUSH).args(outgoing.lease.as_deref()).args(["--", &*to.name(), &outgoing.refspec]);
         let answer = answer_of_push(&mut command)?;
-        let pushed = pushed_refs(&answer);
+        let pushed = self.pushed_refs(to, &answer);
         // An address that cannot be reached gives no answer.
         let is_reached = answer.is_success() || !pushed.iter().all(PushedRef::is_accepted);
         let is_silent = answer.stderr.lines().all(|line| line.as_bytes().starts_with(HIDDEN));
@@ -379,70 +377,6 @@ fn batches(outgoing: &[Outgoing], limit: usize) -> Vec<&[Outgoing]> {
 
 fn above(command: &str) -> GitError {
     GitError::Command { command: command.to_owned(), stderr: "see git's message above".to_owned() }
-}
-
-fn pushed_refs(answer: &Answer) -> Vec<PushedRef> {
-    let (mut pushed, mut address) = (Vec::new(), None);
-    let text = String::from_utf8_lossy(&answer.stdout);
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        let one = pushed_ref(line);
-        // The last line of a hook need not have an end.
-        let mut is_begun = || lines.peek().is_some_and(|next| *next == "Done" || pushed_ref(next).is_some());
-        let is_address = |named: &&str| named.split(' ').next().is_some_and(|word| word.contains(['/', ':']));
-        let mut named = line.match_indices("To ").map(|(at, word)| &line[at + word.len()..]);
-        let after = || named.find(is_address).filter(|_| one.is_none() && is_begun());
-        match line.strip_prefix("To ").or_else(after) {
-            Some(named) => address = Some(named.to_owned()),
-            None => pushed.extend(one.map(|one| PushedRef { address: address.clone(), ..one })),
-        }
-    }
-    if !pushed.is_empty() {
-        effect::note_change();
-    }
-    pushed
-}
-
-/// The line of git that is not shown: the caller gives another summary, and pushes again if another push was faster.
-const HIDDEN: &[u8] = b"error: failed to push some refs";
-
-/// Runs `git push`, and shows at once what a `pre-push` hook prints before git prints what it pushed to each address.
-fn answer_of_push(command: &mut Process) -> Result<Answer, GitError> {
-    // An address is a path, or has one.
-    let is_address = |line: &[u8]| line.starts_with(b"To ") && line.contains(&b'/');
-    let mut has_begun = false;
-    let is_flag = |byte: &u8| b" +-*=!".contains(byte);
-    let of_hook = move |line: &[u8], is_complete: bool| {
-        if !is_complete {
-            let may_be_ref = line.first().is_some_and(is_flag) && line.get(1).is_none_or(|byte| *byte == b'\t');
-            let may_be_address = is_address(line) || has_begun && line.starts_with(b"To ");
-            return !may_be_ref
-                && !may_be_address
-                && ["To ", "Done"].iter().all(|word| !word.as_bytes().starts_with(line));
-        }
-        has_begun |= is_address(line);
-        let text = String::from_utf8_lossy(line);
-        !is_address(line) && text.trim_end() != "Done" && pushed_ref(text.trim_end()).is_none()
-    };
-    let of_git =
-        |line: &[u8], is_complete: bool| !line.starts_with(HIDDEN) && (is_complete || !HIDDEN.starts_with(line));
-    Answer::of(command.stdin(Stdio::inherit()).show_lines(of_hook, of_git))
-}
-
-/// Reads `<flag>\t<from>:<to>\t<summary>`.
-fn pushed_ref(line: &str) -> Option<PushedRef> {
-    let mut parts = line.splitn(3, '\t');
-    let (flag, names, summary) = (parts.next()?, parts.next()?, parts.next()?);
-    let refname = names.rsplit_once(':')?.1.to_owned();
-    let has = |causes: &[&str]| causes.iter().any(|cause| summary.contains(cause));
-    let fate = match flag {
-        "=" => PushFate::UpToDate,
-        "!" if has(&["fetch first", "non-fast-forward", "stale info"]) => PushFate::Behind,
-        "!" if has(&CONTENDED) => PushFate::Contended,
-        "!" => PushFate::Refused,
-        _ => PushFate::Moved,
-    };
-    Some(PushedRef::new(refname, fate, summary))
 }
 
 #[cfg(test)]

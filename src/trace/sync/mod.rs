@@ -15,6 +15,7 @@ mod pull;
 mod purged;
 mod push;
 mod unnamed;
+mod work_tree;
 
 pub(crate) use address::{Target, all_targets};
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};

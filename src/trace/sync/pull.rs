@@ -6,6 +6,7 @@ use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
 use super::purged::{Fetched, complete_removal, list_fetched, list_prefetched, note_purged, refuse_purged};
 use super::unnamed::{Skipped, drop_skipped, forget_other_records, skip_unnamable};
+use super::work_tree::unshared;
 use super::{is_private, items_of, matches, tracking_ref};
 use crate::base::merge::Side;
 use crate::git::{Destination, GitError, Oid, Repo};
@@ -69,7 +70,9 @@ pub(crate) fn fetch<'a>(
     let dropped = drop_skipped(repo, remote, skipped);
     fetched?;
     checked?;
-    dropped
+    let mut dropped = dropped?;
+    dropped.extend(unshared(repo, from)?);
+    Ok(dropped)
 }
 
 fn fetch_all(

@@ -1,10 +1,11 @@
 //! Pushing traces and the priorities of their items.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::address::{Target, forget_other_address, leave_out_fetched, targets};
 use super::lines::{PushedLines, push_lines, push_to_all, wait};
 use super::purged::{fetched_tombstones, forget_purged_lines};
+use super::work_tree::refuse_current;
 use super::{MANY, find_all, items_of, matches, tracking_ref};
 use crate::base::escape::shell_word;
 use crate::git::{GitError, Oid, Outgoing, PushFate, PushedRef, RefUpdate, Repo};
@@ -79,7 +80,11 @@ pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) ->
         outgoing.push(OutgoingTrace { name, tip, seen });
     }
     let mut others = others.to_vec();
-    let refused = refuse_purged(repo, remote, &mut outgoing, &mut others)?;
+    let mut refused = refuse_purged(repo, remote, &mut outgoing, &mut others)?;
+    let tips: Vec<_> = outgoing.iter().map(|trace| (trace.name, trace.tip)).collect();
+    let current = refuse_current(repo, remote, &tips)?;
+    outgoing.retain(|trace| current.iter().all(|answer| answer.refname != trace.name.refname()));
+    refused.extend(current);
     // Push the tips that were read, not the refs: another process may append to a trace meanwhile.
     let mut waiting: BTreeMap<String, Outgoing> =
         outgoing.iter().map(|trace| (trace.name.refname(), trace.to_push(force))).collect();
@@ -389,12 +394,22 @@ fn keep_seen(
     outgoing: &[OutgoingTrace<'_>],
 ) -> Result<(), TraceError> {
     let moved = outgoing.iter().filter(|trace| trace.seen != Some(trace.tip));
-    let moved: Vec<_> = moved.map(|trace| (tracking_ref(remote, trace.name.as_str()), trace.tip)).collect();
-    if moved.len() < MANY {
-        return moved.iter().try_for_each(|(refname, tip)| see(repo, signature, refname, *tip));
+    let mut moved: Vec<_> = moved.map(|trace| (tracking_ref(remote, trace.name.as_str()), trace.tip)).collect();
+    if moved.is_empty() {
+        return Ok(());
     }
     let _lock = repo.lock(&tracking_ref(remote, ""))?;
-    Ok(repo.set_tags(&moved)?)
+    // A purge may have removed what was pushed.
+    let stored: HashSet<Oid> =
+        repo.existing(&moved.iter().map(|(_, tip)| *tip).collect())?.into_iter().map(|(oid, _)| oid).collect();
+    let is_whole = moved.iter().all(|(_, tip)| stored.contains(tip));
+    moved.retain(|(_, tip)| stored.contains(tip));
+    if moved.len() < MANY {
+        moved.iter().try_for_each(|(refname, tip)| see(repo, signature, refname, *tip))?;
+    } else {
+        repo.set_tags(&moved)?;
+    }
+    if is_whole { Ok(()) } else { Err(TraceError::PurgedMeanwhile) }
 }
 
 /// Updates a remote-tracking ref.
