@@ -167,7 +167,7 @@ impl Ui {
             let setting = repo.config().and_then(|config| config.text("color.ui")).ok().flatten();
             match setting.map(|word| word.to_ascii_lowercase()).as_deref() {
                 Some("always") => true,
-                Some(word) if word == "never" || parse_bool(word) == Some(false) => false,
+                Some(word) if matches!(word, "" | "never") || parse_bool(word) == Some(false) => false,
                 _ => self.is_terminal && !self.no_color,
             }
         })

@@ -37,22 +37,37 @@ fn is_unprintable(c: char) -> bool {
 
 /// The characters of a text, each with whether it must be escaped.
 pub(crate) fn marked(text: &str) -> impl Iterator<Item = (char, bool)> {
-    let mut previous = ' ';
-    text.chars().map(move |c| {
+    let (mut previous, mut chars) = (' ', text.chars().peekable());
+    std::iter::from_fn(move || {
+        let c = chars.next()?;
         let is_stray = match c {
-            '\u{200c}' | '\u{200d}' => previous.is_ascii(),
-            // Emoji of keys, such as that of 1, have a digit or a sign before it.
-            '\u{fe00}'..='\u{fe0f}' => previous.is_ascii() && !matches!(previous, '0'..='9' | '#' | '*'),
-            _ => false,
+            _ if is_selector(c) && previous.is_ascii() => chars.peek() != Some(&KEY),
+            _ if is_selector(c) => is_joiner(previous) || is_selector(previous),
+            _ => is_joiner(c) && (previous.is_ascii() || is_joiner(previous)),
         };
         previous = c;
-        (c, is_stray || is_unprintable(c))
+        Some((c, is_stray || is_unprintable(c)))
     })
 }
 
-/// Whether a text has characters that act on it without being seen.
-pub(crate) fn has_unprintable(text: &str) -> bool {
-    marked(text).any(|(_, is_unprintable)| is_unprintable)
+/// The end of the emoji of a key, such as that of 1, which begins with the digit and a selector.
+const KEY: char = '\u{20e3}';
+
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// Whether a character selects a variation of the one before it.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Whether a name has characters that act without being seen. A joiner or a selector may follow an emoji or a mark, but no letter or digit: the
+/// name would look like another one.
+pub(crate) fn has_unprintable(name: &str) -> bool {
+    let pairs = name.chars().zip(name.chars().skip(1));
+    let is_hidden = |(one, next): (char, char)| one.is_alphanumeric() && (is_joiner(next) || is_selector(next));
+    marked(name).any(|(_, is_unprintable)| is_unprintable) || pairs.into_iter().any(is_hidden)
 }
 
 /// `text` as a terminal and a model may be given it: with line breaks and tabs, and every other unprintable character as an

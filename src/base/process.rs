@@ -26,9 +26,13 @@ const RELATIVE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_
 /// The folder that this process changed to, as it was named. Git matches `includeIf.gitdir` with it, too.
 static CHANGED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Changes the current folder. The programs that are started later see it as a shell shows it.
+/// Changes the current folder. The programs that are started later see it as a shell shows it: by the path of `PWD` if that leads there or to a
+/// folder in it.
 pub(crate) fn change_folder(folder: &Path) -> io::Result<()> {
-    let named = absolute(folder).ok();
+    let real = folder.canonicalize()?;
+    let shown = std::env::var_os("PWD").map(PathBuf::from).unwrap_or_default();
+    let is_it = |above: &&Path| above.is_absolute() && above.canonicalize().is_ok_and(|above| above == real);
+    let named = shown.ancestors().find(is_it).map(Path::to_path_buf).or_else(|| absolute(folder).ok());
     std::env::set_current_dir(folder)?;
     *CHANGED.lock().unwrap_or_else(PoisonError::into_inner) = named;
     Ok(())

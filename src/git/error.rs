@@ -31,6 +31,8 @@ pub enum GitError {
     ContinuedLine { path: PathBuf, line: usize },
     #[error("this repository uses the git extension `{extension}`, which git-trace cannot read yet")]
     UnknownExtension { extension: String },
+    #[error("git ignores the repository {cause}")]
+    Ignored { cause: String },
     #[error("object {oid} is not in this repository")]
     MissingObject { oid: Oid },
     #[error("object {oid} is damaged, in {}", path.display())]

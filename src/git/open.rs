@@ -166,7 +166,13 @@ impl Repo {
         if let Some(config) = self.config.get() {
             return Ok(config);
         }
-        let printed = Answer::of(self.git("config").args(["--null", "--list"]))?.into_stdout()?;
+        let answer = Answer::of(self.git("config").args(["--null", "--list"]))?;
+        // An older git may not know an extension. Then it lists the user's settings only.
+        if let Some((_, cause)) = answer.stderr.split_once("ignoring git dir ") {
+            let cause = cause.split_whitespace().collect::<Vec<_>>().join(" ");
+            return Err(GitError::Ignored { cause });
+        }
+        let printed = answer.into_stdout()?;
         Ok(self.config.get_or_init(|| Config::listed(&printed)))
     }
 }

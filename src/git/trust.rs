@@ -132,7 +132,7 @@ fn check_settings(folder: &Path) -> Result<(), GitError> {
     const KEY: &str = "extensions.objectformat";
     let Ok(git_dir) = Repository::discover_path(folder, [""; 0]) else { return Ok(()) };
     check_regular_files(&git_dir)?;
-    let path = git_dir.join(path_of(text_at(&git_dir.join("commondir")).trim_ascii_end())).join("config");
+    let path = common_dir(&git_dir).join("config");
     let text = text_at(&path);
     let is_named = String::from_utf8_lossy(&text).to_ascii_lowercase().contains("objectformat");
     if is_named && git2::Config::open(&path).is_ok_and(|file| file.get_entry(KEY).is_ok_and(|entry| !entry.has_value()))
@@ -149,11 +149,19 @@ fn check_settings(folder: &Path) -> Result<(), GitError> {
 
 /// Fails for a FIFO, a device, or a socket in place of a file of a git folder, for which git would wait if it trusts the owner.
 pub(super) fn check_regular_files(git_dir: &Path) -> Result<(), GitError> {
-    for name in ["HEAD", "commondir", "config", "config.worktree", "index", "packed-refs"] {
-        let path = git_dir.join(name);
-        check_regular(&path).map_err(|source| GitError::Io { action: "read", path, source })?;
-    }
-    Ok(())
+    let check = |folder: &Path, names: &[&str]| {
+        names
+            .iter()
+            .map(|name| folder.join(name))
+            .try_for_each(|path| check_regular(&path).map_err(|source| GitError::Io { action: "read", path, source }))
+    };
+    check(git_dir, &["HEAD", "commondir", "config.worktree", "index"])?;
+    check(&common_dir(git_dir), &["config", "packed-refs", "shallow", "info/grafts"])
+}
+
+/// The git folder that the worktrees share.
+fn common_dir(git_dir: &Path) -> PathBuf {
+    git_dir.join(path_of(text_at(&git_dir.join("commondir")).trim_ascii_end()))
 }
 
 /// The number of a line that ends with `\` before an empty line or a comment, with which its value ends for git, if more follows.

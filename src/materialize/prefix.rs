@@ -3,7 +3,7 @@
 //! A provider signs reasoning together with everything before it. A signature counts as valid if, of all live items before the
 //! reasoning,
 //!
-//! - none was edited or compressed: each has its first revision and its own role, and is no summary;
+//! - none was edited or compressed: each has its first revision and its own role, and is no summary by git-trace;
 //! - none is missing: their positions have no gap, from the first on, unless imports left all gaps of the trace: what those
 //!   removed was noise, rewound, or compacted, so the model did not see it either;
 //! - none was inserted: none is later than the reasoning, if both have a time;
@@ -61,7 +61,9 @@ impl<'v> SignedPrefix<'v> {
         let before_created = created.is_none_or(|created| self.last_created.is_none_or(|last| last <= created));
         // An edit removes the signature, so reasoning that has one is itself unchanged.
         let holds = !self.broken && before_set && before_created;
-        self.broken |= item.revision > 1 || new_role || item.fields.meta.contains_key(REPLACED);
+        // An agent's own summary has a source: the items that it replaces left the session, too.
+        let is_compressed = item.fields.source.is_none() && item.fields.meta.contains_key(REPLACED);
+        self.broken |= item.revision > 1 || new_role || is_compressed;
         self.broken |= self.view.left_out(slot) == Some(LeftOut::Superseded);
         self.last_created = self.last_created.max(created);
         if let SetLevel::Set(setting) = self.view.level(slot)

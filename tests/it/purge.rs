@@ -1043,8 +1043,8 @@ fn a_pull_applies_a_purge_to_what_was_not_pushed() {
         main: rewrote items: #1; local commits after it: 1; now at [SHORT]
         priorities: purged by A U Thor <author@example.com> at 2026-02-10T09:00:22Z: leaked; reasons rewritten: 1
         main: up to date
-        idea: edited by the pull: #1
         main: edited by the pull: #1
+        idea: edited by the pull: #1
         --- stderr
         the earlier states are kept for `git trace undo`; to remove them, purge the text here too
         [exit 0]

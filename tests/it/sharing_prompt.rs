@@ -855,10 +855,10 @@ fn what_a_priority_alone_changes_is_listed_in_each_trace() {
         team.ok("ada", &["skip", "#2"]);
     });
     insta::assert_snapshot!(listed, @"
-    copy: moved by the pull: #4
-    copy: sent in another form after the pull: #1, #5
     main: moved by the pull: #4
     main: sent in another form after the pull: #1, #5
+    copy: moved by the pull: #4
+    copy: sent in another form after the pull: #1, #5
     main: 1 priority changed by A U Thor: skipped #2
     copy: 1 priority changed by A U Thor: skipped #2
     ");

@@ -120,6 +120,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _writers = repo.lock_out_writers()?;
     let _collectors = repo.lock_out_collectors()?;
     let before = Before::read(repo);
+    repo.expire_noted_reflogs()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = [plan.refs.clone(), kept::keep(repo, &plan.refs)?].concat();
     // A ref of the code may keep all of them.
@@ -128,7 +129,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
         let (old, new) = tombstone::write(repo, signature, &known, &target.reason, &plan.tombstones)?;
         refs.push(RefChange { refname: tombstone::HISTORY.refname.to_owned(), old, new });
     }
-    repo.note_removal(&plan.removed)?;
+    repo.note_removal(&plan.removed, &plan.reflogs)?;
     repo.replace_refs(&refs)?;
     // Both states are still here. Damage must not stop a purge; `fsck` reports it.
     let priorities = before.and_then(|before| in_traces(repo, &before)).unwrap_or_default();
@@ -139,9 +140,8 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
         // Git does not say which reflog leads to it.
         repo.expire_reflogs(&|refname| world.is_ours(refname))?;
     }
-    if !plan.is_empty() {
-        places::remove_derived(repo, target, &plan.tombstones)?;
-    }
+    // A file of another user must not keep the objects here.
+    let derived = if plan.is_empty() { Ok(()) } else { places::remove_derived(repo, target, &plan.tombstones) };
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
     let needed = repo.needed(&plan.removed)?;
     plan.removed.retain(|oid| !needed.contains_key(oid));
@@ -150,6 +150,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     repo.wait_for_maintenance()?;
     let lent = repo.remove_objects(&plan.removed)?;
     repo.forget_noted_removal()?;
+    derived?;
     let scan = Scan::of(repo, target)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let code = repo.held_by_code(Some(&world.ours(repo)), &hits)?;

@@ -56,10 +56,11 @@ fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
 }
 
 pub(super) fn remove_derived(repo: &Repo, target: &Target, removed: &Removed) -> Result<(), TraceError> {
+    let done = derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path));
     archived::replace(repo, |text| replaced(target, removed, text))?;
-    marks::edit(repo, &target.needle, removed)?;
     repo.note_removed_log();
-    Ok(derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path))?)
+    marks::edit(repo, &target.needle, removed)?;
+    Ok(done?)
 }
 
 /// A title without the text, or without the beginning of a purged item.

@@ -30,14 +30,14 @@ impl Drop for CollectorLock {
 impl Repo {
     /// Waits until neither runs, and keeps `git gc` from starting.
     pub(crate) fn lock_out_collectors(&self) -> Result<CollectorLock, GitError> {
-        let host = text_of(Process::named("uname", "uname").arg("-n")).unwrap_or_default();
+        let host = host();
         let path = self.common_dir().join("gc.pid");
         let mut wait = Wait::new(self, LOCK_PATIENCE);
-        while let Err(error) = create(&path, &format!("{} {}", std::process::id(), host.trim())) {
+        while let Err(error) = create(&path, &format!("{} {host}", std::process::id())) {
             if error.kind() != io::ErrorKind::AlreadyExists {
                 return Err(GitError::io("write the lock", &path, error));
             }
-            if is_of_dead(&path, host.trim()) {
+            if is_of_dead(&path, &host) {
                 fs::remove_file(&path).map_err(|error| GitError::io("remove the lock", &path, error))?;
             } else if !remove_older(&path, STALE_COLLECTOR) {
                 go_on(&mut wait, &path)?;
@@ -80,7 +80,23 @@ fn create(path: &Path, text: &str) -> io::Result<()> {
 fn is_of_dead(path: &Path, host: &str) -> bool {
     let Ok(text) = fs::read_to_string(path) else { return false };
     let Some((pid, on)) = text.split_once(' ').filter(|(pid, _)| pid.parse::<u32>().is_ok()) else { return true };
-    if on.trim() != host || !cfg!(unix) {
+    on.trim() == host && is_dead(pid)
+}
+
+/// Whether a file protects a pack that git was fetching or receiving when it was killed. See `index-pack --keep` in git.
+pub(super) fn keeps_for_dead(path: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(path) else { return false };
+    let named = text.strip_prefix("fetch-pack ").or_else(|| text.strip_prefix("receive-pack "));
+    named.and_then(|named| named.split_once(" on ")).is_some_and(|(pid, on)| on.trim() == host() && is_dead(pid))
+}
+
+/// The name of this machine, as git writes it to locks.
+fn host() -> String {
+    text_of(Process::named("uname", "uname").arg("-n")).unwrap_or_default().trim().to_owned()
+}
+
+fn is_dead(pid: &str) -> bool {
+    if !cfg!(unix) {
         return false;
     }
     let mut kill = Process::named("kill", "kill");

@@ -86,7 +86,7 @@ pub(super) fn memories(repo: &Repo, folder: &Path, cache: &Path, unread: &mut Ve
         .and_then(|path| Source::file(kind, place.to_owned(), path))
     {
         Ok(source) => sources.push(source),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
         Err(error) => unread.push(format!("cannot search `{place}`: {error}")),
     };
     let store = Store::find(folder, &root);

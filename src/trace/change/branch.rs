@@ -93,11 +93,12 @@ fn is_tip(repo: &Repo, oid: Oid) -> Result<bool, TraceError> {
 
 /// Creates a trace at a commit; `from` is the user's name for that commit.
 pub(crate) fn create(repo: &Repo, name: &TraceName, who: &Ident, start: Oid, from: &str) -> Result<(), TraceError> {
+    // A purge may have run meanwhile.
+    let lock = repo.lock(&name.refname())?;
     // The current trace may be unreadable.
     let known = head::current(repo).ok().and_then(|current| repo.find_ref(&current.refname()).ok().flatten());
     refuse_state(repo, start, known)?;
     archived::refuse_name(repo, name, Some(start))?;
-    let lock = repo.lock(&name.refname())?;
     repo.update_ref(&lock, who, |existing| match existing {
         Some(_) => Err(TraceError::TraceExists { name: name.clone() }),
         None => Ok(RefUpdate::Move { to: start, log: format!("branch: from {from}"), value: () }),

@@ -122,16 +122,15 @@ fn refuse(
     Ok(refused)
 }
 
-/// Refuses a trace that is to be joined with a state of a remote, if it has something that this remote has purged, as last fetched:
-/// only a pull takes it out.
+/// Refuses a trace that is to be joined with another state, if only one of them has something that a remote has purged, as last fetched:
+/// a pull takes it out.
 pub(crate) fn refuse_unapplied(repo: &Repo, name: &TraceName, theirs: Oid) -> Result<(), TraceError> {
-    let Some(ours) = repo.find_ref(&name.refname())? else { return Ok(()) };
+    let ours = repo.find_ref(&name.refname())?;
     for remote in repo.remotes()? {
         if let Some(from) = fetched_tombstones(repo, &remote)?
-            && repo.list_refs(&tracking_ref(&remote, ""))?.iter().any(|(_, tip)| *tip == theirs)
             && let Some(tombstones) = Tombstones::with_fetched(repo, Some(from))?
         {
-            tombstones.refuse(repo, &format!("trace `{name}`"), ours, Some(theirs))?;
+            tombstones.refuse_either(repo, name, ours, theirs)?;
         }
     }
     Ok(())
@@ -188,8 +187,9 @@ pub(super) fn note_purged(repo: &Repo, remote: &str, before: Vec<Fetched>) -> Re
 /// Adds to the objects that the next removal takes along. A purge that runs would replace the list.
 fn note(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
+    repo.expire_noted_reflogs()?;
     objects.extend(repo.noted_removal()?);
-    Ok(repo.note_removal(&objects)?)
+    Ok(repo.note_removal(&objects, &[])?)
 }
 
 /// A purge of something in a history that was fetched, beyond that of `known`, and all objects to remove because of it. `lines` is the
@@ -218,9 +218,10 @@ pub(super) fn find_purged<'t>(
 /// that cannot be removed now are noted, so that the next removal takes them along; see [`complete_removal`]. Returns the reason.
 pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<Option<String>, TraceError> {
     let _writers = repo.lock_out_writers()?;
+    repo.expire_noted_reflogs()?;
     objects.extend(repo.noted_removal()?);
     // First: a process that dies leaves them to the next removal.
-    repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect())?;
+    repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect(), &[])?;
     if let Some(cause) = repo.find_obstacle_to_removal()? {
         return Ok(Some(cause));
     }

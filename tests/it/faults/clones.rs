@@ -33,6 +33,7 @@ fn commands_stop_at_the_boundary_of_a_shallow_clone() {
     clone.text(&["delete", "#2"]);
     clone.text(&["restore", "#2"]);
     clone.text(&["export"]);
+    lender.git(&["config", "receive.denyCurrentBranch", "ignore"]);
     clone.text(&["push"]);
     assert_eq!(lender.bodies("main"), ["item 0", "item 1", "item 2", "item 3", "item 4", "more"]);
     clone.fsck();
@@ -83,9 +84,10 @@ fn a_clone_takes_the_objects_of_traces_from_a_bundle() {
     clone.git(&["clone", "-q", "--bundle-uri", bundle.to_str().unwrap(), &url, "."]);
     let objects = || clone.git(&["count-objects", "-v"]);
     let before = objects();
-    clone.text(&["fetch", "-q", "origin"]);
+    // The priorities that were set in the lender stay there.
+    clone.trace(&["fetch", "-q", "origin"]);
     assert_eq!(objects(), before, "the traces came with the bundle");
-    clone.text(&["pull"]);
+    clone.trace(&["pull"]);
     assert_eq!(clone.bodies("main"), lender.bodies("main"));
     clone.fsck();
 }

@@ -22,7 +22,7 @@ use crate::trace::store::secrets::SecretScanner;
 use crate::trace::store::total::read_item;
 use crate::trace::{ItemId, Tip, TraceName};
 
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct ConflictArgs {
     /// Version to use if both sides changed the same lines of an item
     #[arg(long, value_name = "STRATEGY", value_parser = ["ours", "theirs", "newest"])]
@@ -33,6 +33,17 @@ pub(crate) struct ConflictArgs {
 }
 
 impl ConflictArgs {
+    /// With one choice for an item.
+    pub(crate) fn only(&self, word: &str) -> Self {
+        Self { strategy: self.strategy.clone(), take: vec![word.to_owned()] }
+    }
+
+    /// Without the choices for items that these tips do not have.
+    pub(crate) fn of(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Self {
+        let take = self.take.iter().filter(|word| self.only(word).read(context, name, tips).is_ok()).cloned().collect();
+        Self { strategy: self.strategy.clone(), take }
+    }
+
     /// Reads the flags. Items can be named as in either of two tips.
     pub(crate) fn read(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Result<Settlement> {
         let strategy = self.strategy.as_deref().map(str::parse::<Strategy>).transpose();

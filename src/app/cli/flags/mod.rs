@@ -29,7 +29,7 @@ pub(crate) fn agent(
 }
 
 /// A flag that scripts give to git's commands of the same names.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct QuietArgs {
     /// Print only warnings and errors
     #[arg(short, long)]

@@ -54,12 +54,12 @@ pub(crate) struct PushArgs {
 ///
 /// They are stored in refs/trace-remotes/REMOTE/TRACE and are named REMOTE/TRACE: `git trace diff origin/main`. No priority
 /// changes; `git trace pull` merges them with the traces.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct FetchArgs {
     /// Remote [default: trace.contextRemote, the remote of the checked-out branch, the only remote, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
-    /// Traces, or globs [default: all]
+    /// Traces, or globs [default: the trace that --trace or `GITTRACE_NAME` names, else all]
     #[arg(value_name = "TRACE", add = Values::Traces)]
     traces: Vec<String>,
     /// Remove traces that the remote no longer has
@@ -257,6 +257,15 @@ impl FetchArgs {
     }
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        match context.named_trace()? {
+            Some(name) if self.traces.is_empty() => {
+                Self { traces: vec![name.to_string()], ..self.clone() }.fetch(context)
+            }
+            _ => self.fetch(context),
+        }
+    }
+
+    fn fetch(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;

@@ -14,8 +14,8 @@ const REASON: usize = 80;
 
 /// Prints the changes of each author in each trace as one line, and each dispute as another.
 ///
-/// Lines about instructions, about items that were pinned, and about skips in the current trace are first, and complete, whatever else
-/// a remote sends.
+/// Lines about the current trace are first. Those about instructions, items that were pinned, and skips in the current trace are complete,
+/// whatever else a remote sends.
 pub(crate) fn print_priorities(context: &Context, changes: &[ChangedPriority]) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
@@ -38,7 +38,7 @@ pub(crate) fn print_priorities(context: &Context, changes: &[ChangedPriority]) -
         if is_vital(change) { vital } else { others }.push(text);
     }
     let mut groups: Vec<_> = by_author.into_iter().collect();
-    groups.sort_by_key(|(_, [vital, _])| vital.is_empty());
+    groups.sort_by_key(|((trace, _), [vital, _])| (*trace != current.as_ref(), vital.is_empty()));
     let (mut room, mut left) = (MAX_CHANGED, BTreeMap::new());
     for ((trace, author), [vital, others]) in groups {
         let count = vital.len() + others.len();
@@ -60,7 +60,8 @@ pub(crate) fn print_priorities(context: &Context, changes: &[ChangedPriority]) -
         writeln!(context.ui, "other traces with changed priorities that only --json lists: {count}")?;
     }
     let mut disputed: Vec<&ChangedPriority> = changes.iter().filter(|change| !change.now.rivals.is_empty()).collect();
-    disputed.sort_by_key(|change| !is_vital(change));
+    let is_elsewhere = |change: &ChangedPriority| change.place.as_ref().map(|(name, _)| name) != current.as_ref();
+    disputed.sort_by_key(|change| (!is_vital(change), is_elsewhere(change)));
     let vital = disputed.iter().filter(|change| is_vital(change)).count();
     for change in disputed.iter().take(vital.max(MAX_CHANGED)) {
         let InForce { setting, rivals } = &change.now;

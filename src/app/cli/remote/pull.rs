@@ -31,12 +31,12 @@ use crate::trace::{AgentName, ItemId, Tip, TraceName};
 /// merged too, and every change of a priority is listed, as is every item that was here and was edited or taken out, and every new one
 /// that does not follow those of yours that were published. If somebody has purged content, local commits that contain it are
 /// rewritten first, and listed.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub(crate) struct PullArgs {
     /// Remote [default: trace.contextRemote, the remote of the checked-out branch, the only remote, or origin]
     #[arg(add = Values::Remotes)]
     remote: Option<String>,
-    /// Traces, or globs [default: all]
+    /// Traces, or globs [default: the trace that --trace or `GITTRACE_NAME` names, else all]
     #[arg(value_name = "TRACE", add = Values::Traces)]
     traces: Vec<String>,
     #[command(flatten)]
@@ -59,6 +59,15 @@ impl PullArgs {
     }
 
     pub(crate) fn run(&self, context: &Context) -> Result<ExitStatus> {
+        match context.named_trace()? {
+            Some(name) if self.traces.is_empty() => {
+                Self { traces: vec![name.to_string()], ..self.clone() }.pull_all(context)
+            }
+            _ => self.pull_all(context),
+        }
+    }
+
+    fn pull_all(&self, context: &Context) -> Result<ExitStatus> {
         self.quiet.apply(context);
         let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
@@ -80,6 +89,7 @@ impl PullArgs {
         let mut failures = Failures::default();
         let received = self.apply_purges(context, &remote, (&mut traces, &mut rewritten), &mut failures)?;
         let archives = self.add_private(repo, &remote, &mut traces)?;
+        self.check_takes(context, &traces)?;
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
             let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten));
@@ -125,6 +135,8 @@ impl PullArgs {
             changed.extend(found.map(|found| (name, found)));
         }
         changed.retain(|(_, changed)| !changed.is_empty());
+        let current = context.trace_name(None).ok();
+        changed.sort_by_key(|(name, _)| Some(name) != current.as_ref());
         if !self.json {
             changed.iter().try_for_each(|(name, changed)| changed.print(context, name, "pull"))?;
         }
@@ -262,11 +274,34 @@ impl PullArgs {
         Ok(received)
     }
 
+    /// Fails if none of several traces has an item that is named for a conflict.
+    fn check_takes(&self, context: &Context, traces: &[Arrival]) -> Result<()> {
+        let repo = context.repo()?;
+        for word in &self.conflicts.take {
+            let spec = word.rsplit_once('=').map_or(&**word, |(spec, _)| spec);
+            if traces.len() > 1 && spec.trim_start_matches('#').parse::<u32>().is_ok() {
+                bail!(
+                    "`--take {word}` names a position, which several traces have: name one trace, or the item by its id"
+                );
+            }
+            let has = |arrival: &Arrival| {
+                let theirs = Tip::read(repo, arrival.tip)?;
+                let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
+                self.conflicts.only(word).read(context, &arrival.name, [&ours, &theirs]).map(drop)
+            };
+            if let Some(missing) = traces.iter().map(has).reduce(Result::or) {
+                missing?;
+            }
+        }
+        Ok(())
+    }
+
     fn pull(&self, context: &Context, from: (&str, &Arrival), rewritten: &Rewritten) -> Result<Pulled> {
         let (repo, (_, arrival)) = (context.repo()?, from);
         let theirs = Tip::read(repo, arrival.tip)?;
         let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
-        let mut settlement = self.conflicts.read(context, &arrival.name, [&ours, &theirs])?;
+        let takes = self.conflicts.of(context, &arrival.name, [&ours, &theirs]);
+        let mut settlement = takes.read(context, &arrival.name, [&ours, &theirs])?;
         let is_forward = is_private(&arrival.name.refname());
         if is_forward {
             settlement.strategy.get_or_insert(Strategy::Newest);

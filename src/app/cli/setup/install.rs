@@ -116,9 +116,6 @@ impl TargetArgs {
     fn setup(&self, context: &Context) -> Result<Setup> {
         let (git, env) = (context.git()?, &context.env);
         let scope = self.scope();
-        if scope == Scope::Global {
-            check_user_settings(env)?;
-        }
         let attributes = match scope {
             Scope::Global => global_attributes(&git, env)?,
             Scope::Local | Scope::Worktree => repository_attributes(&git, env, self.private)?,
@@ -205,6 +202,9 @@ impl InstallArgs {
             (Scope::Local, vec![client::install(&root(context)?, client, &program(env)?, mode)?])
         } else {
             let setup = target.setup(context)?;
+            if setup.scope == Scope::Global && mode == Mode::Write {
+                check_user_settings(env)?;
+            }
             (setup.scope, install::install(&setup)?)
         };
         target.report(scope, &steps, ui)?;
@@ -370,17 +370,24 @@ fn repository_attributes(git: &Git, env: &Env, private: bool) -> Result<PathBuf>
 /// Git would replace a device by a file of settings.
 fn check_user_settings(env: &Env) -> Result<()> {
     let named = env.os("GIT_CONFIG_GLOBAL").map(PathBuf::from);
-    let path = named.or_else(|| env.os("HOME").map(|home| Path::new(home).join(".gitconfig"))).unwrap_or_default();
-    check_regular(&path).with_context(|| format!("cannot write `{}`", path.display()))
+    let at_home = env.os("HOME").map(|home| Path::new(home).join(".gitconfig"));
+    let usual =
+        || [at_home, config_folder(env).map(|folder| folder.join("git/config"))].into_iter().flatten().collect();
+    let paths: Vec<PathBuf> = named.map_or_else(usual, |path| vec![path]);
+    paths.iter().try_for_each(|path| check_regular(path).with_context(|| format!("cannot write `{}`", path.display())))
+}
+
+/// The folder of the user's settings, below which those of git are in `git`.
+fn config_folder(env: &Env) -> Option<PathBuf> {
+    let named = env.os("XDG_CONFIG_HOME").map(PathBuf::from);
+    named.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".config")))
 }
 
 fn global_attributes(git: &Git, env: &Env) -> Result<PathBuf> {
     if let Some(path) = git.path_of_user("core.attributesFile")? {
         return Ok(install::of_user(path)?);
     }
-    let folder = env.os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| env.os("HOME").map(|home| PathBuf::from(home).join(".config")));
-    let Some(folder) = folder else { bail!("cannot tell where your configuration is: HOME is not set") };
+    let Some(folder) = config_folder(env) else { bail!("cannot tell where your configuration is: HOME is not set") };
     Ok(install::of_user(folder.join("git/attributes"))?)
 }
 

@@ -18,7 +18,7 @@ use three_way::{Conflict, Merged, Placement, Sides, Verdict, three_way};
 use crate::base::merge::Side;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Time;
-use crate::git::{Oid, Repo, short_oid};
+use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::tree;
@@ -123,11 +123,7 @@ impl Trace<'_> {
         let log = || format!("{}: {}", Op::Merge, options.subject);
         let target = theirs.commit.oid;
         if let Some(tombstones) = Tombstones::find(repo)? {
-            let ours = repo.find_ref(&self.name().refname())?;
-            tombstones.refuse(repo, &format!("commit {}", short_oid(target)), target, ours)?;
-            if let Some(ours) = ours {
-                tombstones.refuse(repo, &format!("trace `{}`", self.name()), ours, Some(target))?;
-            }
+            tombstones.refuse_either(repo, self.name(), repo.find_ref(&self.name().refname())?, target)?;
         }
         let (_, outcome) = self.change(|change| {
             let Some(ours) = change.tip().cloned() else {

@@ -1,6 +1,6 @@
 //! Changing priorities: lines in the record, then the tags.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::heads::heads;
 use super::record::{Record, Setting, parse};
@@ -14,6 +14,7 @@ use crate::trace::model::types::level_in_meta;
 use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
 /// Which changes of the item the writer of a change knew.
@@ -83,6 +84,13 @@ pub(crate) fn set_under(
     signature: &Signature,
     requests: &[Request],
 ) -> Result<(), TraceError> {
+    // A purge may have removed what the tags would lead to, while this process waited for the lock.
+    if repo.find_ref(tombstone::HISTORY.refname)?.is_some() {
+        let introduced: HashSet<Oid> = requests.iter().map(|request| request.introduced).collect();
+        if repo.existing(&introduced)?.len() < introduced.len() {
+            return Err(TraceError::PurgedMeanwhile);
+        }
+    }
     line_history::change(repo, signature, lock, |record| {
         let tree = with_requests(repo, record.map(|record| record.tree), signature, requests)?;
         Ok::<_, TraceError>((Some(NewState { tree, merged: None, message: message(requests) }), ()))

@@ -4,13 +4,13 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{HISTORY, Line, PURGED, Purge, SHORTEST_COPY, Tombstones, digest, forms_of_text, purges_of};
-use crate::git::{Oid, Repo};
+use crate::git::{Oid, Repo, short_oid};
 use crate::trace::store::line_history::{NewState, change, list_files, list_files_beyond};
 use crate::trace::store::priority::{Setting, item_of};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::total::Reading;
 use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemId, Tip, TraceError};
+use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 const REASON: &str = "Trace-Reason: ";
 
@@ -163,6 +163,18 @@ impl Tombstones {
             Some((_, purge)) => Err(purge.refusal(what)),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a trace and another state if only one of them has something purged.
+    pub(crate) fn refuse_either(
+        &self,
+        repo: &Repo,
+        name: &TraceName,
+        ours: Option<Oid>,
+        theirs: Oid,
+    ) -> Result<(), TraceError> {
+        self.refuse(repo, &format!("commit {}", short_oid(theirs)), theirs, ours)?;
+        ours.map_or(Ok(()), |ours| self.refuse(repo, &format!("trace `{name}`"), ours, Some(theirs)))
     }
 }
 
