@@ -37,10 +37,12 @@ impl Repo {
         Ok(false)
     }
 
-    /// The repositories of an address in a local folder that this user may open.
+    /// The repositories of an address in a local folder that this user may open. They fetch nothing: that would run programs of their
+    /// settings, as `git upload-pack` does not.
     pub(crate) fn local_repositories(&self, url: &str) -> Result<Vec<Self>, GitError> {
         let folders = self.local_folders(url)?.into_iter().filter(|path| is_git_directory(path) || has_git(path));
-        Ok(folders.filter_map(|path| Self::containing(&path, self.env().clone()).ok()).collect())
+        let opened = folders.filter_map(|path| Self::containing(&path, self.env().clone()).ok());
+        Ok(opened.inspect(|there| there.offline.set(true)).collect())
     }
 
     /// Where git may look for the repository of an address; none if it is on a network.

@@ -103,6 +103,9 @@ impl Repo {
             git.args(["-c", setting]);
         }
         // Otherwise it finds this repository as for the user, by a path that `includeIf.gitdir` matches.
+        if self.offline.get() {
+            git.env("GIT_NO_LAZY_FETCH", "1");
+        }
         if self.is_elsewhere() {
             git.elsewhere();
             // Programs that its settings name by a relative path are its own.

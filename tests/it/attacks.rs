@@ -1236,16 +1236,17 @@ fn a_push_moves_no_trace_with_which_somebody_works() {
         git init -q a; cd a; git commit -q --allow-empty -m code; git trace commit -qm one; git trace branch other >/dev/null; git clone -q ../a ../b; cd ../b; git trace pull -q 2>/dev/null; git trace commit -qm two; git trace commit -q --trace other -m two
         git trace push origin main other 2>&1 | grep -c 'somebody works with this trace there'; git -C ../a trace log --oneline | wc -l; git -C ../a trace log --oneline other | wc -l
         git -C ../a config receive.denyCurrentBranch ignore; git trace push -q 2>/dev/null; echo "exit $?"; git -C ../a config --unset receive.denyCurrentBranch
-        git trace commit -qm three; git -C ../a trace switch -q other; git trace push -q 2>/dev/null; echo "exit $?"
+        git trace commit -qm three; git remote set-url origin ../a/.git; git trace push -q 2>/dev/null; echo "exit $?"; git -C ../a trace switch -q other; git trace push -q 2>/dev/null; echo "exit $?"
+        git init -q --bare ../hub; git remote add both ../hub; git remote set-url --add --push both ../hub; git remote set-url --add --push both ../a; git trace push -q both main other 2>/dev/null; git -C ../hub for-each-ref | wc -l
     "#);
-    assert_eq!(said, "1\n1\n2\nexit 0\nexit 0\n");
+    assert_eq!(said, "1\n1\n2\nexit 0\nexit 1\nexit 0\n2\n");
 }
 
 #[test]
 fn a_pull_names_priorities_and_purges_that_somebody_made_in_the_remote() {
     let said = sh(r#"
         git init -q a; cd a; git commit -q --allow-empty -m code; git trace commit -qm one; git trace skip '#0' >/dev/null; git clone -q ../a ../b; cd ../b
-        git trace pull 2>&1 | grep -c 'skipped origin/priorities: somebody works in that repository'; git trace pull -q 2>/dev/null; echo "exit $?"
+        git trace pull 2>&1 | grep -c 'skipped origin/priorities: made in that repository itself'; git trace pull -q 2>/dev/null; echo "exit $?"
         git init -q --bare ../hub; for r in a b; do git -C ../$r remote add hub ../hub; done; git -C ../a trace push -q hub 2>/dev/null; git trace pull -q hub 2>/dev/null; git trace pull -q origin; echo "exit $?"
     "#);
     assert_eq!(said, "1\nexit 1\nexit 0\n");
@@ -1306,6 +1307,12 @@ fn a_choice_for_an_item_of_one_trace_stops_no_other() {
     assert!(said.starts_with("error: `--take #0=ours` names a position, which several traces have"), "{said}");
     assert!(said.contains("error: no item of trace `other` is named `0123456789abcdef`"), "{said}");
     assert!(said.ends_with("exit 0\n1\n1\n"), "{said}");
+    let said = sh(r#"
+        git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; i=x; n=0; until [ -z "$(echo $i | tr -d 0-9)" ]; do n=$((n+1)); i=$(git trace commit -m "t $n" | grep -o '[0-9a-f]*$' | cut -c1-4); done
+        git trace commit -q --trace other -m o; git trace push -q origin '*' 2>/dev/null; git -C ../b trace pull -q 2>/dev/null; git -C ../b trace edit $i -m 'of b' >/dev/null; git -C ../b trace push -q 2>/dev/null; git trace edit $i -m 'of a' >/dev/null
+        git trace pull -q --take $i=theirs >/dev/null 2>&1; echo "exit $?"; git trace show $i | tail -1
+    "#);
+    assert_eq!(said, "exit 0\nof b");
 }
 
 #[test]
@@ -1348,4 +1355,14 @@ fn a_pack_that_a_killed_fetch_protected_stops_no_purge() {
         echo "fetch-pack $$ on $(uname -n)" >$k; printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; echo mine >$k; printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"
     "#);
     assert_eq!(said, "exit 0\nexit 2\nexit 2\n");
+}
+
+#[test]
+fn a_fetch_from_a_local_repository_runs_no_program_of_its_settings() {
+    let said = sh(r#"
+        git init -q evil; cd evil; git commit -q --allow-empty -m x; git trace commit -qm one; git trace pin '#0' >/dev/null; t=$(git rev-parse refs/trace-priority^{tree}); rm -f .git/objects/$(echo $t | cut -c1-2)/$(echo $t | cut -c3-)
+        git config core.repositoryFormatVersion 1; git config extensions.partialClone p; git config remote.p.url ssh://nowhere.invalid/x; git config remote.p.promisor true; git config core.sshCommand "touch $HOME/pwned; false"
+        git init -q ../a; cd ../a; git remote add r ../evil; for c in fetch pull push; do git trace $c r >/dev/null 2>&1; ls $HOME/pwned 2>/dev/null; git trace commit -qm mine; done; echo end
+    "#);
+    assert_eq!(said, "end\n");
 }

@@ -2,7 +2,7 @@
 //!
 //! Only those in local folders are examined. Over a network, nothing shows that a repository has a work tree.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::git::{Destination, Oid, PushFate, PushedRef, Repo, parse_bool};
 use crate::trace::store::head;
@@ -20,22 +20,18 @@ pub(super) fn refuse_current(
     remote: &str,
     traces: &[(&TraceName, Oid)],
 ) -> Result<Vec<PushedRef>, TraceError> {
-    let mut refused = HashMap::new();
-    for address in repo.addresses(remote, true)? {
-        for there in repo.local_repositories(&address)? {
-            if accepts_moves(&there) {
-                continue;
-            }
+    let mut refused = BTreeMap::new();
+    // Of several addresses, one must not stop the others.
+    if let [address] = &repo.addresses(remote, true)?[..] {
+        for there in repo.local_repositories(address)?.iter().filter(|there| !accepts_moves(there)) {
             // Git decides about those that cannot be read.
-            let current = current_traces(&there).unwrap_or_default();
-            for (name, tip) in traces {
-                let refname = name.refname();
-                if current.contains(*name) && there.find_ref(&refname).ok().flatten().is_some_and(|known| known != *tip)
-                {
-                    let answer = PushedRef::new(refname.clone(), PushFate::Refused, CURRENT);
-                    refused.insert(refname, answer);
-                }
-            }
+            let current = current_traces(there).unwrap_or_default();
+            let moves = |name: &TraceName, tip| {
+                current.contains(name)
+                    && there.find_ref(&name.refname()).ok().flatten().is_some_and(|known| known != tip)
+            };
+            let names = traces.iter().filter(|(name, tip)| moves(name, *tip)).map(|(name, _)| name.refname());
+            refused.extend(names.map(|name| (name.clone(), PushedRef::new(name, PushFate::Refused, CURRENT))));
         }
     }
     Ok(refused.into_values().collect())
@@ -53,7 +49,9 @@ fn accepts_moves(there: &Repo) -> bool {
 /// The current traces of all work trees.
 fn current_traces(there: &Repo) -> Result<HashSet<TraceName>, TraceError> {
     let heads = head::of_worktrees(there)?.into_iter();
-    let in_worktree = heads.filter(|(git_dir, _)| there.worktree().is_some() || git_dir != there.common_dir());
+    // As for git, also if the address is that of the git folder.
+    let is_bare = there.config()?.boolean("core.bare")? == Some(true);
+    let in_worktree = heads.filter(|(git_dir, _)| !is_bare || git_dir != there.common_dir());
     Ok(in_worktree.map(|(_, chosen)| chosen.unwrap_or_else(TraceName::default_name)).collect())
 }
 
@@ -68,7 +66,7 @@ pub(super) fn unshared(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String
         for there in repo.local_repositories(&address)? {
             let shared = [&priority::HISTORY, &tombstone::HISTORY].into_iter();
             for history in shared.filter(|history| has_new_lines(repo, &there, history).unwrap_or_default()) {
-                let cause = "somebody works in that repository, which shares them only through a bare one";
+                let cause = "made in that repository itself, which shares them only by a push to a bare one";
                 unshared.insert(history.noun.to_owned(), cause.to_owned());
             }
         }

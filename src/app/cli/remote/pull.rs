@@ -279,7 +279,7 @@ impl PullArgs {
         let repo = context.repo()?;
         for word in &self.conflicts.take {
             let spec = word.rsplit_once('=').map_or(&**word, |(spec, _)| spec);
-            if traces.len() > 1 && spec.trim_start_matches('#').parse::<u32>().is_ok() {
+            if traces.len() > 1 && spec.starts_with('#') {
                 bail!(
                     "`--take {word}` names a position, which several traces have: name one trace, or the item by its id"
                 );
