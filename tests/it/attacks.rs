@@ -1248,8 +1248,10 @@ fn a_pull_names_priorities_and_purges_that_somebody_made_in_the_remote() {
         git init -q a; cd a; git commit -q --allow-empty -m code; git trace commit -qm one; git trace skip '#0' >/dev/null; git clone -q ../a ../b; cd ../b
         git trace pull 2>&1 | grep -c 'skipped origin/priorities: made in that repository itself'; git trace pull -q 2>/dev/null; echo "exit $?"
         git init -q --bare ../hub; for r in a b; do git -C ../$r remote add hub ../hub; done; git -C ../a trace push -q hub 2>/dev/null; git trace pull -q hub 2>/dev/null; git trace pull -q origin; echo "exit $?"
+        cd ../a; git trace commit -qm 'Kestrel Orion'; git trace push -q hub 2>/dev/null; git -C ../b trace pull -q hub 2>/dev/null; printf 'Kestrel Orion' | git trace purge --text - -y --push hub >/dev/null 2>&1; cd ../b
+        git trace fetch origin 2>&1 | grep -c 'skipped origin/tombstones'; git trace pull -q hub 2>/dev/null; git trace pull -q origin; echo "exit $?"
     "#);
-    assert_eq!(said, "1\nexit 1\nexit 0\n");
+    assert_eq!(said, "1\nexit 1\nexit 0\n1\nexit 0\n");
 }
 
 #[test]

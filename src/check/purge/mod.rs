@@ -149,8 +149,8 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     // It may have packed what it saw before.
     repo.wait_for_maintenance()?;
     let lent = repo.remove_objects(&plan.removed)?;
-    repo.forget_noted_removal()?;
     derived?;
+    repo.forget_noted_removal()?;
     let scan = Scan::of(repo, target)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let code = repo.held_by_code(Some(&world.ours(repo)), &hits)?;

@@ -64,7 +64,7 @@ pub(super) fn unshared(repo: &Repo, from: Destination<'_>) -> Result<Vec<(String
     let mut unshared = BTreeMap::new();
     for address in addresses {
         for there in repo.local_repositories(&address)? {
-            let shared = [&priority::HISTORY, &tombstone::HISTORY].into_iter();
+            let shared = [&priority::HISTORY, &tombstone::RECEIVED].into_iter();
             for history in shared.filter(|history| has_new_lines(repo, &there, history).unwrap_or_default()) {
                 let cause = "made in that repository itself, which shares them only by a push to a bare one";
                 unshared.insert(history.noun.to_owned(), cause.to_owned());
@@ -81,7 +81,9 @@ fn has_new_lines(repo: &Repo, there: &Repo, history: &LineHistory<'_>) -> Result
         let known = ours.as_ref().map(|ours| find_file(repo, ours.tree, &path)).transpose()?.flatten();
         let known = known.map(|known| repo.read_blob(known)).transpose()?.unwrap_or_default();
         let known: HashSet<&[u8]> = known.split(|byte| *byte == b'\n').collect();
-        if there.read_blob(file)?.split(|byte| *byte == b'\n').any(|line| !line.is_empty() && !known.contains(line)) {
+        // Some lines of purges stay in their clone.
+        let is_shared = |line: &[u8]| std::str::from_utf8(line).is_ok_and(|line| (history.format.is_line)(line));
+        if there.read_blob(file)?.split(|byte| *byte == b'\n').any(|line| is_shared(line) && !known.contains(line)) {
             return Ok(true);
         }
     }
