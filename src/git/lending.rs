@@ -59,6 +59,8 @@ impl Repo {
         let root = self.worktree().unwrap_or_else(|| self.git_dir().to_owned());
         let bases = [Some(root), std::env::current_dir().ok()];
         let mut folders: Vec<PathBuf> = bases.into_iter().flatten().map(|base| base.join(&*path)).collect();
+        // Both are one for an absolute path, and at the root.
+        folders.dedup();
         for folder in folders.clone() {
             let mut name = folder.into_os_string();
             name.push(".git");
