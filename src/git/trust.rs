@@ -43,7 +43,9 @@ pub(super) fn open(place: Option<&Path>, env: &Env) -> Result<Repository, GitErr
         }
         Err(error) if error.code() == ErrorCode::NotFound => match ask(place) {
             Ok(git_dir) if git_dir.join("HEAD").is_symlink() => return Err(GitError::LinkedHead { git_dir }),
-            _ => Err(error),
+            // libgit2 searches a relative `GIT_WORK_TREE` in the git folder.
+            Ok(git_dir) => open_unchecked(Some(&git_dir)),
+            Err(_) => Err(error),
         },
         opened => opened,
     };

@@ -229,6 +229,9 @@ fn the_working_tree_is_the_one_of_git() {
     let variable = other.to_str().unwrap();
     compare(&folder, &elsewhere, &[]);
     compare(&folder, "", &[("GIT_WORK_TREE", variable)]);
+    compare(&folder, "", &[("GIT_WORK_TREE", "sub")]);
+    compare(&folder.join("sub"), "", &[("GIT_WORK_TREE", "../sub/..")]);
+    compare(&home, "", &[("GIT_DIR", "repo/.git"), ("GIT_WORK_TREE", "repo/sub")]);
     compare(&other, "", &[("GIT_DIR", "../repo/.git")]);
     compare(&other, "", &[("GIT_DIR", "../repo/.git"), ("GIT_WORK_TREE", variable)]);
     compare(&folder.join("sub"), "", &[("GIT_DIR", "../.git")]);
