@@ -54,7 +54,7 @@ pub(crate) fn marked(text: &str) -> impl Iterator<Item = (char, bool)> {
 const KEY: char = '\u{20e3}';
 
 fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
+    matches!(c, NON_JOINER | '\u{200d}')
 }
 
 /// Whether a character selects a variation of the one before it.
@@ -62,12 +62,34 @@ fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Whether a name has characters that act without being seen. A joiner or a selector may follow an emoji or a mark, but no letter or digit: the
-/// name would look like another one.
+/// Whether a name has characters that act without being seen. A joiner or a selector may follow an emoji or a mark, but a letter or digit only if
+/// it changes how that looks: the name would look like another one.
 pub(crate) fn has_unprintable(name: &str) -> bool {
-    let pairs = name.chars().zip(name.chars().skip(1));
-    let is_hidden = |(one, next): (char, char)| one.is_alphanumeric() && (is_joiner(next) || is_selector(next));
-    marked(name).any(|(_, is_unprintable)| is_unprintable) || pairs.into_iter().any(is_hidden)
+    let chars: Vec<char> = name.chars().chain(['/']).collect();
+    let is_hidden = |chars: &[char]| {
+        let (one, next, after) = (chars[0], chars[1], chars[2]);
+        let is_seen = if next == NON_JOINER { joins_next(one) && joins_previous(after) } else { after == KEY };
+        one.is_alphanumeric() && (is_joiner(next) || is_selector(next)) && !is_seen
+    };
+    marked(name).any(|(_, is_unprintable)| is_unprintable) || chars.windows(3).any(is_hidden)
+}
+
+/// Keeps two letters from being joined, as Persian spelling wants it in many words.
+const NON_JOINER: char = '\u{200c}';
+
+/// Whether it is an Arabic letter that is joined to the next one, of joining type D in `ArabicShaping.txt` of the Unicode data.
+fn joins_next(c: char) -> bool {
+    matches!(c, '\u{620}' | '\u{626}' | '\u{628}' | '\u{62a}'..='\u{62e}' | '\u{633}'..='\u{63f}' | '\u{641}'..='\u{647}')
+        || matches!(c, '\u{649}' | '\u{64a}' | '\u{66e}' | '\u{66f}' | '\u{678}'..='\u{687}' | '\u{69a}'..='\u{6bf}' | '\u{6c1}')
+        || matches!(c, '\u{6c2}' | '\u{6cc}' | '\u{6ce}' | '\u{6d0}' | '\u{6d1}' | '\u{6fa}'..='\u{6fc}' | '\u{6ff}')
+}
+
+/// Whether it is an Arabic letter that is joined to the one before it, of type D or R.
+fn joins_previous(c: char) -> bool {
+    joins_next(c)
+        || matches!(c, '\u{622}'..='\u{625}' | '\u{627}' | '\u{629}' | '\u{62f}'..='\u{632}' | '\u{648}' | '\u{671}'..='\u{673}')
+        || matches!(c, '\u{675}'..='\u{677}' | '\u{688}'..='\u{699}' | '\u{6c0}' | '\u{6c3}'..='\u{6cb}' | '\u{6cd}' | '\u{6cf}')
+        || matches!(c, '\u{6d2}' | '\u{6d3}' | '\u{6d5}' | '\u{6ee}' | '\u{6ef}')
 }
 
 /// `text` as a terminal and a model may be given it: with line breaks and tabs, and every other unprintable character as an

@@ -54,19 +54,16 @@ impl Repo {
                 Some(path) => path.into(),
                 None => return Ok(Vec::new()),
             },
+            // As for git, a colon before the first slash follows a host, a scheme, or the name of a helper.
+            None if !Path::new(url).is_absolute() && url.split('/').next().is_some_and(|start| start.contains(':')) => {
+                return Ok(Vec::new());
+            }
             None => url.into(),
         };
-        let root = self.worktree().unwrap_or_else(|| self.git_dir().to_owned());
-        let bases = [Some(root), std::env::current_dir().ok()];
-        let mut folders: Vec<PathBuf> = bases.into_iter().flatten().map(|base| base.join(&*path)).collect();
-        // Both are one for an absolute path, and at the root.
-        folders.dedup();
-        for folder in folders.clone() {
-            let mut name = folder.into_os_string();
-            name.push(".git");
-            folders.push(name.into());
-        }
-        Ok(folders)
+        let folder = self.place_of_programs().folder.join(&*path);
+        let mut with_suffix = folder.clone().into_os_string();
+        with_suffix.push(".git");
+        Ok(vec![folder, with_suffix.into()])
     }
 
     /// The path that begins with the home folder of a user, as `~/x` or `~user/x`; `None` if git does not know the user.

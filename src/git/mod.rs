@@ -65,7 +65,7 @@ pub(crate) use oid::short_oid;
 pub use open::Repo;
 pub(crate) use operation::{BACKUP_REFS, Operation, Recorded, RefMove, is_of_purges};
 pub(crate) use pack::{KeptPack, PackWriter};
-pub(crate) use purge::{NOTED_REMOVAL, ObjectKind, Objects, Ours, RefChange, Reflog, remove_derived};
+pub(crate) use purge::{NOTED_REMOVAL, Noted, ObjectKind, Objects, Ours, RefChange, Reflog, remove_derived};
 pub(crate) use refs::{LogEntry, LogLine, RefUpdate, RefsState};
 pub(crate) use setting::rewrite_settings;
 pub(crate) use shared::SHARED_SETTINGS;

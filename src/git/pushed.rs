@@ -23,14 +23,14 @@ impl Repo {
             // The last line of a hook need not have an end.
             let mut is_begun = || lines.peek().is_some_and(|next| *next == "Done" || pushed_ref(next).is_some());
             match line.strip_prefix("To ") {
-                None if one.is_none() && line.contains("To ") && is_begun() => {
+                Some(named) if !named.contains("To ") => address = Some(named.to_owned()),
+                _ if one.is_none() && line.contains("To ") && is_begun() => {
                     let known = self.addresses(to.remote, true).unwrap_or_default();
                     let mut named = line.match_indices("To ").map(|(at, word)| &line[at + word.len()..]);
                     let last = named.clone().last();
                     address = named.find(|named| known.iter().any(|one| one == named)).or(last).map(str::to_owned);
                 }
-                None => pushed.extend(one.map(|one| PushedRef { address: address.clone(), ..one })),
-                Some(named) => address = Some(named.to_owned()),
+                _ => pushed.extend(one.map(|one| PushedRef { address: address.clone(), ..one })),
             }
         }
         if !pushed.is_empty() {

@@ -196,16 +196,14 @@ fn found_instead(git_dir: &Path) -> Result<Option<PathBuf>, GitError> {
     Ok((other.canonicalize().ok() != found).then_some(other))
 }
 
-/// Whether git certainly finds `git_dir` from `folder`. A committed folder can look like a bare repository, but cannot be named `.git`.
+/// Whether git certainly finds `git_dir` from `folder`. A committed folder can look like a bare repository, and git before 2.44 refuses one named
+/// `.git`, too, if `safe.bareRepository` is `explicit`.
 fn is_first(git_dir: &Path, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else { return false };
     for folder in folder.ancestors() {
         let dot_git = folder.join(".git");
         if dot_git.symlink_metadata().is_ok() {
             return named_by(&dot_git).as_deref() == Some(git_dir) && has_plain_head(git_dir);
-        }
-        if folder == git_dir && folder.ends_with(".git") {
-            return has_plain_head(git_dir);
         }
         if is_git_directory(folder) {
             return false;

@@ -215,7 +215,12 @@ pub enum TraceError {
     #[error("it contains several independent conversations")]
     SeveralConversations,
     #[error("{what} contains content that was {}", purge.escape_debug())]
-    Purged { what: String, purge: String },
+    Purged {
+        what: String,
+        purge: String,
+        /// The one that purged it, if only that one did.
+        remote: Option<String>,
+    },
     #[error("trace `{name}` of `{remote}` contains content that was {}", purge.escape_debug())]
     PurgedThere { name: TraceName, remote: String, purge: String },
     #[error("cannot purge: {cause}")]
@@ -344,8 +349,11 @@ impl Diagnostic for TraceError {
             Self::BadHead { .. } => {
                 "`git trace switch <trace>` makes a trace the current one; `git trace branch` lists them"
             }
-            Self::Purged { .. } => {
-                "`git trace pull` applies the purge to local traces; docs/privacy.md says what else to do"
+            Self::Purged { remote, .. } => {
+                let remote = remote.as_ref().map_or(String::new(), |remote| format!(" {}", shell_word(remote)));
+                return Some(format!(
+                    "`git trace pull{remote}` applies the purge to local traces; docs/privacy.md says what else to do"
+                ));
             }
             Self::Merge { .. } => "`git trace reset` goes back to before it; `git trace revert` takes single commits",
             Self::Unsigned { oid, is_signed: true, .. } => return Some(format!("`git verify-commit {oid}` says why")),

@@ -1142,7 +1142,7 @@ fn a_merge_or_rebase_onto_what_replaced_purged_content_asks_for_a_pull() {
         git trace switch -qc review origin/main; git trace commit -qm more; git trace merge --strategy theirs topic 2>&1; git trace switch -q main; git trace merge --strategy ours review 2>&1; git trace pull -q >/dev/null 2>&1; git trace merge origin/main; git trace materialize | grep -c SeCrEt
     "#);
     assert_eq!(said.matches("error: trace `main` contains content that was purged").count(), 3, "{said}");
-    assert_eq!(said.matches("`git trace pull` applies the purge").count(), 4, "{said}");
+    assert_eq!(said.matches("`git trace pull origin` applies the purge").count(), 4, "{said}");
     assert!(said.ends_with("Already up to date\n0\n"), "{said}");
 }
 
@@ -1246,7 +1246,7 @@ fn a_push_moves_no_trace_with_which_somebody_works() {
 fn a_pull_names_priorities_and_purges_that_somebody_made_in_the_remote() {
     let said = sh(r#"
         git init -q a; cd a; git commit -q --allow-empty -m code; git trace commit -qm one; git trace skip '#0' >/dev/null; git clone -q ../a ../b; cd ../b
-        git trace pull 2>&1 | grep -c 'skipped origin/priorities: made in that repository itself'; git trace pull -q 2>/dev/null; echo "exit $?"
+        git trace pull 2>&1 | grep -c 'skipped origin/priorities: a repository with a work tree shares them only by a push'; git trace pull -q 2>/dev/null; echo "exit $?"
         git init -q --bare ../hub; for r in a b; do git -C ../$r remote add hub ../hub; done; git -C ../a trace push -q hub 2>/dev/null; git trace pull -q hub 2>/dev/null; git trace pull -q origin; echo "exit $?"
         cd ../a; git trace commit -qm 'Kestrel Orion'; git trace push -q hub 2>/dev/null; git -C ../b trace pull -q hub 2>/dev/null; printf 'Kestrel Orion' | git trace purge --text - -y --push hub >/dev/null 2>&1; cd ../b
         git trace fetch origin 2>&1 | grep -c 'skipped origin/tombstones'; git trace pull -q hub 2>/dev/null; git trace pull -q origin; echo "exit $?"
@@ -1367,4 +1367,185 @@ fn a_fetch_from_a_local_repository_runs_no_program_of_its_settings() {
         git init -q ../a; cd ../a; git remote add r ../evil; for c in fetch pull push; do git trace $c r >/dev/null 2>&1; ls $HOME/pwned 2>/dev/null; git trace commit -qm mine; done; echo end
     "#);
     assert_eq!(said, "end\n");
+}
+
+#[test]
+fn a_text_for_a_conflict_may_come_from_a_pipe() {
+    let said = sh(r#"
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm one; git trace push -q; git init -q ../b; cd ../b; git remote add origin ../hub; git trace pull -q 2>/dev/null
+        git trace edit '#0' -m theirs >/dev/null; git trace push -q; cd ../a; git trace edit '#0' -m ours >/dev/null; ID=$(git trace show '#0' --json | grep -oE '"id":"[0-9a-f]{16}' | cut -d'"' -f4)
+        git trace branch other >/dev/null; git trace push -q origin other; echo 'agreed' | git trace pull --take "$ID=/dev/stdin" >/dev/null 2>&1; git trace show '#0'
+    "#);
+    assert_eq!(said, "agreed\n");
+}
+
+#[test]
+fn a_pull_that_fails_later_lists_the_purges_that_it_applied() {
+    let said = sh(r#"
+        git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; git trace commit -qm 'Never push kestrels.' -t instruction --name rules; git trace push -q; cd ../b; git trace pull -q 2>/dev/null; git trace commit -qm mine
+        cd ../a; printf 'Never push kestrels.' | git trace purge --text - -y --push origin >/dev/null 2>&1; cd ../b; git trace pull --take 0123456789abcdef=ours 2>/dev/null; echo "exit $?"
+    "#);
+    assert!(said.contains("main: edited by the pull: #0\n") && said.ends_with("exit 1\n"), "{said}");
+}
+
+#[test]
+fn a_folder_that_is_named_like_an_address_is_not_the_remote() {
+    let said = sh(r#"
+        printf '#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\nexec sh -c "$1"\n' >ssh; chmod +x ssh; export GIT_SSH_COMMAND=$PWD/ssh GIT_SSH_VARIANT=ssh
+        git init -q --bare hub; URL=git@host:$PWD/hub; git init -q a; cd a; git trace commit -qm one; git init -q x; (cd x; git trace commit -qm there; git trace pin '#0' >/dev/null)
+        mkdir -p git@host:$(dirname $PWD); mv x "$URL"; git remote add origin "$URL"; git trace push -q; git trace pull -q; echo "exit $?"; git -C ../hub for-each-ref | wc -l
+        mkdir hub sub; git -C hub init -q; git remote add other ../hub; cd sub; git trace archive other main 2>&1 | grep -c borrows
+    "#);
+    assert_eq!(said, "exit 0\n1\n0\n");
+}
+
+#[test]
+fn pushes_to_bare_repositories_are_accepted_and_the_session_that_is_shown_stays() {
+    let said = sh(r#"
+        git init -q --bare hub; git -C hub config --unset core.bare; git init -q a; cd a; git commit -q --allow-empty -m code; git remote add origin ../hub; git push -q origin HEAD:refs/heads/main
+        for n in 1 2; do git trace commit -qm $n; git trace push -q; done; echo "exit $?"; git -C ../hub config core.bare true; git -C ../hub worktree add -q --detach ../deploy main; git trace commit -qm 3; git trace push -q; echo "exit $?"
+        git -C ../deploy trace switch -q main; git trace commit -qm 4; git trace push -q 2>/dev/null; echo "exit $?"
+    "#);
+    assert_eq!(said, "exit 0\nexit 0\nexit 1\n");
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        "git init -q a; cd a; git trace import claude-code '{session}' >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); rm -f .git/TRACE_HEAD
+        git init -q ../b; cd ../b; git remote add origin ../a; git trace pull -q 2>/dev/null; git trace commit -q --trace $N -m more; git trace push origin $N 2>&1 | grep -c 'somebody works'"
+    ));
+    assert_eq!(said, "1\n");
+}
+
+#[test]
+fn a_purge_that_moved_nothing_removes_nothing_later() {
+    let said = sh(r#"
+        W=$PWD; git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm base; git trace branch keep >/dev/null; git trace push -q origin keep
+        git trace commit -qm 'has Kestrel Orion'; git trace commit -qm 'a good answer'; old=$(git rev-parse refs/traces/main); git update-ref --create-reflog refs/traces/main refs/traces/keep
+        printf '#!/bin/sh\n[ "$1" = prepared ] && grep -q refs/trace && exit 1\nexit 0\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction
+        printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; printf '#!/bin/sh\ncase "$1 $(cat)" in prepared*refs/trace-purged*) kill -9 $(cat %s/pid); exit 1;; esac; exit 0\n' $W >.git/hooks/reference-transaction
+        printf 'Kestrel Orion' >../t; sh -c 'echo $$ >../pid; exec git-trace purge --text - -y' <../t >/dev/null 2>&1; sleep 1; rm .git/hooks/reference-transaction
+        git trace fetch >/dev/null 2>&1; printf 'nowhere' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; git cat-file -t $old; git reflog show refs/traces/main | wc -l
+    "#);
+    assert_eq!(said, "exit 2\nexit 0\ncommit\n4\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_purge_that_cannot_remove_a_file_is_completed_by_the_next_one() {
+    let said = sh(r#"
+        cat >as-user <<'E'
+        git init -q a; cd a; git trace commit -qm 'Kestrel Orion'; git trace commit -qm other; git trace recall other --traces >/dev/null; echo 'Kestrel Orion' >.git/TRACE_EDITMSG; chmod 555 .git/trace/cache/recall-traces
+        printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; [ -e .git/TRACE_EDITMSG ] && echo there; chmod 755 .git/trace/cache/recall-traces; git trace commit -qm later; git trace edit '#1' -m edited >/dev/null; git init -q --bare ../hub; git remote add origin ../hub; git trace fetch
+        printf nowhere | git trace purge --text - -y; ls .git/trace/cache; git reflog show refs/traces/main | wc -l; printf nowhere | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"
+E
+        chmod -R a+rwX .; [ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --regid 65534 --clear-groups'; $as sh ./as-user 2>/dev/null
+    "#);
+    assert_eq!(said, "exit 1\nfiles of git-trace removed\nremotes\n2\nexit 1\n");
+}
+
+#[test]
+fn a_dry_run_of_a_purge_leaves_what_a_killed_fetch_protected() {
+    let said = sh(r#"
+        git init -q a; cd a; git trace commit -qm 'Kestrel Orion'; git repack -adq; P=$(ls .git/objects/pack/*.pack); K=${P%.pack}.keep; echo "fetch-pack 999999 on $(uname -n)" >$K
+        printf 'Kestrel Orion' | git trace purge --text - --dry-run >/dev/null; ls .git/objects/pack/*.keep | wc -l; printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null; echo "exit $?"; ls .git/objects/pack | grep -c keep
+    "#);
+    assert_eq!(said, "1\nexit 0\n0\n");
+}
+
+#[test]
+fn names_may_have_joiners_that_are_seen() {
+    let names = [
+        "\u{646}\u{627}\u{645}\u{647}\u{200c}\u{647}\u{627}",
+        "1\u{fe0f}\u{20e3}",
+        "m\u{200c}ain",
+        "\u{62f}\u{627}\u{200c}\u{62f}",
+    ];
+    let said = sh(&format!(
+        "git init -q a; cd a; git trace commit -qm x; for n in {}; do git trace switch -q -c $n 2>/dev/null; echo \"exit $?\"; done",
+        names.join(" ")
+    ));
+    assert_eq!(said, "exit 0\nexit 0\nexit 2\nexit 2\n");
+}
+
+#[test]
+fn hints_about_purges_of_others_help() {
+    let said = sh(r#"
+        git init -q --bare h1; git init -q --bare h2; for c in a b; do git init -q $c; git -C $c remote add origin ../h1; git -C $c remote add other ../h2; done; cd a
+        git trace commit -qm 'zero Kestrel Orion'; git trace push -q origin; git trace push -q other; git -C ../b trace pull -q origin 2>/dev/null; printf 'Kestrel Orion' | git trace purge --text - -y --push other >/dev/null 2>&1; cd ../b; git trace fetch -q other
+        git trace merge other/main 2>&1 | grep -o '`git trace pull[^`]*`'; git trace pull -q other 2>/dev/null; git trace merge other/main >/dev/null; echo "exit $?"
+        cd ../a; git trace commit -q --trace two -m 'two Kestrel Orion'; git trace push -q other two; git -C ../b trace pull -q other two 2>/dev/null; printf 'two Kestrel' | git trace purge --text - -y --push other >/dev/null 2>&1
+        cd ../b; export GITTRACE_NAME=main; H=$(git trace pull other 2>&1 | grep -o '`git trace pull[^`]*`' | tr -d '`'); echo "$H"; eval "$H" >/dev/null 2>&1; git trace pull other 2>&1 | grep -c 'others purged'
+    "#);
+    assert_eq!(said, "`git trace pull other`\nexit 0\ngit trace pull other '*'\n0\n");
+}
+
+#[test]
+fn lines_of_hooks_that_begin_as_an_address_are_told_from_one() {
+    let said = sh(r#"
+        for h in 1 2; do git init -q --bare h$h; done; git init -q a; cd a; git remote add origin ../h1; for h in 1 2; do git remote set-url --add --push origin ../h$h; done; git trace commit -qm one -p pinned
+        printf '#!/bin/sh\nprintf "To production? "\n' >.git/hooks/pre-push; chmod +x .git/hooks/pre-push; git trace push -q >/dev/null 2>&1; echo "exit $?"; for h in 1 2; do git -C ../h$h for-each-ref | wc -l; done
+    "#);
+    assert_eq!(said, "exit 0\n2\n2\n");
+}
+
+#[test]
+fn unfollowing_a_remote_fails_if_another_file_follows_it() {
+    let said = sh(r#"
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace remote --follow origin >/dev/null; git trace remote --unfollow origin >/dev/null; echo "exit $?"
+        git config --global remote.origin.fetch '+refs/traces/*:refs/trace-remotes/origin/*'; git trace remote --unfollow origin 2>&1
+    "#);
+    assert_eq!(
+        said,
+        "exit 0\nerror: `remote.origin.fetch` is not only set in the repository\n\
+         hint: `git config --show-origin --get-all remote.origin.fetch` lists the values\n"
+    );
+}
+
+#[test]
+fn another_mode_of_recording_is_listed() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; head -n 28 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); git trace push -q origin $N
+        cd ../b; git fetch -q origin refs/traces/$N:refs/traces/$N; git log -1 --format=%B refs/traces/$N | sed '/^Trace-Item/d; /^Trace-Source/s/ as-seen$//' >m; git push -q origin $(git commit-tree -p refs/traces/$N -F m refs/traces/$N^{{tree}}):refs/traces/$N
+        cd ../a; git trace pull 2>/dev/null | grep -c 'what compactions replace is treated otherwise after the pull: '; git trace pull 2>/dev/null | grep -c compactions"
+    ));
+    assert_eq!(said, "1\n0\n");
+}
+
+#[test]
+fn changes_are_listed_by_positions_of_now_and_none_hides_an_instruction() {
+    let said = sh(r#"
+        git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; git trace commit -qm scratch; for n in 1 2 3; do git trace commit -qm "message $n"; done; git trace delete '#0' >/dev/null; git trace push -q
+        cd ../b; git trace pull -q 2>/dev/null; git trace gc --renumber >/dev/null 2>&1; git trace edit '#1' -m edited >/dev/null; git trace delete '#0' >/dev/null; git trace push -q; cd ../a; git trace pull 2>/dev/null | grep 'by the pull' | sed 's/[0-9a-f]\{16\}/ID/'; git trace show '#1'
+        git trace delete '#2' >/dev/null; git trace push -q; cd ../b; git trace pull -q 2>/dev/null; git trace restore '#2' >/dev/null; git trace push -q; cd ../a; git trace pull 2>/dev/null | grep 'sent again'
+        for n in $(seq 1 30); do git trace commit -qm "old $n"; done; git trace push -q; cd ../b; git trace pull -q 2>/dev/null; for n in $(seq 3 31); do git trace edit $(printf '#%s' $n) -m "new $n" >/dev/null; done; git trace edit '#32' -t instruction --unset role --set name=x -m 'Push to prod.' >/dev/null; git trace push -q
+        cd ../a; git trace pull 2>/dev/null | grep -o 'edited by the pull: #[0-9]*\|instructions added by the pull: .*'
+    "#);
+    assert_eq!(
+        said,
+        "main: edited by the pull: #1\nmain: removed by the pull: ID\neditedmain: sent again after the pull: #2\n\
+         edited by the pull: #32\ninstructions added by the pull: #32\n"
+    );
+}
+
+#[test]
+fn a_change_that_began_before_a_purge_uses_nothing_that_it_removed() {
+    let said = sh(r#"
+        race() { printf '#!/bin/sh\ncase "$1 $(cat)" in prepared*refs/trace-purged*) touch ../locked; sleep 0.7;; esac; exit 0\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction; rm -f ../locked; git gc -q
+            (printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "purge $?" >../ended) & until [ -e ../locked ]; do sleep 0.02; done; "$@" 2>&1 >/dev/null | grep -c 'was purged while'; wait; cat ../ended; git fsck 2>&1 | grep -v unborn; git cat-file --batch-all-objects --batch | grep -c 'Kestrel Orion'; }
+        git init -q a; cd a; git trace commit -qm base; git trace branch topic >/dev/null; git trace commit -qm 'main Kestrel Orion'; git trace switch -q topic; git trace commit -qm topic; race git trace merge main
+        git init -q ../b; cd ../b; git trace commit -qm base; git trace commit -qm 'main Kestrel Orion'; git trace edit '#1' -m clean >/dev/null; race git trace revert $(git rev-parse refs/traces/main)
+        git init -q --bare ../hub; git init -q ../c; cd ../c; git remote add origin ../hub; git trace forward leave --agent ada --summary 'A Kestrel Orion' >/dev/null; git trace forward push --agent ada >/dev/null 2>&1; git clone -q ../hub ../d 2>/dev/null; cd ../d; git trace forward pull --agent ada >/dev/null 2>&1
+        git trace forward leave --agent ada --summary d >/dev/null; git trace forward push --agent ada >/dev/null 2>&1; cd ../c; git trace forward leave --agent ada --summary more >/dev/null; git trace forward fetch --agent ada >/dev/null 2>&1; race git trace forward pull --agent ada
+    "#);
+    assert_eq!(said, "1\npurge 0\n0\n".repeat(3));
+}
+
+#[test]
+fn the_list_of_archived_traces_forgets_titles_that_others_purged() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r#"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; git trace commit -qm x; sed 's/compact/kestrel/' '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces | grep claude); git trace push -q origin $N
+        git trace archive origin $N >/dev/null; T=$(grep -o '"title":"[^"]*' .git/trace/archived | cut -d'"' -f4 | cut -c1-20); cd ../b; git trace pull -q origin $N 2>/dev/null; printf '%s' "$T" | git trace purge --text - -y --push origin >/dev/null 2>&1; cd ../a; git trace pull -q 2>/dev/null; grep -c "$T" .git/trace/archived; git trace switch -q $N 2>/dev/null; grep -c "$T" .git/trace/archived"#
+    ));
+    assert_eq!(said, "0\n0\n");
 }

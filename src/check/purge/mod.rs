@@ -31,7 +31,7 @@ pub(crate) use received::{Missing, Received, Rewritten, apply_received, refuse_i
 pub(crate) use rewrite::Counts;
 
 use crate::check::fsck::{is_complete, lost_refs};
-use crate::git::{GitError, ObjectKind, Objects, Oid, RefChange, Repo};
+use crate::git::{GitError, Noted, ObjectKind, Objects, Oid, RefChange, Repo};
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::priority::{Before, ChangedPriority, in_traces};
 use crate::trace::store::signature::Signature;
@@ -55,7 +55,7 @@ pub(crate) struct Plan {
     pub(crate) unreachable: usize,
     /// All objects that are removed.
     pub(crate) removed: HashSet<Oid>,
-    /// Whether derived files contain the text. Any purge removes these files.
+    /// Whether derived files contain the text, or may have that of a purge that was killed. Any purge removes these files.
     pub(crate) is_in_derived: bool,
     pub(crate) outside: Outside,
     tombstones: Removed,
@@ -120,17 +120,24 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     let _writers = repo.lock_out_writers()?;
     let _collectors = repo.lock_out_collectors()?;
     let before = Before::read(repo);
-    repo.expire_noted_reflogs()?;
+    let unfinished = repo.expire_noted_reflogs()?;
     let mut plan = plan_with(repo, target, Objects::written(repo, is_signing(repo)?))?;
     let mut refs = [plan.refs.clone(), kept::keep(repo, &plan.refs)?].concat();
+    let mut after = None;
     // A ref of the code may keep all of them.
     if !plan.tombstones.objects.is_empty() {
         let known = Tombstones::default();
         let (old, new) = tombstone::write(repo, signature, &known, &target.reason, &plan.tombstones)?;
+        after = Some((tombstone::HISTORY.refname.to_owned(), new));
         refs.push(RefChange { refname: tombstone::HISTORY.refname.to_owned(), old, new });
     }
-    repo.note_removal(&plan.removed, &plan.reflogs)?;
-    repo.replace_refs(&refs)?;
+    let (objects, reflogs, derived) = (plan.removed.clone(), plan.reflogs.clone(), !plan.is_empty());
+    let mut noted = Noted { objects, reflogs, after, derived };
+    repo.note_removal(&noted)?;
+    if let Err(error) = repo.replace_refs(&refs) {
+        repo.note_removal(&unfinished)?;
+        return Err(error.into());
+    }
     // Both states are still here. Damage must not stop a purge; `fsck` reports it.
     let priorities = before.and_then(|before| in_traces(repo, &before)).unwrap_or_default();
     let names: HashSet<&str> = plan.reflogs.iter().map(String::as_str).collect();
@@ -140,6 +147,10 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
         // Git does not say which reflog leads to it.
         repo.expire_reflogs(&|refname| world.is_ours(refname))?;
     }
+    // Lines that are written from now on stay.
+    noted.reflogs.clear();
+    noted.after = None;
+    repo.note_removal(&noted)?;
     // A file of another user must not keep the objects here.
     let derived = if plan.is_empty() { Ok(()) } else { places::remove_derived(repo, target, &plan.tombstones) };
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
@@ -150,7 +161,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     repo.wait_for_maintenance()?;
     let lent = repo.remove_objects(&plan.removed)?;
     derived?;
-    repo.forget_noted_removal()?;
+    repo.note_removal(&Noted::default())?;
     let scan = Scan::of(repo, target)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let code = repo.held_by_code(Some(&world.ours(repo)), &hits)?;
@@ -266,8 +277,9 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     tombstones.left.extend(rewriter.left_again(&known));
     // A purge that was killed has left them.
     let noted = repo.noted_removal()?;
-    let needed = repo.needed(&noted)?;
-    removed.extend(noted.into_iter().filter(|oid| !needed.contains_key(oid)));
+    let needed = repo.needed(&noted.objects)?;
+    let there = repo.existing(&noted.objects)?.into_iter().map(|(oid, _)| oid);
+    removed.extend(there.filter(|oid| !needed.contains_key(oid)));
     let (refs_there, symbolic) = (repo.list_refs("refs/")?, repo.list_symbolic_refs("refs/")?);
     let names =
         refs_there.into_iter().map(|(refname, _)| refname).chain(symbolic.into_iter().map(|(refname, _)| refname));
@@ -277,7 +289,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     unread.extend(repo.unread_object_files());
     let Scan { authors, reasons, in_tombstones, .. } = scan;
     let outside = Outside { code, authors, reasons, in_tombstones, files, named_files, names, unread };
-    let is_in_derived = places::is_in_derived(repo, target, &tombstones)?;
+    let is_in_derived = noted.derived || places::is_in_derived(repo, target, &tombstones)?;
     Ok(Plan { refs, reflogs, counts, unreachable, removed, is_in_derived, outside, tombstones })
 }
 

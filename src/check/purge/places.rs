@@ -56,7 +56,7 @@ fn derived(repo: &Repo) -> Result<Vec<PathBuf>, GitError> {
 }
 
 pub(super) fn remove_derived(repo: &Repo, target: &Target, removed: &Removed) -> Result<(), TraceError> {
-    let done = derived(repo)?.iter().try_for_each(|path| remove_file_or_folder(path));
+    let done = derived(repo)?.iter().map(|path| remove_file_or_folder(path)).fold(Ok(()), Result::and);
     archived::replace(repo, |text| replaced(target, removed, text))?;
     repo.note_removed_log();
     marks::edit(repo, &target.needle, removed)?;

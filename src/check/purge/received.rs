@@ -27,6 +27,7 @@ use super::verify::Verifier;
 use crate::git::{BACKUP_REFS, Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
+use crate::trace::store::archived;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority::HISTORY;
@@ -74,6 +75,7 @@ pub(crate) fn apply_received(
         tombstones = Tombstones::find(repo)?.unwrap_or_default();
         (survey, purged) = Survey::of_all(repo, &tombstones, (remote, named), is_new)?;
     }
+    archived::forget_purged_titles(repo, &tombstones)?;
     let target = survey.target()?;
     let (hits, lines) = (target.known.iter().flatten().map(|(blob, _)| *blob).collect(), HashMap::new());
     let mut rewriter = Rewriter::new(repo, &target, Objects::written(repo, is_signing(repo)?), &hits, &lines);

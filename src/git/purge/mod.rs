@@ -7,6 +7,7 @@
 
 mod code;
 mod collector;
+mod noted;
 mod objects;
 mod packs;
 mod readable;
@@ -14,6 +15,7 @@ mod refs;
 mod remove;
 
 pub(crate) use code::{Ours, Reflog};
+pub(crate) use noted::{NOTED_REMOVAL, Noted};
 pub(crate) use objects::{ObjectKind, Objects};
 pub(crate) use refs::RefChange;
-pub(crate) use remove::{NOTED_REMOVAL, remove_derived};
+pub(crate) use remove::remove_derived;

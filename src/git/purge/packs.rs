@@ -13,7 +13,7 @@ use crate::git::process::{Answer, text_of};
 use crate::git::purge::remove::remove_derived;
 
 /// The files of a pack. The index is last: git ignores one without a pack, and a repeated purge finds the pack by it.
-const PARTS: [&str; 5] = ["pack", "rev", "bitmap", "mtimes", "idx"];
+const PARTS: [&str; 6] = ["keep", "pack", "rev", "bitmap", "mtimes", "idx"];
 
 impl Repo {
     pub(super) fn drop_from_packs(&self, oids: &HashSet<Oid>) -> Result<(), GitError> {

@@ -5,7 +5,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::base::replace::{self, Access};
 use crate::git::error::GitError;
 use crate::git::objects::Recent;
 use crate::git::oid::Oid;
@@ -25,52 +24,7 @@ pub(crate) fn remove_derived(path: &Path) -> Result<(), GitError> {
     }
 }
 
-/// The list of objects and reflogs that a purge removes, in `<git dir>/trace`. Of a killed purge, it is there for the next one.
-pub(crate) const NOTED_REMOVAL: &str = "purging";
-
-/// Before the name of a reflog in that list.
-const REFLOG: &str = "reflog ";
-
 impl Repo {
-    /// Stores the list of objects and reflogs to remove: their refs may be gone before they are.
-    pub(crate) fn note_removal(&self, oids: &HashSet<Oid>, reflogs: &[String]) -> Result<(), GitError> {
-        if oids.is_empty() && reflogs.is_empty() {
-            return self.forget_noted_removal();
-        }
-        let lines = oids.iter().map(Oid::to_string).chain(reflogs.iter().map(|refname| format!("{REFLOG}{refname}")));
-        let text: String = lines.flat_map(|line| [line, "\n".to_owned()]).collect();
-        let path = self.common_dir().join("trace").join(NOTED_REMOVAL);
-        replace::put(&path, Access::Usual, text.as_bytes()).map_err(|error| GitError::io("write", &path, error))
-    }
-
-    fn noted(&self) -> Result<String, GitError> {
-        let path = self.common_dir().join("trace").join(NOTED_REMOVAL);
-        match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
-            text => text.map_err(|error| GitError::io("read", &path, error)),
-        }
-    }
-
-    pub(crate) fn noted_removal(&self) -> Result<HashSet<Oid>, GitError> {
-        Ok(self.noted()?.lines().filter_map(|line| Oid::parse(line, self.object_format())).collect())
-    }
-
-    /// Removes the reflogs that a killed purge has noted and not removed, except those of refs that it did not move.
-    pub(crate) fn expire_noted_reflogs(&self) -> Result<(), GitError> {
-        let (noted, objects) = (self.noted()?, self.noted_removal()?);
-        let mut names = HashSet::new();
-        for refname in noted.lines().filter_map(|line| line.strip_prefix(REFLOG)) {
-            if self.find_ref(refname)?.is_none_or(|tip| !objects.contains(&tip)) {
-                names.insert(refname);
-            }
-        }
-        if names.is_empty() { Ok(()) } else { self.expire_reflogs(&|refname| names.contains(refname)) }
-    }
-
-    pub(crate) fn forget_noted_removal(&self) -> Result<(), GitError> {
-        remove_derived(&self.common_dir().join("trace").join(NOTED_REMOVAL))
-    }
-
     /// Removes objects. Returns those that are still there, because another repository lends them.
     pub(crate) fn remove_objects(&self, oids: &HashSet<Oid>) -> Result<HashSet<Oid>, GitError> {
         self.loose.note_removal(oids);
@@ -178,11 +132,7 @@ impl Repo {
         }
         for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.extension().is_some_and(|extension| extension == "keep") {
-                if keeps_for_dead(&path) {
-                    remove_derived(&path)?;
-                    continue;
-                }
+            if path.extension().is_some_and(|extension| extension == "keep") && !keeps_for_dead(&path) {
                 return Ok(Some(format!("`{}` protects a pack", path.display())));
             }
         }

@@ -11,7 +11,7 @@ use crate::trace::change::pending::{Made, PendingChange};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::foreign::refuse_state;
+use crate::trace::store::foreign::{refuse_state, require_stored};
 use crate::trace::store::total::{Reading, read, read_item};
 use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
 
@@ -110,6 +110,7 @@ impl Trace<'_> {
         let repo = self.repo();
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
+            require_stored(repo, commits)?;
             let mut previous = None;
             for commit in commits {
                 let undone = Tip::read(repo, *commit)?;

@@ -170,6 +170,14 @@ pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
     if naming(repo, name)?.is_empty() { Ok(()) } else { remove(repo, std::slice::from_ref(name)) }
 }
 
+/// Removes the titles of archived traces that a purge replaced or removed: only the remote has those of their replacements.
+pub(crate) fn forget_purged_titles(repo: &Repo, tombstones: &Tombstones) -> Result<(), TraceError> {
+    let is_kept = |one: &Archived| matches!(tombstones.fate(repo, one.tip, &|_| false), Fate::Kept);
+    let purged = all(repo)?.into_iter().filter(|one| one.title.is_some() && !is_kept(one));
+    let untitled: Vec<Archived> = purged.map(|one| Archived { title: None, ..one }).collect();
+    if untitled.is_empty() { Ok(()) } else { add(repo, &untitled) }
+}
+
 /// The lines with other titles where `replace` returns one, and whether there is one. Of a line that cannot be read, all is replaced.
 pub(crate) fn replaced(
     repo: &Repo,

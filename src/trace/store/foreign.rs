@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::commit::require_signed_trace;
-use super::tombstone::Tombstones;
+use super::tombstone::{self, Tombstones};
 use super::walk::changes_of;
 use crate::git::{BACKUP_REFS, Oid, Repo, short_oid};
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
@@ -17,6 +17,7 @@ const SHARED_MAX: usize = 8;
 /// Refuses a state whose history has something purged that the history of `known` does not have, and one that is not from this
 /// repository and is not signed although it must be, or fails [`require_sound`]. `known` may be damaged.
 pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
+    require_stored(repo, &[tip])?;
     let known = known.filter(|known| repo.read_commit(*known).is_ok());
     if known == Some(tip) {
         return Ok(());
@@ -30,6 +31,15 @@ pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<
         Err(_) if !is_foreign(repo, tip, known)? => Ok(()),
         checked => checked,
     }
+}
+
+/// Fails, under a lock, if a purge removed commits that were read before it. Such a purge left tombstones.
+pub(crate) fn require_stored(repo: &Repo, commits: &[Oid]) -> Result<(), TraceError> {
+    let commits: HashSet<Oid> = commits.iter().copied().collect();
+    if repo.find_ref(tombstone::HISTORY.refname)?.is_some() && repo.existing(&commits)?.len() < commits.len() {
+        return Err(TraceError::PurgedMeanwhile);
+    }
+    Ok(())
 }
 
 /// Whether no local trace has a commit in its history, and no backup of one. The history of `known` is searched first.

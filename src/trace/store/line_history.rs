@@ -18,6 +18,7 @@ use super::commit::{CommitBuilder, require_signed, requires_signatures};
 use super::signature::Signature;
 use crate::git::{Commit, GitError, Mode, Oid, RefLock, RefUpdate, Repo, TreeStore as _};
 use crate::trace::TraceError;
+use crate::trace::model::name::REMOTE_RECORDS;
 use crate::trace::model::tree::TreeEditor;
 
 /// The maximum number of folders above a file. A tree from a remote may be deeper.
@@ -190,6 +191,13 @@ impl LineHistory<'_> {
         Ok(())
     }
 
+    /// The commits of all remotes as last fetched. A remote may give the name to anything, so those that cannot be read are left out.
+    pub(crate) fn list_fetched(&self, repo: &Repo) -> Result<Vec<Oid>, GitError> {
+        let suffix = format!("/{}", self.shared);
+        let fetched = repo.list_refs(REMOTE_RECORDS)?.into_iter().filter(|(refname, _)| refname.ends_with(&suffix));
+        Ok(fetched.map(|(_, tip)| tip).filter(|tip| repo.read_commit(*tip).is_ok()).collect())
+    }
+
     pub(crate) fn has_other_files(&self, repo: &Repo, tree: Oid) -> Result<bool, GitError> {
         Ok(list_files(repo, tree)?.iter().any(|(path, _)| !(self.format.is_path)(path)))
     }
@@ -288,8 +296,12 @@ pub(crate) fn list_files_beyond(
     Ok(files)
 }
 
-/// Lists each folder once.
-fn list_new_files(repo: &Repo, tree: Oid, seen: &mut HashSet<(String, Oid)>) -> Result<Vec<(String, Oid)>, GitError> {
+/// As [`list_files`], without folders that were `seen` at the same path.
+pub(crate) fn list_new_files(
+    repo: &Repo,
+    tree: Oid,
+    seen: &mut HashSet<(String, Oid)>,
+) -> Result<Vec<(String, Oid)>, GitError> {
     let (mut files, mut folders) = (Vec::new(), vec![(tree, String::new(), 0)]);
     while let Some((folder, above, depth)) = folders.pop() {
         if !seen.insert((above.clone(), folder)) {

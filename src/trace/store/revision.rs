@@ -41,8 +41,14 @@ pub(crate) fn find(
     Err(missing(name, id, revision))
 }
 
-/// Finds the newest revisions of items in the history of `tip`, in the same order, by one walk that ends when all are found.
+/// Finds the newest revisions of items in the history of `tip`, in the same order.
 pub(crate) fn newest(repo: &Repo, name: &TraceName, tip: &Tip, ids: &[ItemId]) -> Result<Vec<Found>, TraceError> {
+    let mut found = find_known(repo, tip, ids)?;
+    ids.iter().map(|id| found.remove(id).ok_or_else(|| missing(name, *id, None))).collect()
+}
+
+/// As [`newest`], of the items that the history has, by one walk that ends when all are found.
+pub(crate) fn find_known(repo: &Repo, tip: &Tip, ids: &[ItemId]) -> Result<HashMap<ItemId, Found>, TraceError> {
     let mut wanted: HashSet<ItemId> = ids.iter().copied().collect();
     let mut found: HashMap<ItemId, Found> = HashMap::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
@@ -63,7 +69,7 @@ pub(crate) fn newest(repo: &Repo, name: &TraceName, tip: &Tip, ids: &[ItemId]) -
             }
         }
     }
-    ids.iter().map(|id| found.remove(id).ok_or_else(|| missing(name, *id, None))).collect()
+    Ok(found)
 }
 
 fn missing(name: &TraceName, id: ItemId, revision: Option<u32>) -> TraceError {

@@ -173,7 +173,7 @@ impl Purge {
 
     /// The error for something that contains what was purged.
     pub(crate) fn refusal(&self, what: impl Into<String>) -> TraceError {
-        TraceError::Purged { what: what.into(), purge: self.to_string() }
+        TraceError::Purged { what: what.into(), purge: self.to_string(), remote: None }
     }
 }
 

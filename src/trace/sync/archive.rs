@@ -259,7 +259,7 @@ fn bring_back(repo: &Repo, signature: &Signature, wanted: &Archived) -> Result<(
                 repo.env().notice(&format!("warning: `{}` is not as it was archived: {}", one.name, purge));
             }
             // A trace with the name of an archived one must start with its commits.
-            archived::add(repo, &[Archived { tip, ..one.clone() }])?;
+            archived::add(repo, &[Archived { tip, title: None, ..one.clone() }])?;
         }
         // Before the trace, because its line does not count while it exists.
         one.sessions.iter().try_for_each(|session| bind(repo, session, &one.name, log))?;

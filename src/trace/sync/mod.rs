@@ -21,11 +21,11 @@ pub(crate) use address::{Target, all_targets};
 pub(crate) use archive::{Archival, archive, bring_back_if_archived, forget_archived};
 pub(crate) use pull::{
     Arrival, Arrivals, EVERYTHING, Pulled, arrivals, arrived_crumbs, fetch, fetched_private, local_items, pull,
-    pull_priorities, refuse_fetched,
+    pull_priorities, refuse_fetched, refuse_unapplied,
 };
 pub(crate) use purged::{
     ARCHIVED, PREFETCHED, complete_removal, delete_fetched, drop_objects, fetched_tombstones, is_of_code,
-    plan_replacement, receive, refuse_unapplied, replace as replace_purged,
+    plan_replacement, receive, replace as replace_purged,
 };
 pub(crate) use push::{Delivery, Request, push};
 pub(crate) use unnamed::{
@@ -142,9 +142,24 @@ fn items_of(repo: &Repo, traces: impl IntoIterator<Item = (Oid, Option<Oid>)>) -
     Ok(items)
 }
 
+/// The setting that says what plain `git fetch` fetches.
+pub(crate) fn fetch_key(remote: &str) -> String {
+    format!("remote.{remote}.fetch")
+}
+
+fn is_of_traces(refspec: &str) -> bool {
+    let destination = refspec.rsplit_once(':').map_or("", |(_, destination)| destination);
+    [REMOTES, REMOTE_RECORDS].iter().any(|folder| destination.starts_with(folder))
+}
+
+/// Whether plain `git fetch` fetches a remote's traces.
+pub(crate) fn is_followed(repo: &Repo, remote: &str) -> Result<bool, TraceError> {
+    Ok(repo.config()?.texts(&fetch_key(remote))?.iter().any(|refspec| is_of_traces(refspec)))
+}
+
 /// Configures whether plain `git fetch` fetches a remote's traces.
 pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), TraceError> {
-    let key = format!("remote.{remote}.fetch");
+    let key = fetch_key(remote);
     if follows {
         // Plain git fetches from here from now on.
         address::note_address(repo, remote)?;
@@ -152,9 +167,8 @@ pub(crate) fn follow(repo: &Repo, remote: &str, follows: bool) -> Result<(), Tra
     let ours = [format!("+{TRACES}*:{}", tracking_ref(remote, "*")), lines::refspec(remote)];
     // Those of version 0.1, and of an earlier name of the remote, are others.
     let is_obsolete = |refspec: &String| {
-        let (source, destination) = refspec.rsplit_once(':').unwrap_or((refspec, ""));
-        [REMOTES, REMOTE_RECORDS].iter().any(|folder| destination.starts_with(folder))
-            && (!follows || (source.ends_with('*') && !ours.contains(refspec)))
+        let source = refspec.rsplit_once(':').map_or(&**refspec, |(source, _)| source);
+        is_of_traces(refspec) && (!follows || (source.ends_with('*') && !ours.contains(refspec)))
     };
     for refspec in repo.config()?.texts(&key)?.iter().filter(|refspec| is_obsolete(refspec)) {
         repo.remove_setting(&key, refspec)?;

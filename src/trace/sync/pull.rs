@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::address::forget_other_address;
 use super::lines::{self, fetched_lines, fetched_ref, find_fetched};
-use super::purged::{Fetched, complete_removal, list_fetched, list_prefetched, note_purged, refuse_purged};
+use super::purged::{
+    Fetched, complete_removal, fetched_tombstones, list_fetched, list_prefetched, note_purged, refuse_purged,
+};
 use super::unnamed::{Skipped, drop_skipped, forget_other_records, skip_unnamable};
 use super::work_tree::unshared;
 use super::{is_private, items_of, matches, tracking_ref};
@@ -18,7 +20,7 @@ use crate::trace::store::commit::{require_signed_trace, requires_signatures};
 use crate::trace::store::foreign::require_files;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone;
+use crate::trace::store::tombstone::{self, Tombstones};
 use crate::trace::{ItemId, Tip, Trace, TraceError, TraceName};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +73,7 @@ pub(crate) fn fetch<'a>(
     fetched?;
     checked?;
     let mut dropped = dropped?;
-    dropped.extend(unshared(repo, from)?);
+    dropped.extend(unshared(repo, from, patterns)?);
     Ok(dropped)
 }
 
@@ -271,6 +273,26 @@ pub(crate) fn arrived_crumbs(repo: &Repo, remote: &str) -> Result<Vec<Arrival>, 
 /// A private ref of a remote as last fetched.
 pub(crate) fn fetched_private(repo: &Repo, remote: &str, refname: &str) -> Result<Option<Oid>, TraceError> {
     find_fetched(repo, remote, refname)
+}
+
+/// Refuses a trace that is to be joined with another state, if only one of them has something that a remote has purged, as last fetched:
+/// a pull takes it out.
+pub(crate) fn refuse_unapplied(repo: &Repo, name: &TraceName, theirs: Oid) -> Result<(), TraceError> {
+    let ours = repo.find_ref(&name.refname())?;
+    if let Some(own) = Tombstones::find(repo)? {
+        own.refuse_either(repo, name, ours, theirs)?;
+    }
+    for remote in repo.remotes()? {
+        if let Some(from) = fetched_tombstones(repo, &remote)?
+            && let Some(tombstones) = Tombstones::with_fetched(repo, Some(from))?
+        {
+            tombstones.refuse_either(repo, name, ours, theirs).map_err(|error| match error {
+                TraceError::Purged { what, purge, .. } => TraceError::Purged { what, purge, remote: Some(remote) },
+                other => other,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// Merges a fetched trace into the local trace of the same name, or creates it. If both have new items, the published ones come

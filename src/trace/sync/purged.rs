@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::address::Target;
 use super::lines::{accepted_lines, fetched_lines, fetched_ref, push_lines, shared_ref};
 use super::{is_private, tracking_ref};
-use crate::git::{GitError, ListedRef, Oid, Outgoing, PushFate, PushedRef, Repo};
+use crate::git::{GitError, ListedRef, Noted, Oid, Outgoing, PushFate, PushedRef, Repo};
 use crate::trace::model::name::{FORWARD_CRUMBS, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::line_history::LineFormat;
@@ -122,20 +122,6 @@ fn refuse(
     Ok(refused)
 }
 
-/// Refuses a trace that is to be joined with another state, if only one of them has something that a remote has purged, as last fetched:
-/// a pull takes it out.
-pub(crate) fn refuse_unapplied(repo: &Repo, name: &TraceName, theirs: Oid) -> Result<(), TraceError> {
-    let ours = repo.find_ref(&name.refname())?;
-    for remote in repo.remotes()? {
-        if let Some(from) = fetched_tombstones(repo, &remote)?
-            && let Some(tombstones) = Tombstones::with_fetched(repo, Some(from))?
-        {
-            tombstones.refuse_either(repo, name, ours, theirs)?;
-        }
-    }
-    Ok(())
-}
-
 /// Deletes refs as last fetched, and the purged objects to which they led.
 pub(crate) fn delete_fetched<'n>(
     repo: &Repo,
@@ -187,9 +173,9 @@ pub(super) fn note_purged(repo: &Repo, remote: &str, before: Vec<Fetched>) -> Re
 /// Adds to the objects that the next removal takes along. A purge that runs would replace the list.
 fn note(repo: &Repo, mut objects: HashSet<Oid>) -> Result<(), TraceError> {
     let _writers = repo.lock_out_writers()?;
-    repo.expire_noted_reflogs()?;
-    objects.extend(repo.noted_removal()?);
-    Ok(repo.note_removal(&objects, &[])?)
+    let noted = repo.expire_noted_reflogs()?;
+    objects.extend(&noted.objects);
+    Ok(repo.note_removal(&Noted { objects, ..noted })?)
 }
 
 /// A purge of something in a history that was fetched, beyond that of `known`, and all objects to remove because of it. `lines` is the
@@ -218,23 +204,25 @@ pub(super) fn find_purged<'t>(
 /// that cannot be removed now are noted, so that the next removal takes them along; see [`complete_removal`]. Returns the reason.
 pub(crate) fn drop_objects(repo: &Repo, mut objects: HashSet<Oid>) -> Result<Option<String>, TraceError> {
     let _writers = repo.lock_out_writers()?;
-    repo.expire_noted_reflogs()?;
-    objects.extend(repo.noted_removal()?);
+    let mut noted = repo.expire_noted_reflogs()?;
+    objects.extend(&noted.objects);
     // First: a process that dies leaves them to the next removal.
-    repo.note_removal(&repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect(), &[])?;
+    noted.objects = repo.existing(&objects)?.into_iter().map(|(oid, _)| oid).collect();
+    repo.note_removal(&noted)?;
     if let Some(cause) = repo.find_obstacle_to_removal()? {
         return Ok(Some(cause));
     }
     let held = repo.needed(&objects)?;
     objects.retain(|oid| !held.contains_key(oid));
     repo.remove_objects(&objects)?;
-    repo.forget_noted_removal()?;
+    noted.objects.clear();
+    repo.note_removal(&noted)?;
     Ok(None)
 }
 
 /// Removes purged objects that could not be removed before. Returns the reason why some still cannot.
 pub(crate) fn complete_removal(repo: &Repo) -> Result<Option<String>, TraceError> {
-    if repo.noted_removal()?.is_empty() { Ok(None) } else { drop_objects(repo, HashSet::new()) }
+    if repo.noted_removal()?.objects.is_empty() { Ok(None) } else { drop_objects(repo, HashSet::new()) }
 }
 
 /// Whether a commit belongs to no trace. A remote may give it the name of one, and tombstones, and the user may have it without a ref.

@@ -32,25 +32,26 @@ pub(crate) struct ConflictArgs {
     pub(crate) take: Vec<String>,
 }
 
+/// The flags as read.
+pub(crate) struct Choices {
+    strategy: Option<Strategy>,
+    pub(crate) takes: Vec<Take>,
+}
+
+/// One `--take`.
+pub(crate) struct Take {
+    pub(crate) word: String,
+    choice: Choice,
+}
+
 impl ConflictArgs {
-    /// With one choice for an item.
-    pub(crate) fn only(&self, word: &str) -> Self {
-        Self { strategy: self.strategy.clone(), take: vec![word.to_owned()] }
-    }
-
-    /// Without the choices for items that these tips do not have.
-    pub(crate) fn of(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Self {
-        let take = self.take.iter().filter(|word| self.only(word).read(context, name, tips).is_ok()).cloned().collect();
-        Self { strategy: self.strategy.clone(), take }
-    }
-
-    /// Reads the flags. Items can be named as in either of two tips.
-    pub(crate) fn read(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Result<Settlement> {
+    /// Reads the flags, and each file once: it may be a pipe.
+    pub(crate) fn parse(&self, context: &Context) -> Result<Choices> {
         let strategy = self.strategy.as_deref().map(str::parse::<Strategy>).transpose();
         let strategy = strategy.map_err(|error| failure!("{error}"))?;
-        let mut by_item = HashMap::new();
+        let mut takes = Vec::new();
         for word in &self.take {
-            let Some((spec, side)) = word.rsplit_once('=') else {
+            let Some((_, side)) = word.rsplit_once('=') else {
                 bail!("`--take {word}` is not ITEM=ours, ITEM=theirs, or ITEM=FILE");
             };
             let choice = match side {
@@ -60,11 +61,36 @@ impl ConflictArgs {
                     format!("`--take {word}`: `{path}` is neither ours, nor theirs, nor a file that can be read")
                 })?),
             };
-            let found = tips.iter().map(|tip| Resolver::new(context.repo()?, name, tip)?.item(spec));
-            let found = found.reduce(Result::or).context("there are two tips")?;
-            by_item.insert(found?, choice);
+            takes.push(Take { word: word.clone(), choice });
         }
-        Ok(Settlement { strategy, by_item })
+        Ok(Choices { strategy, takes })
+    }
+
+    /// The decisions for two tips. Items can be named as in either of them.
+    pub(crate) fn read(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Result<Settlement> {
+        let Choices { strategy, takes } = self.parse(context)?;
+        let by_item = takes.into_iter().map(|take| Ok((take.item(context, name, tips)?, take.choice)));
+        Ok(Settlement { strategy, by_item: by_item.collect::<Result<_>>()? })
+    }
+}
+
+impl Choices {
+    /// As [`ConflictArgs::read`], without choices for items that neither tip has.
+    pub(crate) fn for_known(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Settlement {
+        let known = |take: &Take| Some((take.item(context, name, tips).ok()?, take.choice.clone()));
+        Settlement { strategy: self.strategy, by_item: self.takes.iter().filter_map(known).collect() }
+    }
+}
+
+impl Take {
+    /// How the item is named.
+    pub(crate) fn spec(&self) -> &str {
+        self.word.rsplit_once('=').map_or(&self.word, |(spec, _)| spec)
+    }
+
+    pub(crate) fn item(&self, context: &Context, name: &TraceName, tips: [&Tip; 2]) -> Result<ItemId> {
+        let found = tips.iter().map(|tip| Ok(Resolver::new(context.repo()?, name, tip)?.item(self.spec())?));
+        found.reduce(Result::or).context("there are two tips")?
     }
 }
 

@@ -23,7 +23,8 @@ use crate::transcript::title::title;
 /// import it again, the hook or the import fetches the trace first. `fetch` and `pull` without a name leave archived traces where they
 /// are.
 ///
-/// Without a name, it archives recorded sessions: neither current traces nor traces that you changed, renamed, or branched off.
+/// Without a name, it archives recorded sessions: neither current traces nor traces that you changed after their last
+/// import, renamed, or branched off.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArgs {
     /// Remote [default: trace.contextRemote, the remote to which git pushes the checked-out branch, the only remote, or origin]

@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::app::cli::{Context, Result, Value, json};
+use crate::app::cli::{Context, Result, Value, escaped, json};
 use crate::git::{Oid, Repo};
 use crate::materialize::compare::Prompt;
 use crate::memory::forward;
+use crate::trace::change::bulk::last_mark_at;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Before, ChangedPriority, Level};
+use crate::trace::store::revision::find_known;
 use crate::trace::store::view::View;
 use crate::trace::store::walk::renamed;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
@@ -31,11 +33,13 @@ pub(crate) struct Changed {
     renamed: Vec<Place>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Place>,
+    /// The session of which later imports keep what compactions replace, or no longer do.
+    recorded: Vec<Place>,
 }
 
 #[derive(Debug)]
 struct Place {
-    /// The position; of a forward crumb, the id.
+    /// The position; of a forward crumb, the id; of a session, that of the agent.
     at: Value,
     /// Whether it was pinned or an instruction, so that a line always names it.
     is_vital: bool,
@@ -72,44 +76,77 @@ impl Changed {
         own: &HashSet<ItemId>,
     ) -> Result<Self> {
         let commits = [earlier.clone(), tip.clone()];
+        let recorded = recorded_otherwise(repo, commits.each_ref())?;
         let before = View::earlier(repo, before, earlier)?;
         let after = View::at(repo, tip, None)?;
         let prompt = Prompt::of(repo, &after)?;
-        let affected = Prompt::of(repo, &before)?.compare([&before, &after], &prompt, own);
-        let place = |entry: &ItemEntry| {
-            let is_pinned = before.level(entry).level() == Level::Pinned;
-            Place { at: json!(entry.seq), is_vital: is_pinned || entry.item_type == ItemType::instruction() }
+        let earlier_prompt = Prompt::of(repo, &before)?;
+        let affected = earlier_prompt.compare([&before, &after], &prompt, own);
+        let is_instruction = |entry: &ItemEntry, prompt: &Prompt| {
+            entry.item_type == ItemType::instruction() || prompt.system.contains(&entry.id)
         };
+        let was_vital =
+            |entry: &ItemEntry| before.level(entry).level() == Level::Pinned || is_instruction(entry, &earlier_prompt);
+        let is_vital = |entry: &ItemEntry| {
+            was_vital(entry) || after.level(entry).level() == Level::Pinned || is_instruction(entry, &prompt)
+        };
+        let place = |entry: &ItemEntry| Place { at: json!(entry.seq), is_vital: is_vital(entry) };
+        let positions: HashMap<ItemId, u32> = after.slots.iter().map(|slot| (slot.id, slot.seq)).collect();
+        let others = before.slots.iter().filter(|slot| !own.contains(&slot.id));
+        let is_renumbered =
+            others.into_iter().any(|slot| positions.get(&slot.id).is_some_and(|position| *position != slot.seq));
+        // New items of others follow all that they had. An earlier position may be that of one that was deleted here.
+        let first_own = before.slots.iter().filter(|slot| own.contains(&slot.id)).map(|slot| slot.seq).min();
+        let first_new = first_own.map_or_else(|| commits[0].next_seq(repo), Ok)?;
         let is_here = |change: &&ChangedPriority| change.place.as_ref().is_some_and(|(trace, _)| trace == name);
         let set = |is_skip: fn(&ChangedPriority) -> bool| -> HashSet<ItemId> {
             priorities.iter().filter(is_here).filter(|change| is_skip(change)).map(|change| change.item).collect()
         };
         let (skipped, unskipped) =
             (set(|change| change.level == Level::Skip), set(|change| change.before == Some(Level::Skip)));
-        let (mut found, mut edited) = (Self::default(), HashSet::new());
+        let (mut found, mut edited, mut restored) = (Self { recorded, ..Self::default() }, HashSet::new(), Vec::new());
         for change in tree::changes_of_lists(before.slots.clone(), after.slots.clone()) {
             match change {
                 Change::Changed(old, new) => {
                     if (old.blob, &old.item_type) != (new.blob, &new.item_type) {
                         edited.insert(old.id);
-                        found.edited.push(place(&old));
+                        let is_vital = was_vital(&old) || is_vital(&new);
+                        found.edited.push(Place { is_vital, ..place(&new) });
+                        if is_instruction(&new, &prompt) && !is_instruction(&old, &earlier_prompt) {
+                            found.instructions.push(place(&new));
+                        }
                     }
                 }
-                Change::Removed(old) => found.removed.push(place(&old)),
+                Change::Removed(old) => {
+                    // Other lines name the positions of now.
+                    let at = if is_renumbered { json!(old.id.to_string()) } else { json!(old.seq) };
+                    found.removed.push(Place { at, is_vital: was_vital(&old) });
+                }
                 Change::Added(new) => {
-                    if new.item_type == ItemType::instruction() || prompt.system.contains(&new.id) {
-                        found.instructions.push(Place { is_vital: true, ..place(&new) });
+                    if is_instruction(&new, &prompt) {
+                        found.instructions.push(place(&new));
                     } else if affected.inserted.contains(&new.id) {
                         found.inserted.push(place(&new));
+                    } else if (new.seq < first_new || is_renumbered) && after.left_out(&new).is_none() {
+                        restored.push(new.id);
                     }
                 }
             }
         }
         let places =
             |items: &HashSet<ItemId>| after.slots.iter().filter(|slot| items.contains(&slot.id)).map(place).collect();
+        let restored = if restored.is_empty() { HashMap::new() } else { find_known(repo, &commits[0], &restored)? };
         // Other lines name these.
         found.dropped = places(&(&affected.dropped - &skipped));
-        found.returned = places(&(&affected.returned - &unskipped));
+        found.returned = places(
+            &affected
+                .returned
+                .iter()
+                .copied()
+                .chain(restored.into_keys())
+                .filter(|id| !unskipped.contains(id))
+                .collect(),
+        );
         found.reshaped = places(&(&affected.reshaped - &edited));
         found.moved = places(&affected.moved);
         let files = |view: &View| view.slots.iter().map(|slot| (slot.id, slot.blob)).collect::<HashMap<_, _>>();
@@ -138,7 +175,7 @@ impl Changed {
         Ok(found)
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 9] {
+    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 10] {
         [
             ("edited", "edited by", &self.edited),
             ("removed", "removed by", &self.removed),
@@ -149,6 +186,7 @@ impl Changed {
             ("reshaped", "sent in another form after", &self.reshaped),
             ("renamed", "with another subject after", &self.renamed),
             ("instructions", "instructions added by", &self.instructions),
+            ("recorded", "what compactions replace is treated otherwise after", &self.recorded),
         ]
     }
 
@@ -176,13 +214,24 @@ impl Changed {
     }
 }
 
+/// The session that was recorded last, if its later imports treat what compactions replace otherwise than before.
+fn recorded_otherwise(repo: &Repo, [earlier, tip]: [&Tip; 2]) -> Result<Vec<Place>> {
+    if earlier.family().is_none() {
+        return Ok(Vec::new());
+    }
+    let Some((_, before)) = last_mark_at(repo, earlier.clone(), None)? else { return Ok(Vec::new()) };
+    let after = last_mark_at(repo, tip.clone(), Some(&before.session))?;
+    let is_other = after.is_some_and(|(_, after)| after.as_seen != before.as_seen);
+    Ok(is_other.then(|| Place { at: json!(before.session), is_vital: true }).into_iter().collect())
+}
+
 /// The places, first those that are never left out.
 fn shown(places: &[Place]) -> String {
     let (vital, others): (Vec<&Place>, Vec<&Place>) = places.iter().partition(|place| place.is_vital);
     let room = MAX_CHANGED.saturating_sub(vital.len());
     let more = others.len().saturating_sub(room);
     let named = vital.into_iter().chain(others.into_iter().take(room));
-    let named = named.map(|place| place.at.as_str().map_or(format!("#{}", place.at), str::to_owned));
+    let named = named.map(|place| place.at.as_str().map_or(format!("#{}", place.at), |id| escaped(id).into_owned()));
     let more = (more > 0).then(|| format!("and {more} more"));
     named.chain(more).collect::<Vec<_>>().join(", ")
 }

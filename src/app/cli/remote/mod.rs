@@ -14,12 +14,13 @@ use crate::app::cli::flags::{NulArgs, QuietArgs};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, escaped, json};
 use crate::base::escape::shell_word;
 use crate::check::purge::refuse_independent;
-use crate::git::{CONTEXT_REMOTE, Direction, PushFate, short_oid};
+use crate::git::{CONTEXT_REMOTE, Direction, PushFate, Repo, short_oid};
 use crate::memory::crumb::archive as crumb_archive;
 use crate::trace::model::name::REMOTES;
 use crate::trace::store::tombstone;
 use crate::trace::sync::{
-    Arrivals, Delivery, Request, arrivals, complete_removal, fetch, follow, is_private, named, push, refuse_fetched,
+    Arrivals, Delivery, Request, arrivals, complete_removal, fetch, fetch_key, follow, is_followed, is_private, named,
+    push, refuse_fetched,
 };
 use crate::trace::{AgentName, Tip};
 use crate::transcript::import::told::{self, Message};
@@ -321,6 +322,13 @@ impl RemoteArgs {
         if self.follow || self.unfollow {
             let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
             follow(context.repo()?, &remote, self.follow)?;
+            // A handle reads the settings once.
+            if !self.follow && is_followed(&Repo::open_from_env(context.env.clone())?, &remote)? {
+                let key = fetch_key(&remote);
+                let message = format!("`{key}` is not only set in the repository");
+                let hint = format!("`git config --show-origin --get-all {key}` lists the values");
+                return Err(Error::with_hint(message, hint));
+            }
             let what = if self.follow { "brings" } else { "no longer brings" };
             return writeln!(context.ui, "`git fetch {}` {what} its traces along", shell_word(remote));
         }

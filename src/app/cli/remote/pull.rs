@@ -6,7 +6,7 @@ use super::changed::{Changed, touched};
 use super::priorities::{print_priorities, priority_json};
 use super::{bad_json, remote_of, removes_purged, report_bad};
 use crate::app::cli::flags::QuietArgs;
-use crate::app::cli::flags::conflicts::{ConflictArgs, note_unrelated, print_conflicts};
+use crate::app::cli::flags::conflicts::{Choices, ConflictArgs, note_unrelated, print_conflicts};
 use crate::app::cli::{Context, Error, ExitStatus, Result, Value, Values, bail, error, escaped, json};
 use crate::base::escape::shell_word;
 use crate::check::purge::{Missing, Received, Rewritten, apply_received, forget_settled, rewrite_fetched};
@@ -72,6 +72,7 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
         self.check_names(repo)?;
+        let choices = self.conflicts.parse(context)?;
         self.bring_back(context, &remote)?;
         let known = repo.list_refs(REMOTES)?;
         // What the remote no longer has is not pulled. A fetch that fails may have removed it first.
@@ -89,10 +90,12 @@ impl PullArgs {
         let mut failures = Failures::default();
         let received = self.apply_purges(context, &remote, (&mut traces, &mut rewritten), &mut failures)?;
         let archives = self.add_private(repo, &remote, &mut traces)?;
-        self.check_takes(context, &traces)?;
+        if failures.keep(check_takes(context, &choices, &traces)).is_none() {
+            traces.clear();
+        }
         let mut pulls: Vec<(Arrival, Option<Pulled>)> = Vec::new();
         for arrival in traces {
-            let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten));
+            let pulled = failures.keep(self.pull(context, (&remote, &arrival), &rewritten, &choices));
             pulls.push((arrival, pulled));
         }
         let (mut merged, mut left) = (Vec::new(), Vec::new());
@@ -246,7 +249,7 @@ impl PullArgs {
             let remedy = if let Some(agent) = AgentName::of_ref(&refname) {
                 format!("git trace forward pull --agent {}", shell_word(&agent))
             } else if !self.traces.is_empty() {
-                format!("git trace pull {remote_word}")
+                format!("git trace pull {remote_word} '*'")
             } else if repo.find_ref(&tracking_ref(remote, name))?.is_some() {
                 format!("git trace purge --push {remote_word}")
             } else {
@@ -274,34 +277,17 @@ impl PullArgs {
         Ok(received)
     }
 
-    /// Fails if none of several traces has an item that is named for a conflict.
-    fn check_takes(&self, context: &Context, traces: &[Arrival]) -> Result<()> {
-        let repo = context.repo()?;
-        for word in &self.conflicts.take {
-            let spec = word.rsplit_once('=').map_or(&**word, |(spec, _)| spec);
-            if traces.len() > 1 && spec.starts_with('#') {
-                bail!(
-                    "`--take {word}` names a position, which several traces have: name one trace, or the item by its id"
-                );
-            }
-            let has = |arrival: &Arrival| {
-                let theirs = Tip::read(repo, arrival.tip)?;
-                let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
-                self.conflicts.only(word).read(context, &arrival.name, [&ours, &theirs]).map(drop)
-            };
-            if let Some(missing) = traces.iter().map(has).reduce(Result::or) {
-                missing?;
-            }
-        }
-        Ok(())
-    }
-
-    fn pull(&self, context: &Context, from: (&str, &Arrival), rewritten: &Rewritten) -> Result<Pulled> {
+    fn pull(
+        &self,
+        context: &Context,
+        from: (&str, &Arrival),
+        rewritten: &Rewritten,
+        choices: &Choices,
+    ) -> Result<Pulled> {
         let (repo, (_, arrival)) = (context.repo()?, from);
         let theirs = Tip::read(repo, arrival.tip)?;
         let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
-        let takes = self.conflicts.of(context, &arrival.name, [&ours, &theirs]);
-        let mut settlement = takes.read(context, &arrival.name, [&ours, &theirs])?;
+        let mut settlement = choices.for_known(context, &arrival.name, [&ours, &theirs]);
         let is_forward = is_private(&arrival.name.refname());
         if is_forward {
             settlement.strategy.get_or_insert(Strategy::Newest);
@@ -310,6 +296,26 @@ impl PullArgs {
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
         Ok(pull(&context.open(&arrival.name)?, from, &rewritten.tips, &settlement, fast_forward, arrange)?)
     }
+}
+
+/// Fails if no trace has an item that is named for a conflict.
+fn check_takes(context: &Context, choices: &Choices, traces: &[Arrival]) -> Result<()> {
+    let repo = context.repo()?;
+    for take in &choices.takes {
+        if traces.len() > 1 && take.spec().starts_with('#') {
+            let word = &take.word;
+            bail!("`--take {word}` names a position, which several traces have: name one trace, or the item by its id");
+        }
+        let has = |arrival: &Arrival| {
+            let theirs = Tip::read(repo, arrival.tip)?;
+            let ours = Tip::find(repo, &arrival.name)?.unwrap_or_else(|| theirs.clone());
+            take.item(context, &arrival.name, [&ours, &theirs])
+        };
+        if let Some(missing) = traces.iter().map(has).reduce(Result::or) {
+            missing?;
+        }
+    }
+    Ok(())
 }
 
 /// The last failure, which is the answer of the command. Earlier ones are printed.

@@ -9,7 +9,8 @@ use crate::transcript::import::expired::{Expired, expired};
 /// Pack refs and objects, and delete old recorded sessions
 ///
 /// With `trace.retain`, such as `90 days`, it first deletes recorded sessions whose last change is older, and names each. A session
-/// that no remote has is deleted only with `--unpushed`. The current trace and traces that you changed, renamed, or branched off stay.
+/// that no remote has is deleted only with `--unpushed`. The current trace, and traces that you changed after
+/// their last import, renamed, or branched off, stay.
 /// `git trace undo` brings back what was deleted.
 ///
 /// The options are those of `git gc`. Refs keep all data of traces, so `git gc` removes none of it. With `--prune=now` or a short

@@ -10,6 +10,7 @@ use crate::transcript::import::seen::SeenFiles;
 /// Record the sessions of agents in this repository
 ///
 /// Sets `trace.record` in the settings of this repository. The hooks that `git trace install --agent NAME` adds record each session.
+/// A session that continues is recorded from its start.
 #[derive(clap::Args, Debug)]
 pub(crate) struct EnableArgs {}
 

@@ -300,19 +300,26 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Fe
     Ok(Report { recorded, known, replaced, removed, tip, left_out, summary, secrets, priorities, purged, without_item })
 }
 
-/// The position up to which the last import of a session read its file, and the commit that records it. Walks history back to that
-/// import.
+/// The position up to which the last import of a session read its file, and the commit that records it.
 pub(crate) fn last_mark(
     repo: &Repo,
     name: &TraceName,
     session: &str,
 ) -> Result<Option<(Oid, ImportPosition)>, TraceError> {
-    let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
+    Tip::find(repo, name)?.map_or(Ok(None), |tip| last_mark_at(repo, tip, Some(session)))
+}
+
+/// As [`last_mark`], in the history of a tip; of any session if none is given. Walks history back to that import.
+pub(crate) fn last_mark_at(
+    repo: &Repo,
+    tip: Tip,
+    session: Option<&str>,
+) -> Result<Option<(Oid, ImportPosition)>, TraceError> {
     for tip in Walk::new(repo, tip, Parents::All) {
         let tip = tip?;
         // A cherry-pick by plain git copies trailers to a trace without the items.
         if tip.is_ours()
-            && let Some(mark) = tip.trailers.source.filter(|mark| mark.session == session)
+            && let Some(mark) = tip.trailers.source.filter(|mark| session.is_none_or(|session| mark.session == session))
         {
             return Ok(Some((tip.commit.oid, mark)));
         }

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use super::{History, effects};
 use crate::git::{Oid, Operation, Repo};
 use crate::trace::model::item::ItemType;
-use crate::trace::model::name::REMOTE_RECORDS;
 use crate::trace::model::tree;
 use crate::trace::model::types::Types;
 use crate::trace::store::priority::{HISTORY, InForce, Level, RESTORING, Record, Request, Restored, Setting, tags};
@@ -222,9 +221,8 @@ fn spans(repo: &Repo, moves: &[RecordMove]) -> Result<BTreeMap<ItemId, Spans>, T
 
 /// The records of all remotes as last fetched, without unreadable ones.
 fn fetched_records(repo: &Repo) -> Result<Vec<Record>, TraceError> {
-    let refs = repo.list_refs(REMOTE_RECORDS)?.into_iter();
-    let records = refs.filter(|(refname, _)| refname.rsplit('/').next() == Some(HISTORY.shared));
-    Ok(records.filter_map(|(_, tip)| Record::at(repo, Some(tip)).ok()).collect())
+    let records = HISTORY.list_fetched(repo)?.into_iter();
+    Ok(records.filter_map(|tip| Record::at(repo, Some(tip)).ok()).collect())
 }
 
 /// The lines of an item before and after moves of the record, and now.

@@ -1,6 +1,6 @@
 //! Changing priorities: lines in the record, then the tags.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::heads::heads;
 use super::record::{Record, Setting, parse};
@@ -12,9 +12,9 @@ use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::model::types::level_in_meta;
 use crate::trace::store::commit::CommitBuilder;
+use crate::trace::store::foreign::require_stored;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
 /// Which changes of the item the writer of a change knew.
@@ -85,12 +85,7 @@ pub(crate) fn set_under(
     requests: &[Request],
 ) -> Result<(), TraceError> {
     // A purge may have removed what the tags would lead to, while this process waited for the lock.
-    if repo.find_ref(tombstone::HISTORY.refname)?.is_some() {
-        let introduced: HashSet<Oid> = requests.iter().map(|request| request.introduced).collect();
-        if repo.existing(&introduced)?.len() < introduced.len() {
-            return Err(TraceError::PurgedMeanwhile);
-        }
-    }
+    require_stored(repo, &requests.iter().map(|request| request.introduced).collect::<Vec<_>>())?;
     line_history::change(repo, signature, lock, |record| {
         let tree = with_requests(repo, record.map(|record| record.tree), signature, requests)?;
         Ok::<_, TraceError>((Some(NewState { tree, merged: None, message: message(requests) }), ()))

@@ -12,11 +12,9 @@ use crate::trace::TraceError;
 /// The objects of the tombstones of this repository, and of those of remotes as last fetched. A remote may give the name to any other
 /// commit, which does not count.
 pub(crate) fn objects(repo: &Repo) -> Result<HashSet<Oid>, TraceError> {
-    let suffix = format!("/{}", HISTORY.shared);
-    let fetched = repo.list_refs("refs/trace-remote-records/")?.into_iter();
-    let fetched = fetched.filter(|(refname, _)| refname.ends_with(&suffix)).map(|(_, tip)| tip);
+    let own = repo.find_ref(PURGED)?.filter(|tip| repo.read_commit(*tip).is_ok());
     let mut objects = HashSet::new();
-    for tip in repo.find_ref(PURGED)?.into_iter().chain(fetched).filter(|tip| repo.read_commit(*tip).is_ok()) {
+    for tip in own.into_iter().chain(HISTORY.list_fetched(repo)?) {
         for commit in repo.commits_beyond(tip, None)? {
             let tree = repo.read_commit(commit)?.tree;
             let files = repo.read_tree(tree)?;
