@@ -148,22 +148,25 @@ impl Context {
         Ok(name)
     }
 
+    /// The newest recorded session, if commands are about it because nobody chose a trace or committed to the default one.
+    pub(crate) fn shown_session(&self) -> Result<Option<TraceName>> {
+        let repo = self.repo()?;
+        let is_chosen = head::chosen(repo)?.is_some() || repo.find_ref(&TraceName::default_name().refname())?.is_some();
+        Ok(if is_chosen { None } else { sessions::newest(repo)? })
+    }
+
     /// The current trace, or the newest recorded session if nobody chose a trace or committed to the default one.
     fn current_or_newest(&self) -> Result<TraceName> {
         let repo = self.repo()?;
         let command = self.env.command().split(' ').next().unwrap_or_default();
         if lists(OF_SESSIONS, command)
-            && head::chosen(repo)?.is_none()
-            && repo.find_ref(&TraceName::default_name().refname())?.is_none()
-            && let Some(newest) = sessions::newest(repo)?
+            && let Some(newest) = self.shown_session()?
         {
             self.ui.note(format!("no trace is chosen; the newest recorded session is `{newest}`"));
             return Ok(newest);
         }
         if lists(OF_ITEMS, command)
-            && head::chosen(repo)?.is_none()
-            && repo.find_ref(&TraceName::default_name().refname())?.is_none()
-            && let Some(newest) = sessions::newest(repo)?
+            && let Some(newest) = self.shown_session()?
         {
             let hint = format!("`git trace switch {}` chooses the newest recorded session", shell_word(newest));
             return Err(Error::with_hint("no trace is chosen", hint));

@@ -4,10 +4,18 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
+use super::worktree_path::check_regular;
+
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_opened(&File::open(path)?)
+}
+
+/// Reads a regular file of any size. A link in a clone may lead to another one, which may have no end.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    check_regular(path)?;
+    std::fs::read(path)
 }
 
 pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<Vec<u8>>> {

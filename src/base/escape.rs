@@ -68,7 +68,11 @@ pub(crate) fn has_unprintable(name: &str) -> bool {
     let chars: Vec<char> = name.chars().chain(['/']).collect();
     let is_hidden = |chars: &[char]| {
         let (one, next, after) = (chars[0], chars[1], chars[2]);
-        let is_seen = if next == NON_JOINER { joins_next(one) && joins_previous(after) } else { after == KEY };
+        let is_seen = match next {
+            NON_JOINER if joins_next(one) && joins_previous(after) => true,
+            _ if is_joiner(next) => is_virama(after),
+            _ => one.is_ascii_digit() && next == '\u{fe0f}' && after == KEY,
+        };
         one.is_alphanumeric() && (is_joiner(next) || is_selector(next)) && !is_seen
     };
     marked(name).any(|(_, is_unprintable)| is_unprintable) || chars.windows(3).any(is_hidden)
@@ -76,6 +80,23 @@ pub(crate) fn has_unprintable(name: &str) -> bool {
 
 /// Keeps two letters from being joined, as Persian spelling wants it in many words.
 const NON_JOINER: char = '\u{200c}';
+
+/// The sign of Indic scripts by which a letter loses its vowel. A joiner before it, as in Bengali, decides which of two is written small.
+fn is_virama(c: char) -> bool {
+    matches!(
+        c,
+        '\u{94d}'
+            | '\u{9cd}'
+            | '\u{a4d}'
+            | '\u{acd}'
+            | '\u{b4d}'
+            | '\u{bcd}'
+            | '\u{c4d}'
+            | '\u{ccd}'
+            | '\u{d4d}'
+            | '\u{dca}'
+    )
+}
 
 /// Whether it is an Arabic letter that is joined to the next one, of joining type D in `ArabicShaping.txt` of the Unicode data.
 fn joins_next(c: char) -> bool {

@@ -19,7 +19,7 @@ use super::oid::Oid;
 use super::open::Repo;
 use super::process::{Answer, git};
 use super::refs::files_below;
-use crate::base::effect;
+use crate::base::{bounded, effect};
 
 /// Number of reads after which the 256 folders are listed: after `git gc`, most do not exist.
 const LOOK_AFTER: usize = 64;
@@ -72,7 +72,7 @@ impl Loose {
         let mut next = 0;
         while let Some(folder) = folders.get(next).cloned().filter(|_| next < MOST_FOLDERS) {
             next += 1;
-            let Ok(lent) = fs::read(folder.join("info").join("alternates")) else { continue };
+            let Ok(lent) = bounded::read_regular(&folder.join("info").join("alternates")) else { continue };
             add(&mut folders, Some(&folder), Alternates { rest: &lent, separator: b'\n' });
         }
         let (asked, fans, verified) = (AtomicUsize::new(0), OnceLock::new(), AtomicBool::new(false));
@@ -105,7 +105,7 @@ impl Loose {
         let mut found = None;
         for folder in &self.folders {
             let path = folder.join(&digits[..2]).join(&digits[2..]);
-            let Ok(bytes) = fs::read(&path) else { continue };
+            let Ok(bytes) = bounded::read_regular(&path) else { continue };
             let object = inflate(&bytes).and_then(|object| self.verify(oid, object));
             match object {
                 Ok(object) => {

@@ -1,7 +1,7 @@
 //! Opening a repository the way git does it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ pub struct Repo {
     pub(super) refs: RefStorage,
     /// Refs that existed, see [`Repo::was_there`].
     pub(super) seen: RefCell<HashSet<String>>,
+    /// See [`Repo::watch_ref`].
+    pub(super) watched: RefCell<HashMap<&'static str, Option<Oid>>>,
     /// The path that was opened; `None`: the environment locates the repository.
     pub(super) place: Option<PathBuf>,
     pub(super) env: Env,
@@ -94,6 +96,7 @@ impl Repo {
             inner,
             refs,
             seen: RefCell::default(),
+            watched: RefCell::default(),
             place,
             env,
             config: OnceCell::new(),

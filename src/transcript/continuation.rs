@@ -241,27 +241,50 @@ pub(crate) fn last_open_call(repo: &Repo, view: &View, since: Time) -> Result<Op
     Ok(None)
 }
 
-/// The commit of `name` at which a session left it: the last one that the session shares with the trace, if the trace moved on
-/// without the session. `None` if the session continues at the tip.
+/// The commit at which a session left the history of a tip: the last one that does not belong to another session, if the trace moved on
+/// without this one. `None` if it continues at the tip.
 ///
 /// - After an export, a trace that has other items than the exported ones moved on.
-/// - After an import of the session, it moved on if a session that was exported from it since was imported into it.
-pub(crate) fn fork_point(repo: &Repo, name: &TraceName, session: &str) -> Result<Option<Oid>, TraceError> {
-    let Some(tip) = Tip::find(repo, name)? else { return Ok(None) };
-    let (tree, mut imported, mut moved_on) = (tip.commit.tree, HashSet::new(), false);
+/// - After an import of the session, it moved on if a session that was exported from it since was imported into it: since that export.
+pub(crate) fn fork_point(repo: &Repo, tip: Tip, session: &str) -> Result<Option<Oid>, TraceError> {
+    let (tree, mut imported, mut left) = (tip.commit.tree, HashSet::new(), None);
     for earlier in Walk::new(repo, tip, Parents::All) {
         let Tip { commit, trailers } = earlier?.into_ours();
         let Some(mark) = trailers.source else { continue };
         let is_export = trailers.op == Some(Op::Export);
         if mark.session == session {
-            let left = if is_export { commit.tree != tree } else { moved_on };
-            return Ok(left.then_some(commit.oid));
+            return Ok(if is_export { (commit.tree != tree).then_some(commit.oid) } else { left });
         }
-        if is_export {
-            moved_on |= imported.contains(&mark.session);
-        } else {
+        if is_export && imported.contains(&mark.session) {
+            left = commit.parents.first().copied().or(Some(commit.oid));
+        } else if !is_export {
             imported.insert(mark.session);
         }
     }
     Ok(None)
+}
+
+/// The sessions of a trace that are recorded otherwise from a tip than from an earlier one: in a fork, or with or without what compactions
+/// replace. Those of this repository count, which no remote chooses.
+pub(crate) fn recorded_otherwise(
+    repo: &Repo,
+    name: &TraceName,
+    [earlier, tip]: [&Tip; 2],
+) -> Result<Vec<String>, TraceError> {
+    let mut sessions = session::of_traces(repo, &[name])?;
+    if is_session_name(name) && session::continued_by(repo, name)? == *name {
+        sessions.push(name.clone());
+    }
+    let way = |tip: &Tip, id: &str| -> Result<_, TraceError> {
+        let Some((_, mark)) = bulk::last_mark_at(repo, tip.clone(), id)? else { return Ok(None) };
+        Ok(Some((mark.as_seen, fork_point(repo, tip.clone(), id)?.is_some())))
+    };
+    let mut found = Vec::new();
+    for (_, id) in sessions.iter().filter_map(|session| session.as_str().split_once('/')) {
+        let before = way(earlier, id)?;
+        if before.is_some() && way(tip, id)? != before {
+            found.push(id.to_owned());
+        }
+    }
+    Ok(found)
 }

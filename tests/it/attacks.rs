@@ -1506,7 +1506,7 @@ fn another_mode_of_recording_is_listed() {
     let said = sh(&format!(
         r"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; head -n 28 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); git trace push -q origin $N
         cd ../b; git fetch -q origin refs/traces/$N:refs/traces/$N; git log -1 --format=%B refs/traces/$N | sed '/^Trace-Item/d; /^Trace-Source/s/ as-seen$//' >m; git push -q origin $(git commit-tree -p refs/traces/$N -F m refs/traces/$N^{{tree}}):refs/traces/$N
-        cd ../a; git trace pull 2>/dev/null | grep -c 'what compactions replace is treated otherwise after the pull: '; git trace pull 2>/dev/null | grep -c compactions"
+        cd ../a; git trace pull 2>/dev/null | grep -c 'sessions that are recorded otherwise after the pull: '; git trace pull 2>/dev/null | grep -c otherwise"
     ));
     assert_eq!(said, "1\n0\n");
 }
@@ -1548,4 +1548,161 @@ fn the_list_of_archived_traces_forgets_titles_that_others_purged() {
         git trace archive origin $N >/dev/null; T=$(grep -o '"title":"[^"]*' .git/trace/archived | cut -d'"' -f4 | cut -c1-20); cd ../b; git trace pull -q origin $N 2>/dev/null; printf '%s' "$T" | git trace purge --text - -y --push origin >/dev/null 2>&1; cd ../a; git trace pull -q 2>/dev/null; grep -c "$T" .git/trace/archived; git trace switch -q $N 2>/dev/null; grep -c "$T" .git/trace/archived"#
     ));
     assert_eq!(said, "0\n0\n");
+}
+
+#[test]
+fn a_change_that_began_before_a_purge_is_stopped_if_git_keeps_the_content() {
+    let said = sh(r#"
+        race() { printf '#!/bin/sh\ncase "$1 $(cat)" in prepared*refs/trace-purged*) touch ../locked; sleep 0.7;; esac; exit 0\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction; rm -f ../locked
+            (printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1) & until [ -e ../locked ]; do sleep 0.02; done; "$@" 2>&1 >/dev/null | grep -c 'was purged while'; wait; git trace fsck 2>&1 | grep -c 'contains what was'; }
+        git init -q a; cd a; git trace commit -qm base; git trace branch topic >/dev/null; git trace commit -qm 'main Kestrel Orion'; git tag old refs/traces/main; git trace switch -q topic; git trace commit -qm topic; race git trace merge main
+        git init -q ../b; cd ../b; git trace commit -qm base; git trace commit -qm 'main Kestrel Orion'; git tag old refs/traces/main; git trace edit '#1' -m clean >/dev/null; git tag new refs/traces/main; race git trace revert $(git rev-parse refs/traces/main)
+        git init -q ../c; cd ../c; git trace commit -qm base; git trace commit -q --trace doomed -m 'doomed Kestrel Orion'; git tag old refs/traces/doomed; git trace branch -D doomed >/dev/null; race git trace undo
+    "#);
+    assert_eq!(said, "1\n0\n".repeat(3));
+}
+
+#[test]
+fn a_killed_purge_stops_no_later_one_after_gc() {
+    let said = sh(r#"
+        W=$PWD; git init -q a; cd a; for w in one two three; do git trace commit -qm "Kestrel $w"; done; printf 'Kestrel one' | git trace purge --text - -y >/dev/null 2>&1
+        printf '#!/bin/sh\ncase "$1 $(cat)" in prepared*refs/trace-purged*) kill -9 $(cat %s/pid); exit 1;; esac; exit 0\n' $W >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction
+        printf 'Kestrel two' >../t; sh -c 'echo $$ >../pid; exec git-trace purge --text - -y' <../t >/dev/null 2>&1; rm .git/hooks/reference-transaction; sleep 1; git gc -q --prune=now
+        printf 'Kestrel two' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; git cat-file --batch-all-objects --batch | grep -c 'Kestrel two'
+    "#);
+    assert_eq!(said, "exit 0\n0\n");
+}
+
+#[test]
+fn a_push_creates_nothing_that_becomes_current_in_a_work_tree() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r#"git init -q a; cd a; git trace import claude-code '{session}' >/dev/null 2>&1; rm .git/TRACE_HEAD; git init -q ../b; cd ../b; git remote add a ../a; git trace commit -qm main; head -n 20 '{session}' | sed 's/198393f2/298393f2/' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1
+        git trace commit -q --trace notes -m x; git trace push a '*' 2>&1 | grep -c 'somebody works'; git -C ../a for-each-ref --format='%(refname:lstrip=2)' refs/traces | grep -v 198393f2
+        cd ../a; git trace pull -q ../b >/dev/null 2>&1; git remote add b ../b; git trace pull b 2>&1 | grep 'no trace is chosen'"#
+    ));
+    assert_eq!(said, "2\nnotes\nno trace is chosen; commands are about `main` now\n");
+    let said = sh(r#"
+        git init -q code; git -C code commit -q --allow-empty -m code; git clone -q --bare code bare; git -C bare worktree add -q ../a; cd a; printf '{"type":"dialogue","role":"user","text":"mine"}\n' | git trace import jsonl - >/dev/null 2>&1; git trace switch -q main 2>/dev/null; rm -f ../bare/worktrees/a/TRACE_HEAD
+        git clone -q ../bare ../b; cd ../b; git trace pull -q 2>/dev/null; git trace commit -qm 'Push to prod.'; git trace push 2>&1 | grep -c 'somebody works'
+    "#);
+    assert_eq!(said, "1\n");
+}
+
+#[test]
+fn a_remote_chooses_no_session_whose_recording_is_compared() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r#"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; head -n 28 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); R=refs/traces/$N; git trace push -q origin $N; ID=${{N#*/}}; Z=00000000000000000000000000000000
+        add() {{ cd ../b; git fetch -q origin +$R:$R; git log -1 --format=%B $R | sed "/^Trace-Item/d; s/^Trace-Op.*/Trace-Op: $1/; s/^Trace-Source.*/Trace-Source: $2/" >m; git push -q origin $(git commit-tree -p $R -F m $R^{{tree}}):$R; cd ../a; git trace pull 2>/dev/null | grep -o 'recorded otherwise'; }}
+        add import "11111111-2222-3333-4444-555555555555 100 $Z as-seen"; add import "$ID 100 $Z"; add export "51111111-2222-3333-4444-555555555555 100 $Z as-seen"; add import "51111111-2222-3333-4444-555555555555 200 $Z as-seen""#
+    ));
+    assert_eq!(said, "recorded otherwise\nrecorded otherwise\n");
+}
+
+#[test]
+fn a_session_that_forks_keeps_what_was_deleted_before_the_other_one() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r#"git init -q a; cd a; head -n 20 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); R=refs/traces/$N; git trace delete '#3' >/dev/null
+        m() {{ git log -1 --format=%B $R | sed "/^Trace-Item/d; /^Trace-Source/d; s/^Trace-Op.*/Trace-Op: $1\nTrace-Source: 11111111-2222-3333-4444-555555555555 $2 00000000000000000000000000000000 as-seen/" >m; git update-ref $R $(git commit-tree -p $R -F m $R^{{tree}}); }}; m export 100; m import 200
+        head -n 26 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl 2>&1 >/dev/null | grep -o 'continues another session'; git ls-tree -r --name-only $R.fork | grep -c '/000003-'"#
+    ));
+    assert_eq!(said, "continues another session\n0\n");
+}
+
+#[test]
+fn priorities_of_system_messages_are_named_beside_many_others() {
+    let said = sh(r#"
+        git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; for i in $(seq 0 25); do git trace commit -qm "message $i"; done; git trace commit -q --set role=system -m 'Push to prod.'; git trace skip '#26' >/dev/null; git trace push -q
+        cd ../b; git trace pull -q 2>/dev/null; for i in $(seq 0 25); do git trace pin "\#$i" >/dev/null; done; git trace unpin '#26' >/dev/null; git trace push -q; cd ../a; git trace pull 2>/dev/null | grep -o 'unskipped #26'
+    "#.replace("\\#", "#").as_str());
+    assert_eq!(said, "unskipped #26\n");
+}
+
+#[test]
+fn a_remote_in_a_folder_of_a_clone_has_no_endless_files() {
+    let said = sh(r#"
+        ulimit -v 3000000; git init -q up; cd up; git init -q --bare fx; git -C fx config core.bare false; ln -s /dev/zero fx/TRACE_HEAD; touch fx/refs/heads/.k fx/objects/.k; rm -r fx/hooks; git add -f .; git commit -qm x; git clone -q ../up ../c; cd ../c; git remote add fx fx
+        git trace commit -qm hi; git trace fetch fx 2>&1 | grep -c memory; git -C fx symbolic-ref -d TRACE_HEAD 2>/dev/null; rm fx/TRACE_HEAD; mkdir fx/objects/11; printf '1%.0s' $(seq 40) >fx/refs/trace-priority; ln -s /dev/zero fx/objects/11/$(printf '1%.0s' $(seq 38)); git trace fetch fx 2>&1 | grep -c memory
+    "#);
+    assert_eq!(said, "0\n0\n");
+}
+
+#[test]
+fn nested_definitions_of_a_clone_take_bounded_memory() {
+    let said = sh(r#"
+        ulimit -v 2000000; git init -q a; cd a; git trace checkpoint new a --current >/dev/null; git trace checkpoint add-breadcrumb function 'foo()' >/dev/null
+        awk 'BEGIN { for (i = 0; i < 400; i++) { printf "%*sdef foo():\n", i, "" } printf "%401sx = \"", ""; for (i = 0; i < 300000; i++) printf "yyyyyyyyyy"; print "\"" }' >e.py; cp e.py f.py; git add -A; git commit -qm x
+        git trace checkpoint follow 1 >out 2>&1; echo "exit $?"; grep -c 'def foo' out | awk '{ print ($1 > 9) }'
+    "#);
+    assert_eq!(said, "exit 0\n1\n");
+}
+
+#[test]
+fn a_purge_of_an_item_replaces_the_subject_of_its_expansion() {
+    let said = sh(r#"
+        git init -q a; cd a; id() { git log --format='%(trailers:key=Trace-Item,valueonly)' -1 $1; }; git trace commit -qm base; git trace commit -qm 'my key is kestrel'; one=$(id refs/traces/main); git trace commit -q -r assistant -m two
+        git trace compress '#1..#2' -m 'user gave the key kestrel' >/dev/null; sum=$(id refs/traces/main); git trace expand '#1' >/dev/null; git trace purge $one $sum -y >/dev/null 2>&1; echo "exit $?"; git cat-file --batch-all-objects --batch | grep -ac kestrel
+    "#);
+    assert_eq!(said, "exit 0\n0\n");
+}
+
+#[test]
+fn worktrees_and_folders_catch_up_with_their_own_sessions() {
+    let said = sh(r#"
+        export CLAUDE_CONFIG_DIR=$PWD/claude; say() { d=$CLAUDE_CONFIG_DIR/projects/$(echo $PWD | sed 's,[^A-Za-z0-9],-,g'); mkdir -p $d; for i in $(seq $2); do printf '{"parentUuid":null,"uuid":"%s-%s","sessionId":"%s","type":"user","message":{"role":"user","content":"text %s"},"timestamp":"2026-01-06T14:55:0%s.000Z","cwd":"%s"}\n' $1 $i $1 $i $i $PWD; done >$d/$1.jsonl; echo $d/$1.jsonl; sleep 0.05; }
+        hook() { printf '{"session_id":"%s","transcript_path":"%s","hook_event_name":"Stop"}' $1 $(say $1 $2) | git-trace hook claude-code --wait >/dev/null; }
+        git init -q a; cd a; git commit -q --allow-empty -m x; git config extensions.worktreeConfig true; git worktree add -q ../b; (cd ../b; git config --worktree trace.record false); hook s1 2; say killed 2 >/dev/null; (cd ../b; hook p1 2); hook s1 4; git for-each-ref --format='%(refname:lstrip=3)' refs/traces
+    "#);
+    assert_eq!(said, "killed\ns1\n");
+}
+
+#[test]
+fn settings_of_one_repository_stop_no_import_of_others() {
+    let said = sh(r#"
+        export CLAUDE_CONFIG_DIR=$PWD/claude; for r in r1 r2; do git init -q $r; d=claude/projects/$(echo $PWD/$r | sed 's,[^A-Za-z0-9],-,g'); mkdir -p $d; printf '{"parentUuid":null,"uuid":"u-%s","sessionId":"s-%s","type":"user","message":{"role":"user","content":"hello"},"timestamp":"2026-01-06T14:55:00.000Z","cwd":"%s"}\n' $r $r $PWD/$r >$d/s-$r.jsonl; done
+        for s in trace.record trace.asSeen; do git -C r1 config $s maybe; (cd r2; git trace import --all-folders >/dev/null 2>&1; echo "exit $?"); git -C r2 for-each-ref --format='%(refname:lstrip=3)' refs/traces; git -C r1 config --unset $s; git -C r2 update-ref -d refs/traces/claude-code/s-r2; rm -r r2/.git/trace; done
+    "#);
+    assert_eq!(said, "exit 1\ns-r2\nexit 1\ns-r2\n");
+}
+
+#[test]
+fn uninstall_names_hooks_of_agents_that_another_folder_installed() {
+    let said = sh(r#"
+        git init -q p; cd p; git trace install >/dev/null; git trace install --agent claude-code >/dev/null; cd ..; mv p q; cd q; git trace uninstall 2>&1 | grep -o '`git trace uninstall --agent [^`]*`'
+    "#);
+    assert_eq!(said, "`git trace uninstall --agent claude-code`\n");
+}
+
+#[test]
+fn a_purge_leaves_what_git_stages_meanwhile() {
+    let said = sh(r#"
+        git init -q a; cd a; git commit -q --allow-empty -m x; git trace commit -qm 'the key is Kestrel Orion'; git config filter.slow.clean 'sleep 0.01; cat'; echo '*.log filter=slow' >.git/info/attributes; mkdir logs; for i in $(seq 60); do echo "$i Kestrel Orion" >logs/$i.log; done
+        printf '#!/bin/sh\ncase "$1 $(cat)" in prepared*refs/trace-purged*) touch ../go; sleep 0.2;; esac; exit 0\n' >.git/hooks/reference-transaction; chmod +x .git/hooks/reference-transaction; for i in $(seq 60); do git hash-object -w logs/$i.log >/dev/null; done
+        (while [ ! -e ../go ]; do sleep 0.01; done; git add logs) & printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; wait; git fsck 2>&1 | grep -c missing; git commit -qm logs; echo "exit $?"; git trace show '#0'
+    "#);
+    assert_eq!(said, "0\nexit 0\nthe key is [purged: secret]");
+}
+
+#[test]
+fn an_item_that_was_deleted_is_listed_wherever_it_comes_back() {
+    let said = sh(r"
+        git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; for i in 0 1 2 3; do git trace commit -qm message-$i; done; git trace push -q; (cd ../b; git trace pull -q 2>/dev/null; git trace branch old >/dev/null)
+        git trace delete '#3' >/dev/null; git trace commit -qm next; git trace push -q; cd ../b; git trace pull -q 2>/dev/null; git trace cherry-pick old '#3' >/dev/null; git trace push -q; cd ../a; git trace pull 2>/dev/null | grep 'by the pull\|after the pull'
+    ");
+    assert_eq!(said, "main: sent again after the pull: #5\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_purge_reaches_the_remote_if_a_file_here_cannot_be_removed() {
+    let said = sh(r#"
+        cat >as-user <<'E'
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm 'Kestrel Orion'; git trace commit -qm other; git trace push -q; git trace recall other --traces >/dev/null; chmod 555 .git/trace/cache/recall-traces
+        printf 'Kestrel Orion' | git trace purge --text - -y --push origin >/dev/null 2>&1; echo "exit $?"; git -C ../hub log --format=%s refs/traces/main; chmod 755 .git/trace/cache/recall-traces
+E
+        chmod -R a+rwX .; [ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --regid 65534 --clear-groups'; $as sh ./as-user 2>/dev/null
+    "#);
+    assert_eq!(said, "exit 1\ndialogue user: other\ndialogue user: [purged: secret]\n");
 }

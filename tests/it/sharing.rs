@@ -449,8 +449,8 @@ fn concurrent_priorities_are_resolved_alike_and_reported_until_someone_sets_one(
     insta::assert_snapshot!(team.ok("bob", &["pull"]), @"
     main: up to date
     main: 1 priority changed by A U Thor: pinned #1
-    main: #0 was changed concurrently: normal by A U Thor, skip by A U Thor; normal applies until someone sets it again
     main: #1 was changed concurrently: pinned by A U Thor, skip by A U Thor; pinned applies until someone sets it again
+    main: #0 was changed concurrently: normal by A U Thor, skip by A U Thor; normal applies until someone sets it again
     ");
     team.ok("bob", &["push"]);
     team.ok("ada", &["pull"]);

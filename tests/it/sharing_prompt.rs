@@ -106,12 +106,20 @@ fn a_pull_lists_an_item_that_joins_an_earlier_message() {
 #[test]
 fn a_pull_lists_the_originals_of_an_expanded_summary() {
     let team = team();
+    let replaced = id(&team, 1);
     team.ok("ada", &["compress", "#1..#2", "-m", "Summary"]);
     team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: removed by the pull: #1, #2\nmain: added before earlier items by the pull: #1\n");
+    assert_eq!(
+        listed(&team),
+        format!("main: removed by the pull: {replaced}, #2\nmain: added before earlier items by the pull: #1\n")
+    );
+    let summary = id(&team, 1);
     team.ok("ada", &["expand", "#1"]);
     team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: removed by the pull: #1\nmain: added before earlier items by the pull: #1, #2\n");
+    assert_eq!(
+        listed(&team),
+        format!("main: removed by the pull: {summary}\nmain: added before earlier items by the pull: #1, #2\n")
+    );
 }
 
 #[test]
@@ -478,11 +486,12 @@ fn a_pull_lists_reasoning_that_a_handmade_trailer_brings_back() {
 #[test]
 fn closed_gaps_and_merges_bring_no_reasoning_back() {
     let (team, _) = team_with_useless_reasoning();
+    let answer = id(&team, 2);
     team.ok("ada", &["delete", "#3"]);
     team.ok("ada", &["commit", "-r", "assistant", "-m", "Another answer"]);
     team.ok("ada", &["gc", "--renumber", "--no-prune"]);
     team.ok("ada", &["push"]);
-    assert_eq!(listed(&team), "main: removed by the pull: #3\n");
+    assert_eq!(listed(&team), format!("main: removed by the pull: {answer}\n"));
     assert!(!signed_request(&team));
     let paths = team.git("bob", &["ls-tree", "-r", "--name-only", "refs/traces/main"]);
     let positions: Vec<&str> = paths.lines().map(|path| &path[6..12]).collect();

@@ -29,7 +29,8 @@ pub(super) fn files(repo: &Repo) -> Vec<PathBuf> {
 }
 
 fn seen_files(repo: &Repo) -> Vec<PathBuf> {
-    json_files(&cache_path(repo, ""))
+    let folders = repo.worktree_git_dirs().unwrap_or_default().into_iter();
+    folders.flat_map(|git_dir| json_files(&cache_path(&git_dir, ""))).collect()
 }
 
 fn installed_files(repo: &Repo) -> Vec<PathBuf> {

@@ -52,7 +52,7 @@ pub(crate) struct Plan {
     pub(crate) reflogs: Vec<String>,
     pub(crate) counts: Counts,
     /// Objects that contain a hit and that nothing leads to.
-    pub(crate) unreachable: usize,
+    pub(crate) unreachable: HashSet<Oid>,
     /// All objects that are removed.
     pub(crate) removed: HashSet<Oid>,
     /// Whether derived files contain the text, or may have that of a purge that was killed. Any purge removes these files.
@@ -108,6 +108,8 @@ pub(crate) struct Purged {
     pub(crate) left: Vec<(Oid, ObjectKind)>,
     /// The items with another level now: a reason may say where a skip applies.
     pub(crate) priorities: Vec<ChangedPriority>,
+    /// Why a file of git-trace could not be removed.
+    pub(crate) failed: Option<TraceError>,
 }
 
 /// Writes nothing.
@@ -156,12 +158,14 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     // Whatever leads to an object, it is needed: for git, a missing one makes the repository damaged.
     let needed = repo.needed(&plan.removed)?;
     plan.removed.retain(|oid| !needed.contains_key(oid));
+    let staged = plan.unreachable.iter().filter(|oid| plan.removed.contains(oid));
+    let staged: Vec<_> = staged.filter_map(|oid| Some((*oid, repo.read_blob(*oid).ok()?))).collect();
     repo.remove_objects(&plan.removed)?;
     // It may have packed what it saw before.
     repo.wait_for_maintenance()?;
     let lent = repo.remove_objects(&plan.removed)?;
-    derived?;
-    repo.note_removal(&Noted::default())?;
+    repo.note_removal(&Noted { derived: derived.is_err(), ..Noted::default() })?;
+    restore_staged(repo, staged)?;
     let scan = Scan::of(repo, target)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let code = repo.held_by_code(Some(&world.ours(repo)), &hits)?;
@@ -169,7 +173,20 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
         scan.hits.into_iter().filter(|(oid, _)| !code.contains_key(oid) && !lent.contains(oid)).collect();
     left.sort();
     plan.outside.files = places::files_with(repo, target)?.with_text;
-    Ok(Purged { plan, lent: lent.len(), left, priorities })
+    Ok(Purged { plan, lent: lent.len(), left, priorities, failed: derived.err() })
+}
+
+/// Writes blobs again that git has staged since it was known that nothing needs them: it does not write what it finds.
+fn restore_staged(repo: &Repo, removed: Vec<(Oid, Vec<u8>)>) -> Result<(), TraceError> {
+    if removed.is_empty() {
+        return Ok(());
+    }
+    let is_known = repo.wait_for_indexes()?;
+    let staged = repo.staged_blobs()?;
+    for (_, bytes) in removed.iter().filter(|(oid, _)| !is_known || staged.contains(oid)) {
+        repo.write_blob(bytes)?;
+    }
+    Ok(())
 }
 
 /// Rewrites the histories of our refs. Returns the moves, by name.
@@ -247,7 +264,7 @@ fn plan_with(repo: &Repo, target: &Target, objects: Objects<'_>) -> Result<Plan,
     let held_by_code = |oids: &HashSet<Oid>| repo.held_by_code(Some(&world.ours(repo)), oids);
     let unseen = || scan.commits.iter().filter(|oid| is_found && !rewriter.has_seen(oid)).copied();
     let mut held = held_by_code(&replaced.union(&loose_ends).chain(&hits).copied().chain(unseen()).collect())?;
-    let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).count();
+    let unreachable = loose_ends.iter().filter(|oid| !held.contains_key(oid)).copied().collect();
     let gone: HashSet<Oid> = replaced.union(&loose_ends).filter(|oid| !held.contains_key(oid)).copied().collect();
     let dangling: Vec<Oid> = unseen().filter(|oid| !held.contains_key(oid)).collect();
     let (incomplete, complete) = Dangling::divide(repo, &dangling, &gone);

@@ -181,7 +181,7 @@ impl Repo {
     fn shorten_operations(&self) -> Result<(), GitError> {
         let path = self.operations_path();
         let failed = |source| GitError::io("shorten the operation log", &path, source);
-        let text = String::from_utf8_lossy(&fs::read(&path).map_err(failed)?).into_owned();
+        let text = String::from_utf8_lossy(&bounded::read_regular(&path).map_err(failed)?).into_owned();
         let (mut ids, mut tips) = (HashSet::new(), HashSet::new());
         let mut start = text.len();
         for line in text.lines().rev() {

@@ -69,6 +69,8 @@ impl Repo {
         let noted = self.noted_removal()?;
         if let Some((refname, new)) = &noted.after
             && let Some(tip) = self.find_ref(refname)?
+            // Git removes one to which nothing leads.
+            && self.read_commit(*new).is_ok()
             && self.is_ancestor(*new, tip)?
         {
             let names: HashSet<&str> = noted.reflogs.iter().map(String::as_str).collect();

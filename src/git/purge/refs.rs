@@ -50,7 +50,11 @@ impl Repo {
                 let _ = self.remove_stale_lock(&change.refname);
             }
             self.update_refs(&settings, None, &input).map_err(|error| locked(error, &changes[0].refname))
-        })
+        })?;
+        for RefChange { refname, old, new } in changes {
+            self.take_note_along(refname, *old, *new);
+        }
+        Ok(())
     }
 
     /// Removes all lines of the reflogs whose ref `is_wanted` accepts, in every worktree.

@@ -4,13 +4,18 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::git::error::GitError;
+use crate::git::lock::{LOCK_PATIENCE, Wait};
 use crate::git::objects::Recent;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::text_of;
 use crate::git::purge::collector::keeps_for_dead;
+
+/// Between two looks at locks of indexes.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Attempts if git packs the objects again at the same time.
 const TRIES: usize = 5;
@@ -90,6 +95,43 @@ impl Repo {
         found
     }
 
+    /// A lock of an index. A commit of all or of some files has its index in it.
+    fn find_index_lock(&self) -> Result<Option<PathBuf>, GitError> {
+        for git_dir in self.worktree_git_dirs()? {
+            for entry in fs::read_dir(&git_dir).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let name = name.to_string_lossy();
+                if name == "index.lock" || (name.starts_with("next-index-") && name.ends_with(".lock")) {
+                    return Ok(Some(entry.path()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits until git changes no index. False if it still does.
+    pub(crate) fn wait_for_indexes(&self) -> Result<bool, GitError> {
+        let mut wait = Wait::new(self, LOCK_PATIENCE);
+        while let Some(path) = self.find_index_lock()? {
+            if !wait.go_on(PAUSE, || format!("git changes the index, as `{}` says", path.display())) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What the indexes of all worktrees name, whether it is there or not.
+    pub(crate) fn staged_blobs(&self) -> Result<HashSet<Oid>, GitError> {
+        let mut staged = HashSet::new();
+        for git_dir in self.worktree_git_dirs()? {
+            // `<mode> <oid> <stage>\t<path>`
+            let listed = text_of(self.git_in(&git_dir, "ls-files").args(["--stage", "-z"]))?;
+            let oids = listed.split('\0').filter_map(|entry| entry.split(' ').nth(1));
+            staged.extend(oids.filter_map(|oid| Oid::parse(oid, self.object_format())));
+        }
+        Ok(staged)
+    }
+
     /// The reason why objects cannot be removed here, if there is one.
     pub(crate) fn find_obstacle_to_removal(&self) -> Result<Option<String>, GitError> {
         self.remove_stale_pack_files();
@@ -118,17 +160,9 @@ impl Repo {
                 return Ok(Some(format!("`{}` {rest}", folder.display())));
             }
         }
-        // A commit of all or of some files has its index in a lock.
-        for git_dir in self.worktree_git_dirs()? {
-            for entry in fs::read_dir(&git_dir).into_iter().flatten().flatten() {
-                let name = entry.file_name();
-                let name = name.to_string_lossy();
-                if name == "index.lock" || (name.starts_with("next-index-") && name.ends_with(".lock")) {
-                    let path = entry.path();
-                    let rest = "shows that git changes the index; let it end, or remove the file if no git is at work";
-                    return Ok(Some(format!("`{}` {rest}", path.display())));
-                }
-            }
+        if let Some(path) = self.find_index_lock()? {
+            let rest = "shows that git changes the index; let it end, or remove the file if no git is at work";
+            return Ok(Some(format!("`{}` {rest}", path.display())));
         }
         for entry in fs::read_dir(self.objects.join("pack")).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -137,6 +137,31 @@ impl Repo {
         }
     }
 
+    /// Notes where a ref is, unless this was noted before.
+    pub(crate) fn watch_ref(&self, refname: &'static str) -> Result<(), GitError> {
+        if !self.watched.borrow().contains_key(refname) {
+            let oid = self.find_ref(refname)?;
+            self.watched.borrow_mut().insert(refname, oid);
+        }
+        Ok(())
+    }
+
+    /// This process has moved a ref.
+    pub(crate) fn take_note_along(&self, refname: &str, old: Option<Oid>, new: Oid) {
+        if let Some(noted) = self.watched.borrow_mut().get_mut(refname).filter(|noted| **noted == old) {
+            *noted = Some(new);
+        }
+    }
+
+    /// Whether another process has moved the ref since it was noted. False if it was not.
+    pub(crate) fn has_moved(&self, refname: &'static str) -> Result<bool, GitError> {
+        let noted = self.watched.borrow().get(refname).copied();
+        Ok(match noted {
+            Some(noted) => self.find_ref(refname)? != noted,
+            None => false,
+        })
+    }
+
     /// Whether the ref existed and was not deleted through this [`Repo`]: if it is missing, another process renamed or deleted it.
     pub(crate) fn was_there(&self, refname: &str) -> bool {
         self.seen.borrow().contains(refname)

@@ -16,6 +16,7 @@ use std::io::{self, BufRead as _, BufReader, ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::worktree::is_local_refname;
+use crate::base::bounded;
 use crate::base::replace::FileVersion;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
@@ -131,7 +132,7 @@ impl Repo {
     /// A ref's own file. The inner `None`: there is none.
     fn read_ref_file(&self, refname: &str) -> Option<Option<Target>> {
         let path = self.ref_path(refname);
-        match fs::read(&path) {
+        match bounded::read_regular(&path) {
             Ok(text) => self.parse_ref_file(&text).map(Some),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(None),
             Err(error) if error.kind() == ErrorKind::IsADirectory => Some(None),

@@ -33,6 +33,7 @@ impl Repo {
                 RefUpdate::Move { to, log, value } => (to, log, value),
             };
             if self.try_move((lock.refname(), old, to), LogLine { who, why: &log }, &mut wait)? {
+                self.take_note_along(lock.refname(), old, to);
                 return Ok(value);
             }
         }

@@ -65,7 +65,7 @@ impl Repo {
         self.name_of_worktree(self.git_dir())
     }
 
-    fn name_of_worktree(&self, git_dir: &Path) -> String {
+    pub(crate) fn name_of_worktree(&self, git_dir: &Path) -> String {
         if git_dir == self.common_dir() {
             return MAIN_WORKTREE.to_owned();
         }

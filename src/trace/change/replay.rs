@@ -11,7 +11,8 @@ use crate::trace::change::pending::{Made, PendingChange};
 use crate::trace::model::item_file;
 use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::foreign::{refuse_state, require_stored};
+use crate::trace::store::foreign::refuse_state;
+use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::store::total::{Reading, read, read_item};
 use crate::trace::{ItemId, Op, Tip, Trace, TraceError};
 
@@ -108,9 +109,9 @@ impl Trace<'_> {
         reason: Option<&str>,
     ) -> Result<Outcome, TraceError> {
         let repo = self.repo();
+        let _purges = require_no_purge(repo)?;
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
-            require_stored(repo, commits)?;
             let mut previous = None;
             for commit in commits {
                 let undone = Tip::read(repo, *commit)?;

@@ -173,7 +173,8 @@ pub(crate) fn forget(repo: &Repo, name: &TraceName) -> Result<(), TraceError> {
 /// Removes the titles of archived traces that a purge replaced or removed: only the remote has those of their replacements.
 pub(crate) fn forget_purged_titles(repo: &Repo, tombstones: &Tombstones) -> Result<(), TraceError> {
     let is_kept = |one: &Archived| matches!(tombstones.fate(repo, one.tip, &|_| false), Fate::Kept);
-    let purged = all(repo)?.into_iter().filter(|one| one.title.is_some() && !is_kept(one));
+    let listed = lines(repo)?.into_iter().filter_map(|line| Archived::parse(repo, &line));
+    let purged = listed.filter(|one| one.title.is_some() && !is_kept(one));
     let untitled: Vec<Archived> = purged.map(|one| Archived { title: None, ..one }).collect();
     if untitled.is_empty() { Ok(()) } else { add(repo, &untitled) }
 }

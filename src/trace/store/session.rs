@@ -19,8 +19,8 @@ fn refname(session: &TraceName) -> String {
 }
 
 /// The path of a cache about recorded sessions, or a note about one.
-pub(crate) fn cache_path(repo: &Repo, file: impl AsRef<Path>) -> PathBuf {
-    repo.common_dir().join("trace").join("transcripts").join(file)
+pub(crate) fn cache_path(git_dir: &Path, file: impl AsRef<Path>) -> PathBuf {
+    git_dir.join("trace").join("transcripts").join(file)
 }
 
 pub(crate) fn continued_by(repo: &Repo, session: &TraceName) -> Result<TraceName, TraceError> {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::archived;
 use super::head;
 use super::priority::RECORD;
+use super::tombstone::{self, AppliedPurges};
 use super::total;
 use crate::base::time::Time;
 use crate::git::{Commit, Oid, Repo};
@@ -61,11 +62,13 @@ impl Tip {
     pub(crate) fn note(repo: &Repo, name: &TraceName) -> Result<Option<Oid>, TraceError> {
         // A reader of a trace reads the priority record next.
         repo.expect_ref(RECORD);
+        repo.expect_ref(tombstone::HISTORY.refname);
         let refname = name.refname();
         let oid = repo.find_ref(&refname)?;
         if oid.is_some() {
             repo.note_there(&refname);
         }
+        AppliedPurges::note(repo)?;
         Ok(oid)
     }
 

@@ -2,23 +2,22 @@
 //!
 //! Only those in local folders are examined. Over a network, nothing shows that a repository has a work tree.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::is_private;
 use super::pull::{Arrival, arrivals};
 use crate::git::{Destination, GitError, Oid, PushFate, PushedRef, Repo, parse_bool};
+use crate::trace::model::name::TRACES;
 use crate::trace::model::tree;
 use crate::trace::store::head;
 use crate::trace::store::line_history::{LineHistory, find_file, list_new_files};
-use crate::trace::store::{priority, tombstone};
-use crate::trace::{ItemId, Tip, TraceError, TraceName};
+use crate::trace::store::priority;
+use crate::trace::store::tombstone::{self, Tombstones};
+use crate::trace::{ItemEntry, ItemId, Tip, TraceError, TraceName};
 
 /// The answer for a trace that is current there.
 const CURRENT: &str =
     "[rejected] (somebody works with this trace there: pull it in that repository, or push to a bare one)";
-
-/// Why a fetch does not bring priorities or purges.
-const UNSHARED: &str = "a repository with a work tree shares them only by a push to a bare one";
 
 /// The answers for those of the traces, given with their tips, that a push to a remote would move while they are current there.
 pub(super) fn refuse_current(
@@ -31,17 +30,13 @@ pub(super) fn refuse_current(
     if let [address] = &repo.addresses(remote, true)?[..] {
         for there in repo.local_repositories(address)?.iter().filter(|there| !accepts_moves(there)) {
             // Git decides about those that cannot be read.
-            let current = current_traces(there).unwrap_or_default();
-            // Where nobody chose a trace or committed to the default one, commands show the newest recorded session.
-            let shows_sessions = current.contains(&TraceName::default_name())
-                && there.find_ref(TraceName::default_name().refname().as_str()).is_ok_and(|tip| tip.is_none());
-            let is_shown = |name: &TraceName, known| {
-                current.contains(name)
-                    || shows_sessions && Tip::read(there, known).is_ok_and(|tip| tip.family().is_some())
+            let Current { traces: current, shows_sessions } = Current::of(there).unwrap_or_default();
+            let is_shown = |name: &TraceName, tip| {
+                let is_session = || Tip::read(repo, tip).is_ok_and(|tip| tip.family().is_some());
+                current.contains(name) || shows_sessions && is_session()
             };
             let moves = |name: &TraceName, tip| {
-                let known = there.find_ref(&name.refname()).ok().flatten();
-                known.is_some_and(|known| known != tip && is_shown(name, known))
+                is_shown(name, tip) && there.find_ref(&name.refname()).is_ok_and(|known| known != Some(tip))
             };
             let names = traces.iter().filter(|(name, tip)| moves(name, *tip)).map(|(name, _)| name.refname());
             refused.extend(names.map(|name| (name.clone(), PushedRef::new(name, PushFate::Refused, CURRENT))));
@@ -59,22 +54,41 @@ fn accepts_moves(there: &Repo) -> bool {
     })
 }
 
-/// The current traces of all work trees.
-fn current_traces(there: &Repo) -> Result<HashSet<TraceName>, TraceError> {
-    // As for git, also if the address is that of the git folder.
-    let is_bare = there.config()?.boolean("core.bare")? != Some(false);
-    let mut current = HashSet::new();
-    for (git_dir, chosen) in head::of_worktrees(there)? {
-        match chosen {
+/// What commands in the work trees of a repository are about.
+#[derive(Default)]
+struct Current {
+    traces: HashSet<TraceName>,
+    /// Whether nobody chose a trace or committed to the default one in one of them, so that commands show the newest recorded session.
+    shows_sessions: bool,
+}
+
+impl Current {
+    fn of(there: &Repo) -> Result<Self, TraceError> {
+        // As for git, also if the address is that of the git folder.
+        let is_bare = there.config()?.boolean("core.bare")? != Some(false);
+        let has_traces = !there.list_refs(TRACES)?.is_empty();
+        let default = TraceName::default_name();
+        let has_default = there.find_ref(&default.refname())?.is_some();
+        let mut current = Self::default();
+        for (git_dir, chosen) in head::of_worktrees(there)? {
+            let is_main = git_dir == there.common_dir();
+            let is_used = || {
+                let name = there.name_of_worktree(&git_dir);
+                Ok::<_, GitError>(there.operations()?.iter().any(|operation| operation.worktree == name))
+            };
             // A worktree of a bare repository may only be there to deploy the code.
-            _ if is_bare && git_dir == there.common_dir() => {}
-            None if is_bare => {}
-            chosen => {
-                current.insert(chosen.unwrap_or_else(TraceName::default_name));
+            if is_bare && (is_main || chosen.is_none() && !is_used()?) {
+                continue;
             }
+            // Nobody uses git-trace there.
+            if chosen.is_none() && !has_traces {
+                continue;
+            }
+            current.shows_sessions |= chosen.is_none() && !has_default;
+            current.traces.insert(chosen.unwrap_or_else(|| default.clone()));
         }
+        Ok(current)
     }
-    Ok(current)
 }
 
 /// What a fetch of traces does not bring: the priorities and purges of their items in a remote in which somebody works. By name and reason;
@@ -90,33 +104,40 @@ pub(super) fn unshared(
     }
     // Git fetches from the first address.
     let address = from.address.map(str::to_owned).or(repo.addresses(from.remote, false)?.into_iter().next());
-    let mut unshared = BTreeSet::new();
+    let mut unshared = BTreeMap::new();
     for there in address.map(|address| repo.local_repositories(&address)).transpose()?.into_iter().flatten() {
         // As over a network, nothing is known of those without a work tree.
-        if current_traces(&there).unwrap_or_default().is_empty() {
+        if Current::of(&there).unwrap_or_default().traces.is_empty() {
             continue;
         }
         let new = |history| files_with_new_lines(repo, &there, history).unwrap_or_default();
         let items: HashSet<ItemId> =
             new(&priority::HISTORY).iter().filter_map(|path| priority::item_of(path)).collect();
-        if !items.is_empty() && have_any(repo, (from.remote, patterns), &items)? {
-            unshared.insert(priority::HISTORY.noun);
+        if !items.is_empty() && have_any(repo, (from.remote, patterns), &|slot| items.contains(&slot.id))? {
+            unshared.insert(priority::HISTORY.noun, "a push to a bare one");
         }
-        // Only a search of all histories would show what a purge concerns.
-        if !new(&tombstone::RECEIVED).is_empty() {
-            unshared.insert(tombstone::RECEIVED.noun);
+        if !new(&tombstone::RECEIVED).is_empty()
+            && let Ok(Some(purges)) = Tombstones::find(&there)
+            && have_any(repo, (from.remote, patterns), &|slot| purges.of_object(slot.blob).is_some())?
+        {
+            unshared.insert(tombstone::RECEIVED.noun, "`git trace purge --push` to a bare one");
         }
     }
-    Ok(unshared.into_iter().map(|noun| (noun.to_owned(), UNSHARED.to_owned())).collect())
+    let cause = |by: &str| format!("a repository with a work tree shares them only by {by}");
+    Ok(unshared.into_iter().map(|(noun, by)| (noun.to_owned(), cause(by))).collect())
 }
 
-/// Whether the traces of a remote as last fetched that match the patterns, or the local ones of these names, have one of the items.
-fn have_any(repo: &Repo, (remote, patterns): (&str, &[String]), items: &HashSet<ItemId>) -> Result<bool, TraceError> {
+/// Whether the traces of a remote as last fetched that match the patterns, or the local ones of these names, have one of some items.
+fn have_any(
+    repo: &Repo,
+    (remote, patterns): (&str, &[String]),
+    is_one: &dyn Fn(&ItemEntry) -> bool,
+) -> Result<bool, TraceError> {
     for Arrival { name, tip } in arrivals(repo, remote, patterns)?.traces {
         for tip in repo.find_ref(&name.refname())?.into_iter().chain([tip]) {
             // A damaged one is reported elsewhere.
             let slots = repo.read_commit(tip).and_then(|commit| tree::list(repo, commit.tree)).unwrap_or_default();
-            if slots.iter().any(|slot| items.contains(&slot.id)) {
+            if slots.iter().any(is_one) {
                 return Ok(true);
             }
         }

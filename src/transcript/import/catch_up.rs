@@ -24,12 +24,12 @@ pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usiz
     let looked_at = SystemTime::now();
     let forgotten = LazyCell::new(|| forgotten_exports(repo).unwrap_or_default());
     let candidates = RefCell::new(Vec::new());
-    let (mut found, mut others): (Vec<PathBuf>, Vec<(PathBuf, FileState)>) = (Vec::new(), Vec::new());
+    let (mut found, mut others): (Vec<PathBuf>, Vec<(&Path, PathBuf, FileState)>) = (Vec::new(), Vec::new());
     for folder in folders {
         let is_wanted = |file: &Path, metadata: &fs::Metadata| {
-            let is_wanted = seen.may_have_grown(file, metadata);
+            let is_wanted = seen.may_have_grown(folder, file, metadata);
             if is_wanted {
-                candidates.borrow_mut().push((file.to_owned(), FileState::of(metadata)));
+                candidates.borrow_mut().push((&**folder, file.to_owned(), FileState::of(metadata)));
             }
             is_wanted
         };
@@ -40,8 +40,8 @@ pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usiz
     }
     if found.len() < most && !others.is_empty() {
         // All were looked at: the other candidates are of other folders.
-        for (file, state) in others.iter().filter(|(file, _)| !found.contains(file)) {
-            seen.note(file, *state);
+        for (folder, file, state) in others.iter().filter(|(_, file, _)| !found.contains(file)) {
+            seen.note_other(folder, file, *state);
         }
         if found.is_empty() {
             seen.forget_old(looked_at);

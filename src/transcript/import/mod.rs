@@ -44,7 +44,7 @@ use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::trace::Trace;
 use crate::trace::sync::bring_back_if_archived;
-use crate::trace::{Item, ItemId, TraceError, TraceName};
+use crate::trace::{Item, ItemId, Tip, TraceError, TraceName};
 
 const READ_AHEAD: usize = 1000;
 
@@ -244,7 +244,8 @@ fn fork_if_left(
     session: &str,
 ) -> Result<TraceName, TraceError> {
     let ImportContext { repo, signature, .. } = context;
-    let Some(point) = fork_point(repo, &name, session)? else { return Ok(name) };
+    let Some(tip) = Tip::find(repo, &name)? else { return Ok(name) };
+    let Some(point) = fork_point(repo, tip, session)? else { return Ok(name) };
     let mut candidates = std::iter::once(base.clone()).chain((1..).map(|number| base.of_fork(number)));
     let who = &signature.committer;
     let fork = loop {
@@ -255,6 +256,7 @@ fn fork_if_left(
         }
     };
     bind(repo, base, &fork, LogLine { who, why: &format!("fork: from {name}") })?;
+    repo.env().notice(&format!("`{name}` continues another session; this one is recorded in `{fork}`"));
     Ok(fork)
 }
 

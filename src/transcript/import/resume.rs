@@ -15,7 +15,7 @@ use crate::trace::store::session::cache_path;
 
 fn path(repo: &Repo, name: &TraceName, session: &str) -> PathBuf {
     let key = format!("{name}\n{session}");
-    cache_path(repo, &blake3::hash(key.as_bytes()).to_hex()[..32])
+    cache_path(repo.common_dir(), &blake3::hash(key.as_bytes()).to_hex()[..32])
 }
 
 pub(super) struct Resume {

@@ -1,6 +1,6 @@
 //! Which versions of an agent's files were read, so that sessions that grew since are found without reading any.
 //!
-//! One JSON file per agent in `<git dir>/trace/transcripts`, which exists from the first recording on. It is a cache: without it,
+//! One JSON file per agent in `<git dir of the worktree>/trace/transcripts`, which exists from the first recording on. It is a cache: without it,
 //! sessions that grew unseen are left to `import --all`. Times are nanoseconds since 1970.
 
 use std::collections::BTreeMap;
@@ -83,20 +83,24 @@ impl LastRecording {
 
 impl SeenFiles {
     pub(crate) fn read(repo: &Repo, format: Format) -> Option<Self> {
-        serde_json::from_slice(&fs::read(path(repo, format)).ok()?).ok()
+        Self::read_in(repo.git_dir(), format)
+    }
+
+    fn read_in(git_dir: &Path, format: Format) -> Option<Self> {
+        serde_json::from_slice(&fs::read(path(git_dir, format)).ok()?).ok()
     }
 
     /// Looks for files that change from now on, if that was not done before.
     pub(crate) fn start(repo: &Repo, format: Format) {
-        if !path(repo, format).exists() {
+        if !path(repo.git_dir(), format).exists() {
             Self::from_now(None, false).write(repo, format);
         }
     }
 
     /// Looks for files that change from now on, if it looked for any before. If recording is off, from when it is on again.
-    pub(crate) fn restart(repo: &Repo, format: Format, is_off: bool) {
-        if let Some(Self { last, .. }) = Self::read(repo, format) {
-            Self::from_now(last, is_off).write(repo, format);
+    pub(crate) fn restart(git_dir: &Path, format: Format, is_off: bool) {
+        if let Some(Self { last, .. }) = Self::read_in(git_dir, format) {
+            Self::from_now(last, is_off).write_in(git_dir, format);
         }
     }
 
@@ -114,14 +118,19 @@ impl SeenFiles {
 
     /// Stores it. If that fails, the next hook looks at the same files again. Of two hooks at once, one counts.
     pub(crate) fn write(&self, repo: &Repo, format: Format) {
-        let _ = serde_json::to_vec(self).map(|text| put(&path(repo, format), Access::Cache, &text));
+        self.write_in(repo.git_dir(), format);
     }
 
-    /// Whether the file may have grown since it was read.
-    pub(crate) fn may_have_grown(&self, file: &Path, metadata: &Metadata) -> bool {
+    fn write_in(&self, git_dir: &Path, format: Format) {
+        let _ = serde_json::to_vec(self).map(|text| put(&path(git_dir, format), Access::Cache, &text));
+    }
+
+    /// Whether the file may have grown since it was read, or found to be of another folder than this one.
+    pub(crate) fn may_have_grown(&self, folder: &Path, file: &Path, metadata: &Metadata) -> bool {
         let now = FileState::of(metadata);
-        let seen = self.files.get(&key(file));
-        now.modified >= self.since && seen.is_none_or(|seen| (seen.length, seen.modified) != (now.length, now.modified))
+        let is_now = |seen: &FileState| (seen.length, seen.modified) == (now.length, now.modified);
+        let keys = [key(file), key_of_other(folder, file)];
+        now.modified >= self.since && !keys.iter().filter_map(|key| self.files.get(key)).any(is_now)
     }
 
     pub(crate) fn has(&self, file: &Path, state: FileState) -> bool {
@@ -130,6 +139,11 @@ impl SeenFiles {
 
     pub(crate) fn note(&mut self, file: &Path, state: FileState) {
         self.files.insert(key(file), state);
+    }
+
+    /// Notes a file that is of another folder than this one.
+    pub(crate) fn note_other(&mut self, folder: &Path, file: &Path, state: FileState) {
+        self.files.insert(key_of_other(folder, file), state);
     }
 
     pub(crate) fn set_last(&mut self, last: LastRecording) {
@@ -153,6 +167,11 @@ fn key(file: &Path) -> String {
     file.to_string_lossy().into_owned()
 }
 
-fn path(repo: &Repo, format: Format) -> PathBuf {
-    cache_path(repo, format!("{format}.json"))
+/// No path of an agent has a tab.
+fn key_of_other(folder: &Path, file: &Path) -> String {
+    format!("{}\t{}", folder.display(), file.display())
+}
+
+fn path(git_dir: &Path, format: Format) -> PathBuf {
+    cache_path(git_dir, format!("{format}.json"))
 }

@@ -31,7 +31,7 @@ fn path(repo: &Repo, message: Message<'_>) -> PathBuf {
         Message::Public => "public".to_owned(),
         Message::DefaultRemote => "default-remote".to_owned(),
     };
-    cache_path(repo, format!("{name}.told"))
+    cache_path(repo.common_dir(), format!("{name}.told"))
 }
 
 /// Returns whether they were not told yet, as far as can be known. Of several hooks at once, one gets `true`.

@@ -130,7 +130,7 @@ impl AgentArgs {
         let is_shown = call.ends_turn() && !self.background;
         if matches!(recording, Recording::Unwanted | Recording::Ask) {
             // If the user changes the setting later, no catch-up reads what sessions wrote until then.
-            SeenFiles::restart(repo, format, true);
+            SeenFiles::restart(repo.git_dir(), format, true);
             if recording == Recording::Ask && is_shown {
                 messages.extend(tell_asking(repo));
             }

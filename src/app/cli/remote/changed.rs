@@ -6,7 +6,6 @@ use crate::app::cli::{Context, Result, Value, escaped, json};
 use crate::git::{Oid, Repo};
 use crate::materialize::compare::Prompt;
 use crate::memory::forward;
-use crate::trace::change::bulk::last_mark_at;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Before, ChangedPriority, Level};
@@ -14,6 +13,7 @@ use crate::trace::store::revision::find_known;
 use crate::trace::store::view::View;
 use crate::trace::store::walk::renamed;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
+use crate::transcript::continuation::recorded_otherwise;
 
 /// How many items a line names, besides pinned ones and instructions.
 pub(super) const MAX_CHANGED: usize = 20;
@@ -33,7 +33,7 @@ pub(crate) struct Changed {
     renamed: Vec<Place>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Place>,
-    /// The session of which later imports keep what compactions replace, or no longer do.
+    /// The sessions that are recorded otherwise from now on.
     recorded: Vec<Place>,
 }
 
@@ -76,7 +76,8 @@ impl Changed {
         own: &HashSet<ItemId>,
     ) -> Result<Self> {
         let commits = [earlier.clone(), tip.clone()];
-        let recorded = recorded_otherwise(repo, commits.each_ref())?;
+        let recorded = recorded_otherwise(repo, name, commits.each_ref())?.into_iter();
+        let recorded = recorded.map(|session| Place { at: json!(session), is_vital: true }).collect();
         let before = View::earlier(repo, before, earlier)?;
         let after = View::at(repo, tip, None)?;
         let prompt = Prompt::of(repo, &after)?;
@@ -92,19 +93,18 @@ impl Changed {
         };
         let place = |entry: &ItemEntry| Place { at: json!(entry.seq), is_vital: is_vital(entry) };
         let positions: HashMap<ItemId, u32> = after.slots.iter().map(|slot| (slot.id, slot.seq)).collect();
+        let taken: HashSet<u32> = positions.values().copied().collect();
         let others = before.slots.iter().filter(|slot| !own.contains(&slot.id));
         let is_renumbered =
             others.into_iter().any(|slot| positions.get(&slot.id).is_some_and(|position| *position != slot.seq));
-        // New items of others follow all that they had. An earlier position may be that of one that was deleted here.
-        let first_own = before.slots.iter().filter(|slot| own.contains(&slot.id)).map(|slot| slot.seq).min();
-        let first_new = first_own.map_or_else(|| commits[0].next_seq(repo), Ok)?;
         let is_here = |change: &&ChangedPriority| change.place.as_ref().is_some_and(|(trace, _)| trace == name);
         let set = |is_skip: fn(&ChangedPriority) -> bool| -> HashSet<ItemId> {
             priorities.iter().filter(is_here).filter(|change| is_skip(change)).map(|change| change.item).collect()
         };
         let (skipped, unskipped) =
             (set(|change| change.level == Level::Skip), set(|change| change.before == Some(Level::Skip)));
-        let (mut found, mut edited, mut restored) = (Self { recorded, ..Self::default() }, HashSet::new(), Vec::new());
+        let (mut found, mut edited, mut new_at_end) =
+            (Self { recorded, ..Self::default() }, HashSet::new(), Vec::new());
         for change in tree::changes_of_lists(before.slots.clone(), after.slots.clone()) {
             match change {
                 Change::Changed(old, new) => {
@@ -119,7 +119,8 @@ impl Changed {
                 }
                 Change::Removed(old) => {
                     // Other lines name the positions of now.
-                    let at = if is_renumbered { json!(old.id.to_string()) } else { json!(old.seq) };
+                    let is_other = is_renumbered || taken.contains(&old.seq);
+                    let at = if is_other { json!(old.id.to_string()) } else { json!(old.seq) };
                     found.removed.push(Place { at, is_vital: was_vital(&old) });
                 }
                 Change::Added(new) => {
@@ -127,15 +128,16 @@ impl Changed {
                         found.instructions.push(place(&new));
                     } else if affected.inserted.contains(&new.id) {
                         found.inserted.push(place(&new));
-                    } else if (new.seq < first_new || is_renumbered) && after.left_out(&new).is_none() {
-                        restored.push(new.id);
+                    } else if after.left_out(&new).is_none() {
+                        new_at_end.push(new.id);
                     }
                 }
             }
         }
         let places =
             |items: &HashSet<ItemId>| after.slots.iter().filter(|slot| items.contains(&slot.id)).map(place).collect();
-        let restored = if restored.is_empty() { HashMap::new() } else { find_known(repo, &commits[0], &restored)? };
+        // One that was deleted here may come back, at any position.
+        let restored = if new_at_end.is_empty() { HashMap::new() } else { find_known(repo, &commits[0], &new_at_end)? };
         // Other lines name these.
         found.dropped = places(&(&affected.dropped - &skipped));
         found.returned = places(
@@ -186,7 +188,7 @@ impl Changed {
             ("reshaped", "sent in another form after", &self.reshaped),
             ("renamed", "with another subject after", &self.renamed),
             ("instructions", "instructions added by", &self.instructions),
-            ("recorded", "what compactions replace is treated otherwise after", &self.recorded),
+            ("recorded", "sessions that are recorded otherwise after", &self.recorded),
         ]
     }
 
@@ -212,17 +214,6 @@ impl Changed {
         }
         Ok(())
     }
-}
-
-/// The session that was recorded last, if its later imports treat what compactions replace otherwise than before.
-fn recorded_otherwise(repo: &Repo, [earlier, tip]: [&Tip; 2]) -> Result<Vec<Place>> {
-    if earlier.family().is_none() {
-        return Ok(Vec::new());
-    }
-    let Some((_, before)) = last_mark_at(repo, earlier.clone(), None)? else { return Ok(Vec::new()) };
-    let after = last_mark_at(repo, tip.clone(), Some(&before.session))?;
-    let is_other = after.is_some_and(|(_, after)| after.as_seen != before.as_seen);
-    Ok(is_other.then(|| Place { at: json!(before.session), is_vital: true }).into_iter().collect())
 }
 
 /// The places, first those that are never left out.

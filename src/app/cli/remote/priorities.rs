@@ -3,30 +3,39 @@
 use std::collections::BTreeMap;
 
 use super::changed::MAX_CHANGED;
+use crate::Role;
 use crate::app::cli::item::priority::{dispute, named_author, quoted, setting_json};
 use crate::app::cli::{Context, Result, Value, json};
+use crate::trace::model::types::Types;
 use crate::trace::store::head;
 use crate::trace::store::priority::{ChangedPriority, InForce, Level};
-use crate::trace::{ItemType, TraceName};
+use crate::trace::store::total::read_item;
+use crate::trace::{ItemEntry, ItemType, TraceError, TraceName};
 
 /// The columns of a reason. A remote may send any text.
 const REASON: usize = 80;
 
 /// Prints the changes of each author in each trace as one line, and each dispute as another.
 ///
-/// Lines about the current trace are first. Those about instructions, items that were pinned, and skips in the current trace are complete,
-/// whatever else a remote sends.
+/// Lines about the current trace are first. Those about instructions and other system messages, items that were pinned, and skips in the current
+/// trace, also those that end, are complete, whatever else a remote sends.
 pub(crate) fn print_priorities(context: &Context, changes: &[ChangedPriority]) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
     let named = context.named_trace().ok().flatten();
     let current = named.or_else(|| head::current(context.repo().ok()?).ok());
+    let repo = context.repo()?;
+    let types = Types::read(repo).map_err(TraceError::from)?;
+    let is_system =
+        |entry: &ItemEntry| read_item(repo, entry).is_ok_and(|item| types.role(&item.fields) == Role::System);
+    let is_of_current = |(name, _): &(TraceName, ItemEntry)| current.as_ref() == Some(name);
     let is_vital = |change: &ChangedPriority| {
         let place = change.place.as_ref();
+        let is_skip = [Some(change.level), change.before].contains(&Some(Level::Skip));
         change.before == Some(Level::Pinned)
-            || place.is_some_and(|(_, entry)| entry.item_type == ItemType::instruction())
-            || (change.level == Level::Skip && place.is_some_and(|(name, _)| current.as_ref() == Some(name)))
+            || place.is_some_and(|(_, entry)| entry.item_type == ItemType::instruction() || is_system(entry))
+            || (is_skip && place.is_some_and(is_of_current))
     };
     let mut by_author: BTreeMap<(Option<&TraceName>, String), [Vec<String>; 2]> = BTreeMap::new();
     for change in changes.iter().filter(|change| change.is_changed) {

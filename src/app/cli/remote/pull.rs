@@ -18,6 +18,7 @@ use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
+use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items,
     matches, pull, pull_priorities, refuse_fetched, split_tracking, tracking_ref, tracking_ref_of,
@@ -72,6 +73,7 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
         self.check_names(repo)?;
+        AppliedPurges::note(repo)?;
         let choices = self.conflicts.parse(context)?;
         self.bring_back(context, &remote)?;
         let known = repo.list_refs(REMOTES)?;
@@ -85,6 +87,7 @@ impl PullArgs {
         bad.extend(refused.into_iter().chain(skipped));
         report_bad(context, &remote, &bad);
         let before = Before::read(repo)?;
+        let shown = context.shown_session()?;
         let mut answers: Vec<Value> = Vec::new();
         // One trace that cannot be rewritten or merged stops no other.
         let mut failures = Failures::default();
@@ -169,6 +172,11 @@ impl PullArgs {
             if self.traces.is_empty() && is_empty && !self.quiet.quiet {
                 context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
             }
+        }
+        let now = context.shown_session()?;
+        if shown.is_some() && now != shown {
+            let name = now.unwrap_or_else(TraceName::default_name);
+            context.ui.note(format!("no trace is chosen; commands are about `{name}` now"));
         }
         complete &= removes_purged(context)?;
         failures.0.map_or(Ok(ExitStatus::of(complete)), Err)

@@ -267,11 +267,12 @@ impl PurgeArgs {
             print_priorities(context, &purged.priorities)?;
         }
         let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
-        let mut is_complete = !is_left(&purged);
+        let (mut is_complete, mut failed) = (!is_left(&purged), None);
         let replaced = replace(context, targets, first, purged.plan.found(), |target, found| {
             fetch(target)?;
             self.receive(context, &target.remote, &mut all)?;
-            let more = purge::purge(repo, content, &signature)?;
+            let mut more = purge::purge(repo, content, &signature)?;
+            failed = failed.take().or(more.failed.take());
             is_complete &= !is_left(&more);
             found.extend(more.plan.found());
             all.priorities.extend(more.priorities.clone());
@@ -285,6 +286,10 @@ impl PurgeArgs {
             self.print(context, &purged.plan, Some(&purged), &all)?;
         }
         let replaced = replaced?;
+        // A file of another user must not keep the text on the remote.
+        if let Some(failure) = purged.failed.or(failed) {
+            return Err(failure.into());
+        }
         // A purge that was stopped before it reached the remote has nothing left to do here.
         let is_done = !purged.plan.is_empty() || !replaced.is_empty();
         Ok(is_done && is_complete && replaced.iter().all(PushedRef::is_accepted))
@@ -327,7 +332,7 @@ impl PurgeArgs {
             (counts.record_files, "files of the priority record"),
             (counts.archive_files, "files of archives"),
             (counts.signatures, "signed commits"),
-            (plan.unreachable, "objects that no ref leads to"),
+            (plan.unreachable.len(), "objects that no ref leads to"),
         ] {
             if count > 0 {
                 writeln!(ui, "{what}: {count}")?;
@@ -432,7 +437,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "record_files": plan.counts.record_files,
         "archive_files": plan.counts.archive_files,
         "signatures": plan.counts.signatures,
-        "unreachable": plan.unreachable,
+        "unreachable": plan.unreachable.len(),
         "objects": removed(plan, purged),
         "code": code.collect::<Vec<_>>(),
         "authors": plan.outside.authors,

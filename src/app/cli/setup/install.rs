@@ -265,12 +265,15 @@ fn uninstall(target: &TargetArgs, context: &Context, failed: &mut Vec<InstallErr
         return Ok(steps);
     }
     for agent in &AGENTS {
-        let agent = target.agent_setup(context, agent, false)?;
-        if agent.is_installed() {
-            match agent.uninstall() {
+        let setup = target.agent_setup(context, agent, false)?;
+        if setup.is_installed() {
+            match setup.uninstall() {
                 Ok(done) => steps.extend(done),
                 Err(error) => failed.push(error),
             }
+        } else if let Some(place) = setup.place().filter(|_| setup.calls_us()) {
+            let hint = format!("`git trace uninstall --agent {}` removes our hooks there", agent.format);
+            context.ui.note(format!("left alone: {place}, which no install from here changed; {hint}"));
         }
     }
     if setup.scope == Scope::Global {

@@ -60,7 +60,9 @@ fn set(context: &Context, wanted: Recording, value: &str) -> Result<()> {
     let is_off = wanted == Recording::Unwanted;
     if is_off || !matches!(before, Ok(Recording::Unsaid | Recording::Wanted)) {
         // Sessions that agents write while it is off are not caught up with.
-        Format::all().for_each(|format| SeenFiles::restart(repo, format, is_off));
+        for git_dir in repo.worktree_git_dirs()? {
+            Format::all().for_each(|format| SeenFiles::restart(&git_dir, format, is_off));
+        }
     }
     Ok(())
 }

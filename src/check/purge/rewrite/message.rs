@@ -115,11 +115,13 @@ impl Rewriter<'_> {
         let is_purged = items().any(|item| self.target.items.contains(&item));
         // A commit that changes several items names none, and one that compresses items names their summary.
         let is_compression = trailers.contains("Trace-Op: compress");
-        let says_more = !is_purged && (is_compression || trailers.contains("Trace-Reason: "));
+        // An expansion or a revert repeats the subject of the commit that it takes back.
+        let is_repeated = is_compression || (items().next().is_none() && trailers.contains("Trace-From: "));
+        let says_more = !is_purged && (is_repeated || trailers.contains("Trace-Reason: "));
         let is_of_purged = is_purged || (says_more && self.changes_purged(commit)?);
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let must_go = (is_purged || (is_of_purged && is_compression))
+        let must_go = (is_purged || (is_of_purged && is_repeated))
             && !is_marker(subject.as_bytes())
             && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);

@@ -14,6 +14,8 @@ const MAX_FILE_LEN: u64 = 4 << 20;
 /// Longer lines are those of generated files.
 const MAX_LINE_LEN: usize = 1000;
 const MAX_DEFINITIONS: usize = 10;
+/// The bytes of a definition that are shown. Nested ones contain each other.
+const MAX_SOURCE: usize = 128 << 10;
 /// How many files that contain the name are read.
 const MAX_FILES: usize = 500;
 /// How many lines git is asked about at a time. Calls look like definitions too.
@@ -36,7 +38,7 @@ struct Search<'c> {
     seen: HashSet<String>,
     /// The languages of the files that contain the name.
     languages: BTreeSet<String>,
-    /// With their rank: whether a definition has the qualifiers of the reference, and whether it has a body.
+    /// The first ones of the best rank: whether a definition has the qualifiers of the reference, and whether it has a body.
     found: Vec<((bool, bool), Definition)>,
 }
 
@@ -53,10 +55,8 @@ pub(crate) fn find(context: &FollowContext<'_>, reference: &str) -> Result<Follo
     if !search.found.iter().any(|(rank, _)| *rank == (true, true)) {
         search.search(tracked_files(context, &search.name)?)?;
     }
-    let Search { name, mut found, languages, .. } = search;
-    let best = found.iter().map(|(rank, _)| *rank).max();
-    found.retain(|(rank, _)| Some(*rank) == best);
-    let definitions: Vec<_> = found.into_iter().take(MAX_DEFINITIONS).map(|(_, definition)| definition).collect();
+    let Search { name, found, languages, .. } = search;
+    let definitions: Vec<_> = found.into_iter().map(|(_, definition)| definition).collect();
     Ok(if !definitions.is_empty() {
         Followed::Function(definitions)
     } else if languages.is_empty() {
@@ -116,11 +116,22 @@ impl<'c> Search<'c> {
             let Some(text) = read(self.context, &of_file[0].path) else { continue };
             let lines: Vec<_> = text.split('\n').collect();
             // The file may have changed since.
-            let unchanged = of_file.iter().filter(|one| lines.get(one.line) == Some(&one.text.as_str()));
-            let definitions: Vec<_> = unchanged.map(|one| self.definition(one, &lines)).collect();
-            self.found.extend(definitions);
+            for one in of_file.iter().filter(|one| lines.get(one.line) == Some(&one.text.as_str())) {
+                let found = self.definition(one, &lines);
+                self.keep(found);
+            }
         }
         Ok(())
+    }
+
+    fn keep(&mut self, found: ((bool, bool), Definition)) {
+        let best = self.found.first().map(|(rank, _)| *rank);
+        if best.is_some_and(|best| best < found.0) {
+            self.found.clear();
+        }
+        if best.is_none_or(|best| best <= found.0) && self.found.len() < MAX_DEFINITIONS {
+            self.found.push(found);
+        }
     }
 
     fn candidates(&mut self, path: &str, language: &Language) -> Vec<Candidate> {
@@ -146,11 +157,18 @@ impl<'c> Search<'c> {
         let stem = one.path.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default();
         let is_known = |qualifier: &String| {
             let is_it = |word: &str| word.eq_ignore_ascii_case(qualifier);
-            let mut near = around.iter().copied().chain([&one.text[..at]]).flat_map(words);
+            let near = around.iter().copied().filter(|line| line.len() <= MAX_LINE_LEN);
+            let mut near = near.chain([&one.text[..at]]).flat_map(words);
             is_it(stem) || one.path.split('/').any(is_it) || near.any(is_it)
         };
         let extent = extent(lines, one.line);
-        let source = lines[extent.clone()].join("\n").trim_end().to_owned() + "\n";
+        let mut room = MAX_SOURCE;
+        let shown = lines[extent.clone()].iter().take_while(|line| {
+            let fits = line.len() < room;
+            room = room.saturating_sub(line.len() + 1);
+            fits
+        });
+        let source = shown.copied().collect::<Vec<&str>>().join("\n").trim_end().to_owned() + "\n";
         let has_body = !source.ends_with(";\n") || source.contains(['{', '=']);
         let definition = Definition { path: one.path.clone(), line: extent.start + 1, source };
         ((self.qualifiers.last().is_none_or(is_known), has_body), definition)

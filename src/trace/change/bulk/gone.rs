@@ -15,7 +15,7 @@ use crate::trace::store::session::cache_path;
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
 fn path(repo: &Repo, name: &TraceName) -> PathBuf {
-    cache_path(repo, format!("{}.gone", &blake3::hash(name.as_str().as_bytes()).to_hex()[..32]))
+    cache_path(repo.common_dir(), format!("{}.gone", &blake3::hash(name.as_str().as_bytes()).to_hex()[..32]))
 }
 
 /// The items that the trace had or has, but those at its tip need not be among them; `None` if the history has to be read.

@@ -306,20 +306,16 @@ pub(crate) fn last_mark(
     name: &TraceName,
     session: &str,
 ) -> Result<Option<(Oid, ImportPosition)>, TraceError> {
-    Tip::find(repo, name)?.map_or(Ok(None), |tip| last_mark_at(repo, tip, Some(session)))
+    Tip::find(repo, name)?.map_or(Ok(None), |tip| last_mark_at(repo, tip, session))
 }
 
-/// As [`last_mark`], in the history of a tip; of any session if none is given. Walks history back to that import.
-pub(crate) fn last_mark_at(
-    repo: &Repo,
-    tip: Tip,
-    session: Option<&str>,
-) -> Result<Option<(Oid, ImportPosition)>, TraceError> {
+/// As [`last_mark`], in the history of a tip. Walks it back to that import.
+pub(crate) fn last_mark_at(repo: &Repo, tip: Tip, session: &str) -> Result<Option<(Oid, ImportPosition)>, TraceError> {
     for tip in Walk::new(repo, tip, Parents::All) {
         let tip = tip?;
         // A cherry-pick by plain git copies trailers to a trace without the items.
         if tip.is_ours()
-            && let Some(mark) = tip.trailers.source.filter(|mark| session.is_none_or(|session| mark.session == session))
+            && let Some(mark) = tip.trailers.source.filter(|mark| mark.session == session)
         {
             return Ok(Some((tip.commit.oid, mark)));
         }

@@ -22,8 +22,8 @@ use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::tree;
-use crate::trace::store::foreign::{require_sound, require_stored};
-use crate::trace::store::tombstone::Tombstones;
+use crate::trace::store::foreign::require_sound;
+use crate::trace::store::tombstone::{Tombstones, require_no_purge};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
 
@@ -122,11 +122,11 @@ impl Trace<'_> {
         let repo = self.repo();
         let log = || format!("{}: {}", Op::Merge, options.subject);
         let target = theirs.commit.oid;
+        let _purges = require_no_purge(repo)?;
         if let Some(tombstones) = Tombstones::find(repo)? {
             tombstones.refuse_either(repo, self.name(), repo.find_ref(&self.name().refname())?, target)?;
         }
         let (_, outcome) = self.change(|change| {
-            require_stored(repo, &[target])?;
             let Some(ours) = change.tip().cloned() else {
                 return forward(change, theirs, options, log());
             };

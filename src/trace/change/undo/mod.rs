@@ -29,6 +29,7 @@ use crate::trace::model::tree;
 use crate::trace::store::priority::{RECORD, restore_under, set_under};
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::{AppliedPurges, require_no_purge};
 use crate::trace::store::{archived, head};
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
@@ -58,6 +59,7 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn read(repo: &Repo) -> Result<Self, TraceError> {
+        AppliedPurges::note(repo)?;
         let mut operations = repo.operations()?;
         let mut moved_later = HashSet::new();
         for operation in &mut operations {
@@ -257,6 +259,7 @@ pub(crate) fn reverse(
     operations: &[&Operation],
     verb: &str,
 ) -> Result<Vec<Reversed>, TraceError> {
+    let _purges = require_no_purge(repo)?;
     let Plan { refs, heads, record, priorities, tips } = plan(repo, signature, history, operations)?;
     let commands: Vec<&str> = operations.iter().map(|operation| operation.command.as_str()).collect();
     let why = format!("{verb}: {}", commands.join(", "));

@@ -10,6 +10,11 @@ use crate::trace::TraceError;
 pub(crate) struct AppliedPurges(Option<Oid>);
 
 impl AppliedPurges {
+    /// Notes them for [`require_no_purge`]: what is read from now on may be used only if none follows.
+    pub(crate) fn note(repo: &Repo) -> Result<(), GitError> {
+        repo.watch_ref(PURGED)
+    }
+
     pub(crate) fn read(repo: &Repo) -> Result<Self, GitError> {
         repo.find_ref(PURGED).map(Self)
     }
@@ -19,4 +24,10 @@ impl AppliedPurges {
         let lock = repo.lock_objects()?;
         if repo.find_ref(PURGED)? == self.0 { Ok(lock) } else { Err(TraceError::PurgedMeanwhile) }
     }
+}
+
+/// Keeps purges from running, and fails with [`TraceError::PurgedMeanwhile`] if one ran since [`AppliedPurges::note`].
+pub(crate) fn require_no_purge(repo: &Repo) -> Result<ObjectsLock, TraceError> {
+    let lock = repo.lock_objects()?;
+    if repo.has_moved(PURGED)? { Err(TraceError::PurgedMeanwhile) } else { Ok(lock) }
 }

@@ -23,13 +23,12 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<ExitStatus> {
         let hint = "omit `--trace` and GITTRACE_NAME";
         return Err(Error::with_hint("`--all` imports each session into its own trace", hint));
     }
-    let agents = agents(args)?;
     let mut other = Vec::new();
     let (mut skipped, mut unlisted) = (Skipped::default(), Vec::new());
     let files = if args.all_folders {
-        find_all(context, &agents, &mut other, &mut skipped)?
+        find_all(context, args, &mut other, &mut skipped, &mut unlisted)?
     } else {
-        find(context, &agents, &mut unlisted)?.into_iter().map(|(format, file)| (0, format, file)).collect()
+        find(context, &agents(args)?, &mut unlisted)?.into_iter().map(|(format, file)| (0, format, file)).collect()
     };
     let repos: Vec<&Repo> = if args.all_folders { other.iter().collect() } else { vec![context.repo()?] };
     let length = |file: &PathBuf| fs::metadata(file).map_or(0, |file| file.len());
@@ -218,13 +217,18 @@ struct Skipped {
 /// All sessions of the machine, each with the index of the repository in which it ran, by repository.
 fn find_all(
     context: &Context,
-    agents: &[Format],
+    args: &ImportArgs,
     repos: &mut Vec<Repo>,
     skipped: &mut Skipped,
+    unlisted: &mut Vec<Error>,
 ) -> Result<Vec<(usize, Format, PathBuf)>> {
     let mut known: HashMap<PathBuf, Option<usize>> = HashMap::new();
+    let recording = |repo: &Repo| -> Result<Recording> {
+        compactions(repo, args)?;
+        Ok(settings::recording(repo)?)
+    };
     let mut files = Vec::new();
-    for format in agents {
+    for format in &agents(args)? {
         let Some(home) = format.home(&context.env) else { continue };
         let sessions = format.all_sessions(&home);
         for (folder, file) in
@@ -239,12 +243,16 @@ fn find_all(
                     repos.len() - 1
                 }))
             });
-            match place {
-                None => skipped.without_repository += 1,
-                Some(place) if matches!(settings::recording(&repos[place])?, Recording::Unwanted | Recording::Ask) => {
-                    skipped.unwanted += 1;
-                }
-                Some(place) => files.push((place, *format, file)),
+            let Some(place) = place else {
+                skipped.without_repository += 1;
+                continue;
+            };
+            let wanted = recording(&repos[place]);
+            match wanted.with_context(|| format!("cannot import `{}`", escaped(&file.to_string_lossy()))) {
+                Ok(Recording::Unwanted | Recording::Ask) => skipped.unwanted += 1,
+                Ok(_) => files.push((place, *format, file)),
+                // Settings of one repository stop no other.
+                Err(problem) => unlisted.push(problem),
             }
         }
     }
