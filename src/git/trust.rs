@@ -189,7 +189,9 @@ fn text_at(path: &Path) -> Vec<u8> {
 /// unless `git_dir` is the first `.git` on the way up, or what that file names.
 fn found_instead(git_dir: &Path) -> Result<Option<PathBuf>, GitError> {
     let found = git_dir.canonicalize().ok();
-    if found.as_ref().is_some_and(|found| is_first(found, Path::new("."))) {
+    // For git, one without a folder of objects is none.
+    let has_objects = std::env::var_os("GIT_OBJECT_DIRECTORY").is_none_or(|objects| Path::new(&objects).is_dir());
+    if has_objects && found.as_ref().is_some_and(|found| is_first(found, Path::new("."))) {
         return Ok(None);
     }
     let other = ask(None)?;

@@ -264,27 +264,32 @@ pub(crate) fn fork_point(repo: &Repo, tip: Tip, session: &str) -> Result<Option<
     Ok(None)
 }
 
-/// The sessions of a trace that are recorded otherwise from a tip than from an earlier one: in a fork, or with or without what compactions
-/// replace. Those of this repository count, which no remote chooses.
+/// The sessions of a trace that are recorded otherwise from a tip than from an earlier one: in a fork, with or without what compactions replace,
+/// or from another position of the agent's file. Those of this repository count, which no remote chooses.
 pub(crate) fn recorded_otherwise(
     repo: &Repo,
     name: &TraceName,
     [earlier, tip]: [&Tip; 2],
 ) -> Result<Vec<String>, TraceError> {
-    let mut sessions = session::of_traces(repo, &[name])?;
-    if is_session_name(name) && session::continued_by(repo, name)? == *name {
-        sessions.push(name.clone());
-    }
     let way = |tip: &Tip, id: &str| -> Result<_, TraceError> {
         let Some((_, mark)) = bulk::last_mark_at(repo, tip.clone(), id)? else { return Ok(None) };
-        Ok(Some((mark.as_seen, fork_point(repo, tip.clone(), id)?.is_some())))
+        Ok(Some((mark, fork_point(repo, tip.clone(), id)?.is_some())))
     };
     let mut found = Vec::new();
-    for (_, id) in sessions.iter().filter_map(|session| session.as_str().split_once('/')) {
+    for (_, id) in recorded_in(repo, name)?.iter().filter_map(|session| session.as_str().split_once('/')) {
         let before = way(earlier, id)?;
         if before.is_some() && way(tip, id)? != before {
             found.push(id.to_owned());
         }
     }
     Ok(found)
+}
+
+/// The sessions that this repository records in a trace, by their default traces.
+pub(crate) fn recorded_in(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
+    let mut sessions = session::of_traces(repo, &[name])?;
+    if is_session_name(name) && session::continued_by(repo, name)? == *name {
+        sessions.push(name.clone());
+    }
+    Ok(sessions)
 }

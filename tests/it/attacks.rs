@@ -1577,9 +1577,9 @@ fn a_killed_purge_stops_no_later_one_after_gc() {
 fn a_push_creates_nothing_that_becomes_current_in_a_work_tree() {
     let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
     let said = sh(&format!(
-        r#"git init -q a; cd a; git trace import claude-code '{session}' >/dev/null 2>&1; rm .git/TRACE_HEAD; git init -q ../b; cd ../b; git remote add a ../a; git trace commit -qm main; head -n 20 '{session}' | sed 's/198393f2/298393f2/' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1
+        r"git init -q a; cd a; git trace import claude-code '{session}' >/dev/null 2>&1; rm .git/TRACE_HEAD; git init -q ../b; cd ../b; git remote add a ../a; git trace commit -qm main; head -n 20 '{session}' | sed 's/198393f2/298393f2/' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1
         git trace commit -q --trace notes -m x; git trace push a '*' 2>&1 | grep -c 'somebody works'; git -C ../a for-each-ref --format='%(refname:lstrip=2)' refs/traces | grep -v 198393f2
-        cd ../a; git trace pull -q ../b >/dev/null 2>&1; git remote add b ../b; git trace pull b 2>&1 | grep 'no trace is chosen'"#
+        cd ../a; git trace pull -q ../b >/dev/null 2>&1; git remote add b ../b; git trace pull b 2>&1 | grep 'no trace is chosen'"
     ));
     assert_eq!(said, "2\nnotes\nno trace is chosen; commands are about `main` now\n");
     let said = sh(r#"
@@ -1622,10 +1622,10 @@ fn priorities_of_system_messages_are_named_beside_many_others() {
 
 #[test]
 fn a_remote_in_a_folder_of_a_clone_has_no_endless_files() {
-    let said = sh(r#"
+    let said = sh(r"
         ulimit -v 3000000; git init -q up; cd up; git init -q --bare fx; git -C fx config core.bare false; ln -s /dev/zero fx/TRACE_HEAD; touch fx/refs/heads/.k fx/objects/.k; rm -r fx/hooks; git add -f .; git commit -qm x; git clone -q ../up ../c; cd ../c; git remote add fx fx
         git trace commit -qm hi; git trace fetch fx 2>&1 | grep -c memory; git -C fx symbolic-ref -d TRACE_HEAD 2>/dev/null; rm fx/TRACE_HEAD; mkdir fx/objects/11; printf '1%.0s' $(seq 40) >fx/refs/trace-priority; ln -s /dev/zero fx/objects/11/$(printf '1%.0s' $(seq 38)); git trace fetch fx 2>&1 | grep -c memory
-    "#);
+    ");
     assert_eq!(said, "0\n0\n");
 }
 
@@ -1669,9 +1669,9 @@ fn settings_of_one_repository_stop_no_import_of_others() {
 
 #[test]
 fn uninstall_names_hooks_of_agents_that_another_folder_installed() {
-    let said = sh(r#"
+    let said = sh(r"
         git init -q p; cd p; git trace install >/dev/null; git trace install --agent claude-code >/dev/null; cd ..; mv p q; cd q; git trace uninstall 2>&1 | grep -o '`git trace uninstall --agent [^`]*`'
-    "#);
+    ");
     assert_eq!(said, "`git trace uninstall --agent claude-code`\n");
 }
 
@@ -1705,4 +1705,71 @@ E
         chmod -R a+rwX .; [ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --regid 65534 --clear-groups'; $as sh ./as-user 2>/dev/null
     "#);
     assert_eq!(said, "exit 1\ndialogue user: other\ndialogue user: [purged: secret]\n");
+}
+
+#[test]
+fn what_others_changed_back_in_a_recorded_session_is_listed() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; head -n 20 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); git trace delete '#3' >/dev/null; git trace push -q origin $N
+        cd ../b; git trace pull -q 2>/dev/null; export GITTRACE_NAME=$N; git trace delete '#2' >/dev/null; git trace restore '#2' >/dev/null; git trace restore '#3' >/dev/null; git trace edit '#3' -m other >/dev/null; git trace delete '#3' >/dev/null; git trace pin '#4' >/dev/null; git trace unpin '#4' >/dev/null; git trace push -q origin $N
+        cd ../a; unset GITTRACE_NAME; git trace pull 2>/dev/null | grep -o 'changed and changed back by the pull: .*' | sed 's/[0-9a-f]\{{16\}}/ID/; s/#4, ID, #2\|ID, #2, #4\|#2, ID, #4\|#4, #2, ID\|ID, #4, #2/#2, #4, ID/'"
+    ));
+    assert_eq!(said, "changed and changed back by the pull: #2, #4, ID\n");
+}
+
+#[test]
+fn a_rewind_that_is_taken_back_after_a_renumbering_keeps_the_order() {
+    let said = sh(r#"
+        e() { printf '{"parentUuid":%s,"uuid":"u%s","sessionId":"s","type":"%s","message":{"role":"%s","content":"%s"},"timestamp":"2026-11-20T14:55:0%s.000Z","cwd":"/x"}\n' "$2" $1 user user "$3" $1; }; { e 1 null one; e 2 '"u1"' two; e 3 '"u2"' three; e 4 '"u3"' four; e 5 '"u2"' other; e 6 '"u5"' more; e 7 '"u4"' seven; e 8 '"u7"' eight; } >all
+        git init -q a; cd a; take() { head -n $1 ../all >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; }; take 4; take 6; git trace --trace claude-code/s delete '#0' >/dev/null; git trace --trace claude-code/s gc --renumber >/dev/null 2>&1; take 8; git trace materialize claude-code/s --aggregate none --format openai 2>/dev/null | grep -o '"content": *"[a-z]*"' | grep -o '[a-z]*"$' | tr -d '"' | tr '\n' ' '
+    "#);
+    assert_eq!(said, "two three four seven eight ");
+}
+
+#[test]
+fn a_damaged_list_of_sessions_and_a_passing_failure_lose_none() {
+    let said = sh(r#"
+        export CLAUDE_CONFIG_DIR=$PWD/claude; say() { d=$CLAUDE_CONFIG_DIR/projects/$(echo $PWD | sed 's,[^A-Za-z0-9],-,g'); mkdir -p $d; for i in $(seq $2); do printf '{"parentUuid":null,"uuid":"%s-%s","sessionId":"%s","type":"user","message":{"role":"user","content":"text %s"},"timestamp":"2026-01-06T14:55:0%s.000Z","cwd":"%s"}\n' $1 $i $1 $i $i $PWD; done >$d/$1.jsonl; echo $d/$1.jsonl; sleep 0.05; }
+        hook() { printf '{"session_id":"%s","transcript_path":"%s","hook_event_name":"Stop"}' $1 $(say $1 $2) | git-trace hook claude-code --wait >/dev/null 2>&1; }
+        git init -q r; cd r; git commit -q --allow-empty -m x; hook one 2; : >.git/trace/transcripts/claude-code.json; hook two 2; say killed 2 >/dev/null; hook three 2; git for-each-ref refs/traces | grep -c killed
+        git config trace.sign true; git config gpg.program false; hook one 4; git trace sessions >/dev/null 2>&1; git config --unset trace.sign; hook two 4; git trace --trace claude-code/one materialize | grep -c 'text 4'
+    "#);
+    assert_eq!(said, "1\n1\n");
+}
+
+#[test]
+fn an_object_folder_that_is_missing_is_no_repository() {
+    let said = sh(r#"
+        git init -q a; cd a; echo one | GIT_OBJECT_DIRECTORY=$PWD/none git trace commit - 2>/dev/null; echo "exit $?"; git for-each-ref
+    "#);
+    assert_eq!(said, "exit 2\n");
+}
+
+#[test]
+fn links_to_one_file_are_read_once_and_each_schema_is_compiled_once() {
+    let said = sh(r#"
+        ulimit -v 1000000; git init -q a; cd a; truncate -s 20M big; for i in $(seq 60); do ln -s big $i.crumb; done; git add -A; git commit -qm x; git trace doctor 2>&1 | grep -c 'out of memory'
+        printf '{"type":"object","properties":{%s"z":{}}}' "$(for i in $(seq 90); do printf '"p%s":{"pattern":"(\\pL|%s){20}"},' $i $i; done)" >s.json; for i in $(seq 300); do printf '[traceType "t%s"]\n\tschema = s.json\n' $i; done >.traceconfig; timeout 60 git-trace types >/dev/null 2>&1; echo $(($? == 124))
+    "#);
+    assert_eq!(said, "0\n0\n");
+}
+
+#[test]
+fn a_document_that_grows_brings_nothing_removed_back() {
+    let said = sh(r#"
+        f() { { printf '{"model":"gpt-4o","messages":['; for i in $(seq $1); do [ $i = 1 ] || printf ,; printf '{"role":"user","content":"text %s"}' $i; done; printf ']}\n'; } >../s.json; }
+        for what in "compress #1 -m summary" "delete #1"; do rm -rf a; git init -q a; cd a; f 4; git trace --trace g import openai ../s.json >/dev/null 2>&1; git trace --trace g $what >/dev/null; git trace --trace g gc --renumber >/dev/null 2>&1; f 6; git trace --trace g import openai ../s.json >/dev/null 2>&1; git trace materialize g 2>/dev/null | grep -c 'text 2'; cd ..; done
+    "#);
+    assert_eq!(said, "0\n0\n");
+}
+
+#[test]
+fn a_mark_of_a_remote_at_another_position_is_listed() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r#"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; for n in 10 20; do head -n $n '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; done; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); R=refs/traces/$N; git trace push -q origin $N
+        cd ../b; git fetch -q origin $R:$R; OLD=$(git log --format='%(trailers:key=Trace-Source)' $R | grep . | tail -1); git log -1 --format=%B $R | sed "/^Trace-Item/d; s/^Trace-Source.*/$OLD/" >m; git push -q origin $(git commit-tree -p $R -F m $R^{{tree}}):$R; cd ../a; git trace pull 2>/dev/null | grep -c 'recorded otherwise'"#
+    ));
+    assert_eq!(said, "1\n");
 }

@@ -963,7 +963,7 @@ fn an_empty_object_does_not_stop_a_purge() {
     // Any other damage may hide the text.
     fs::write(&path, "x").unwrap();
     let refused = repo.refused_with(&["purge", "--text", "-", "--yes"], SECRET.as_bytes());
-    assert!(refused.contains("error: object [OID] is not in this repository"), "{refused}");
+    assert!(refused.contains("error: object [OID] is damaged, in [HOME]"), "{refused}");
 }
 
 /// A remote may give any name to any commit.

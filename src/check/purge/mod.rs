@@ -165,7 +165,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
     repo.wait_for_maintenance()?;
     let lent = repo.remove_objects(&plan.removed)?;
     repo.note_removal(&Noted { derived: derived.is_err(), ..Noted::default() })?;
-    restore_staged(repo, staged)?;
+    restore_staged(repo, &staged)?;
     let scan = Scan::of(repo, target)?;
     let hits: HashSet<Oid> = scan.hits.keys().copied().collect();
     let code = repo.held_by_code(Some(&world.ours(repo)), &hits)?;
@@ -177,7 +177,7 @@ pub(crate) fn purge(repo: &Repo, target: &Target, signature: &Signature) -> Resu
 }
 
 /// Writes blobs again that git has staged since it was known that nothing needs them: it does not write what it finds.
-fn restore_staged(repo: &Repo, removed: Vec<(Oid, Vec<u8>)>) -> Result<(), TraceError> {
+fn restore_staged(repo: &Repo, removed: &[(Oid, Vec<u8>)]) -> Result<(), TraceError> {
     if removed.is_empty() {
         return Ok(());
     }

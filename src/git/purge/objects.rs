@@ -58,7 +58,11 @@ impl Repo {
                 }
                 let kind = kind.and_then(ObjectKind::parse);
                 let len = words.next().and_then(|len| len.parse::<u64>().ok());
-                let (Some(kind), Some(len)) = (kind, len) else { return Err(GitError::MissingObject { oid }.into()) };
+                let (Some(kind), Some(len)) = (kind, len) else {
+                    // Of a damaged file, the error names it.
+                    self.loose.read(oid)?;
+                    return Err(GitError::MissingObject { oid }.into());
+                };
                 bytes.clear();
                 answers.by_ref().take(len).read_to_end(&mut bytes).map_err(failed)?;
                 if answers.read_line(&mut head).map_err(failed)? != 1 || bytes.len() as u64 != len {

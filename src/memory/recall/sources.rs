@@ -2,7 +2,7 @@
 //!
 //! Listing sources reads no entry. Breadcrumbs in the namespace `secret` are not read at all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,8 +93,13 @@ pub(super) fn memories(repo: &Repo, folder: &Path, cache: &Path, unread: &mut Ve
     let place = store.path(StoreFile::Shared);
     let shown = place.strip_prefix(root.canonicalize()?).unwrap_or(&place);
     add(Kind::Breadcrumb, &shown.to_string_lossy(), store.real_path(StoreFile::Shared));
+    // Any number of links may lead to one file.
+    let mut searched = HashSet::new();
     for path in crumb_files(&root, &cache.join("crumbs"))? {
-        add(Kind::Crumb, &path, resolve(&root, &path));
+        let file = resolve(&root, &path);
+        if !file.as_ref().is_ok_and(|file| !searched.insert(file.clone())) {
+            add(Kind::Crumb, &path, file);
+        }
     }
     let pathspec = Pathspec::new(settings::text(repo, "trace.checkpoints")?.as_deref());
     for (path, location, kind) in (Folder { root, pathspec }).paths()? {

@@ -56,6 +56,7 @@ impl Trace<'_> {
         reason: Option<&str>,
     ) -> Result<Outcome, TraceError> {
         let (repo, name) = (self.repo(), self.name());
+        let _purges = require_no_purge(repo)?;
         let theirs = tree::list(repo, source.commit.tree)?;
         let find = |id: ItemId| {
             let slot = theirs.iter().find(|slot| slot.id == id);
@@ -174,6 +175,7 @@ impl Trace<'_> {
     /// itself. Items keep their ids, commits their authors; new items follow those of `onto`. The old tip is backed up.
     pub(crate) fn rebase(&self, onto: &Tip, settlement: &Settlement) -> Result<Outcome, TraceError> {
         let repo = self.repo();
+        let _purges = require_no_purge(repo)?;
         let (_, outcome) = self.change(|change| {
             let tip = change.require_tip()?.clone();
             let own = repo.commits_beyond(tip.commit.oid, Some(onto.commit.oid))?;

@@ -138,6 +138,17 @@ pub(crate) fn renamed(
     Ok(named.into_keys().filter(|item| before.get(item) != after.get(item)).collect())
 }
 
+/// The items that the commits between two states name or change, whether these differ in them or not.
+pub(crate) fn touched_between(repo: &Repo, [before, after]: [&Tip; 2]) -> Result<HashSet<ItemId>, TraceError> {
+    let mut touched = HashSet::new();
+    for commit in repo.commits_beyond(after.commit.oid, Some(before.commit.oid))? {
+        let tip = Tip::read(repo, commit)?;
+        touched.extend(changes_of(repo, &tip)?.iter().map(|change| change.entry().id));
+        touched.extend(tip.trailers.item.into_iter().chain(tip.trailers.more_items));
+    }
+    Ok(touched)
+}
+
 /// The subjects of items with their present files: those of the first commits that name them and wrote these files. A later commit may
 /// have restored a file, with any subject. The first one is that with the shortest history, then with the least oid, so that neither dates
 /// nor merges change it. Walks the complete history.

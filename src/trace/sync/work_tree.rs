@@ -91,8 +91,8 @@ impl Current {
     }
 }
 
-/// What a fetch of traces does not bring: the priorities and purges of their items in a remote in which somebody works. By name and reason;
-/// without those that other fetches brought.
+/// The priorities and purges of a remote in which somebody works, which no fetch of its traces brings, by name and reason. Without those that came
+/// in another way.
 pub(super) fn unshared(
     repo: &Repo,
     from: Destination<'_>,

@@ -56,7 +56,8 @@ pub(crate) fn import(context: ImportContext<'_>, format: Format, file: &Path) ->
     let state = FileState::with_sub_agents(format, file);
     // A file that does not tell its session waits for the session's own hook.
     let imported = hook::import_file(context, format, Destination::session_of(file, false), file);
-    if let (Err(_), Some(state), Some(mut seen)) = (&imported, state, SeenFiles::read(context.repo, format)) {
+    let is_unreadable = imported.as_ref().is_err_and(HookError::is_of_file);
+    if let (true, Some(state), Some(mut seen)) = (is_unreadable, state, SeenFiles::read(context.repo, format)) {
         seen.note(file, state);
         seen.write(context.repo, format);
     }

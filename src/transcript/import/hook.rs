@@ -68,6 +68,17 @@ pub(crate) enum HookError {
     Git(#[from] GitError),
 }
 
+impl HookError {
+    /// Whether a session's file is the cause, and not what may pass, such as a full disk.
+    pub(super) fn is_of_file(&self) -> bool {
+        match self {
+            Self::Session(SessionError::Import { source, .. }) => matches!(source, TraceError::Stream { .. }),
+            Self::Session(SessionError::Open { .. } | SessionError::SubAgents { .. }) => true,
+            Self::BadInput { .. } | Self::Trace(_) | Self::Git(_) => false,
+        }
+    }
+}
+
 impl Diagnostic for HookError {
     fn wrapped(&self) -> Option<&dyn Diagnostic> {
         match self {

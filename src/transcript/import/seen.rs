@@ -92,7 +92,8 @@ impl SeenFiles {
 
     /// Looks for files that change from now on, if that was not done before.
     pub(crate) fn start(repo: &Repo, format: Format) {
-        if !path(repo.git_dir(), format).exists() {
+        // A damaged list is replaced, too.
+        if Self::read(repo, format).is_none() {
             Self::from_now(None, false).write(repo, format);
         }
     }

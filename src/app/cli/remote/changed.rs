@@ -1,6 +1,6 @@
 //! The changes that a pull, a merge, or a similar command made in the prompt of a trace, as lines and as JSON.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::app::cli::{Context, Result, Value, escaped, json};
 use crate::git::{Oid, Repo};
@@ -11,9 +11,9 @@ use crate::trace::model::tree::{self, Change};
 use crate::trace::store::priority::{Before, ChangedPriority, Level};
 use crate::trace::store::revision::find_known;
 use crate::trace::store::view::View;
-use crate::trace::store::walk::renamed;
+use crate::trace::store::walk::{renamed, touched_between};
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
-use crate::transcript::continuation::recorded_otherwise;
+use crate::transcript::continuation::{recorded_in, recorded_otherwise};
 
 /// How many items a line names, besides pinned ones and instructions.
 pub(super) const MAX_CHANGED: usize = 20;
@@ -33,6 +33,8 @@ pub(crate) struct Changed {
     renamed: Vec<Place>,
     /// A new instruction takes the place of an earlier one of the same name in the prompt.
     instructions: Vec<Place>,
+    /// Of recorded sessions: those that were changed and changed back, which decides about their next import.
+    touched: Vec<Place>,
     /// The sessions that are recorded otherwise from now on.
     recorded: Vec<Place>,
 }
@@ -76,6 +78,7 @@ impl Changed {
         own: &HashSet<ItemId>,
     ) -> Result<Self> {
         let commits = [earlier.clone(), tip.clone()];
+        let mut levels = before.changed_items(repo)?;
         let recorded = recorded_otherwise(repo, name, commits.each_ref())?.into_iter();
         let recorded = recorded.map(|session| Place { at: json!(session), is_vital: true }).collect();
         let before = View::earlier(repo, before, earlier)?;
@@ -155,6 +158,19 @@ impl Changed {
         let (mut same, then) = (files(&before), files(&after));
         same.retain(|item, file| then.get(item) == Some(file));
         found.renamed = places(&renamed(repo, commits.each_ref(), &same)?);
+        let was_here: HashSet<ItemId> = before.slots.iter().map(|slot| slot.id).collect();
+        let is_listed = |id: &ItemId| {
+            let is_set = || priorities.iter().any(|change| change.item == *id && change.is_changed);
+            was_here.contains(id) != positions.contains_key(id) || edited.contains(id) || own.contains(id) || is_set()
+        };
+        levels.retain(|id| positions.contains_key(id));
+        found.touched = touched_in_sessions(repo, name, commits.each_ref(), levels, &is_listed)?
+            .into_iter()
+            .map(|id| Place {
+                at: positions.get(&id).map_or_else(|| json!(id.to_string()), |seq| json!(seq)),
+                is_vital: false,
+            })
+            .collect();
         Ok(found)
     }
 
@@ -177,7 +193,7 @@ impl Changed {
         Ok(found)
     }
 
-    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 10] {
+    fn kinds(&self) -> [(&'static str, &'static str, &[Place]); 11] {
         [
             ("edited", "edited by", &self.edited),
             ("removed", "removed by", &self.removed),
@@ -188,6 +204,7 @@ impl Changed {
             ("reshaped", "sent in another form after", &self.reshaped),
             ("renamed", "with another subject after", &self.renamed),
             ("instructions", "instructions added by", &self.instructions),
+            ("touched", "changed and changed back by", &self.touched),
             ("recorded", "sessions that are recorded otherwise after", &self.recorded),
         ]
     }
@@ -213,6 +230,27 @@ impl Changed {
             }
         }
         Ok(())
+    }
+}
+
+/// Of a trace with recorded sessions: the items that were here, that others changed or set `levels` of, and that no other line names. Such acts
+/// decide what the next import does.
+fn touched_in_sessions(
+    repo: &Repo,
+    name: &TraceName,
+    commits: [&Tip; 2],
+    levels: HashSet<ItemId>,
+    is_listed: &dyn Fn(&ItemId) -> bool,
+) -> Result<BTreeSet<ItemId>> {
+    if recorded_in(repo, name)?.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let touched = touched_between(repo, commits)?.into_iter().chain(levels).filter(|id| !is_listed(id));
+    let touched: Vec<ItemId> = touched.collect();
+    if touched.is_empty() {
+        Ok(BTreeSet::new())
+    } else {
+        Ok(find_known(repo, commits[0], &touched)?.into_keys().collect())
     }
 }
 

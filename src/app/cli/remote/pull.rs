@@ -140,12 +140,7 @@ impl PullArgs {
             let found = failures.keep(Changed::between(repo, &name, tips, &before, &changes, &own));
             changed.extend(found.map(|found| (name, found)));
         }
-        changed.retain(|(_, changed)| !changed.is_empty());
-        let current = context.trace_name(None).ok();
-        changed.sort_by_key(|(name, _)| Some(name) != current.as_ref());
-        if !self.json {
-            changed.iter().try_for_each(|(name, changed)| changed.print(context, name, "pull"))?;
-        }
+        self.print_changed(context, &mut changed)?;
         for (refname, tip) in archives {
             let (signature, from) = (context.signature()?, (tip, &rewritten.tips));
             let merged = archive::history(refname).absorb(repo, &signature, from, |_| Ok(true));
@@ -173,13 +168,18 @@ impl PullArgs {
                 context.ui.note(format!("no traces to fetch from `{}`", escaped(&remote)));
             }
         }
-        let now = context.shown_session()?;
-        if shown.is_some() && now != shown {
-            let name = now.unwrap_or_else(TraceName::default_name);
-            context.ui.note(format!("no trace is chosen; commands are about `{name}` now"));
-        }
+        note_shown(context, shown.as_ref())?;
         complete &= removes_purged(context)?;
         failures.0.map_or(Ok(ExitStatus::of(complete)), Err)
+    }
+
+    /// Keeps the changes that there are, those of the current trace first, and prints them.
+    fn print_changed(&self, context: &Context, changed: &mut Vec<(TraceName, Changed)>) -> Result<()> {
+        changed.retain(|(_, changed)| !changed.is_empty());
+        let current = context.trace_name(None).ok();
+        changed.sort_by_key(|(name, _)| Some(name) != current.as_ref());
+        let shown = changed.iter().filter(|_| !self.json);
+        shown.into_iter().try_for_each(|(name, changed)| changed.print(context, name, "pull"))
     }
 
     /// Brings traces back that are archived on this remote.
@@ -304,6 +304,16 @@ impl PullArgs {
         let fast_forward = if self.ff_only { FastForward::Only } else { FastForward::Allowed };
         Ok(pull(&context.open(&arrival.name)?, from, &rewritten.tips, &settlement, fast_forward, arrange)?)
     }
+}
+
+/// Says so if nobody chose a trace and commands are now about another one than before.
+fn note_shown(context: &Context, before: Option<&TraceName>) -> Result<()> {
+    let now = context.shown_session()?;
+    if before.is_some() && now.as_ref() != before {
+        let name = now.unwrap_or_else(TraceName::default_name);
+        context.ui.note(format!("no trace is chosen; commands are about `{name}` now"));
+    }
+    Ok(())
 }
 
 /// Fails if no trace has an item that is named for a conflict.

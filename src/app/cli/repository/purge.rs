@@ -4,6 +4,7 @@ mod there;
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 
 use regex::bytes::Regex;
 
@@ -247,11 +248,10 @@ impl PurgeArgs {
         first: Result<()>,
         fetch: &mut dyn FnMut(&Target) -> Result<()>,
     ) -> Result<bool> {
-        let (repo, signature) = (context.repo()?, context.signature()?);
-        let mut all = Applied::default();
+        let (repo, signature, mut all) = (context.repo()?, context.signature()?, Applied::default());
         // A purge that knows of those of others needs not be joined with them.
         let first_received = targets.first().map_or(Ok(()), |first| self.receive(context, &first.remote, &mut all));
-        let purged = match first_received.and_then(|()| Ok(purge::purge(repo, content, &signature)?)) {
+        let mut purged = match first_received.and_then(|()| Ok(purge::purge(repo, content, &signature)?)) {
             Ok(purged) => purged,
             Err(error) => {
                 // There is no JSON to list it.
@@ -267,32 +267,30 @@ impl PurgeArgs {
             print_priorities(context, &purged.priorities)?;
         }
         let is_left = |purged: &Purged| !purged.left.is_empty() || purged.lent > 0;
-        let (mut is_complete, mut failed) = (!is_left(&purged), None);
+        let mut is_complete = !is_left(&purged);
         let replaced = replace(context, targets, first, purged.plan.found(), |target, found| {
             fetch(target)?;
             self.receive(context, &target.remote, &mut all)?;
-            let mut more = purge::purge(repo, content, &signature)?;
-            failed = failed.take().or(more.failed.take());
+            let more = purge::purge(repo, content, &signature)?;
             is_complete &= !is_left(&more);
+            purged.failed = purged.failed.take().or(more.failed);
             found.extend(more.plan.found());
             all.priorities.extend(more.priorities.clone());
-            if self.json {
-                return Ok(());
+            if !self.json {
+                print_refs(context, &more.plan)?;
+                print_priorities(context, &more.priorities)?;
             }
-            print_refs(context, &more.plan)?;
-            print_priorities(context, &more.priorities)
+            Ok(())
         });
         if self.json {
             self.print(context, &purged.plan, Some(&purged), &all)?;
         }
         let replaced = replaced?;
-        // A file of another user must not keep the text on the remote.
-        if let Some(failure) = purged.failed.or(failed) {
-            return Err(failure.into());
-        }
         // A purge that was stopped before it reached the remote has nothing left to do here.
-        let is_done = !purged.plan.is_empty() || !replaced.is_empty();
-        Ok(is_done && is_complete && replaced.iter().all(PushedRef::is_accepted))
+        is_complete &= !purged.plan.is_empty() || !replaced.is_empty();
+        // A file of another user must not keep the text on the remote.
+        is_complete &= replaced.iter().all(PushedRef::is_accepted);
+        purged.failed.map_or(Ok(is_complete), |failure| Err(failure.into()))
     }
 
     /// Applies what others purged, and prints it, also before a failure.
@@ -424,9 +422,7 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         json!({ "ref": change.refname, "old": old, "new": change.new.to_string() })
     });
     let code = plan.outside.code.iter().map(|(oid, path)| json!({ "object": oid.to_string(), "path": path }));
-    let files = plan.outside.files.iter().map(|path| path.display().to_string());
-    let named = plan.outside.named_files.iter().map(|path| path.display().to_string());
-    let unread = plan.outside.unread.iter().map(|path| path.display().to_string());
+    let shown = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let left = purged.map(|purged| purged.left.iter().map(|(oid, _)| oid.to_string()).collect::<Vec<_>>());
     json!({
         "purged": purged.is_some(),
@@ -443,10 +439,10 @@ fn to_json(plan: &Plan, purged: Option<&Purged>) -> Value {
         "authors": plan.outside.authors,
         "reasons": plan.outside.reasons,
         "tombstones": plan.outside.in_tombstones,
-        "files": files.collect::<Vec<_>>(),
-        "named_files": named.collect::<Vec<_>>(),
+        "files": shown(&plan.outside.files),
+        "named_files": shown(&plan.outside.named_files),
         "names": plan.outside.names,
-        "unread": unread.collect::<Vec<_>>(),
+        "unread": shown(&plan.outside.unread),
         "derived": plan.is_in_derived,
         "lent": purged.map(|purged| purged.lent),
         "left": left,

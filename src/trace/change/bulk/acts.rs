@@ -10,7 +10,7 @@ use super::writer::Writer;
 use super::{Removal, Rewind};
 use crate::git::{Oid, Repo};
 use crate::trace::model::trailers::{ImportPosition, Trailers};
-use crate::trace::model::tree::Change;
+use crate::trace::model::tree::{self, Change, item_path};
 use crate::trace::store::priority::{Record, SetLevel};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
 use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
@@ -219,8 +219,16 @@ impl Writer<'_> {
 
     /// Restores an item as it was when it was deleted.
     fn restore(&mut self, id: ItemId, mark: Option<ImportPosition>) -> Result<(), TraceError> {
-        let Some(item) = self.deleted.remove(&id) else { return Ok(()) };
+        let Some(mut item) = self.deleted.remove(&id) else { return Ok(()) };
+        // `gc --renumber` may have given its position to another one.
+        if self.live.values().any(|other| other.seq == item.seq) {
+            item.seq = self.change.free_seq()?;
+            let name = item.path.rsplit_once('/').map_or(&*item.path, |(_, name)| name);
+            let (_, item_type, _) = tree::parse_name(name.as_bytes()).expect("the path is that of an item");
+            item.path = item_path(item.seq, &item_type, id);
+        }
         self.change.put_file(&item.path, item.blob)?;
+        self.change.next_seq = self.change.next_seq.max(item.seq + 1);
         self.change.total.add(item.cost, item.is_skipped);
         let subject = format!("restore {}", item.preview);
         self.change.vacant = self.change.vacant.saturating_sub(1);

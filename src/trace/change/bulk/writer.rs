@@ -32,7 +32,7 @@ pub(crate) struct Writer<'t> {
     pub(super) deleted: HashMap<ItemId, KnownItem>,
     /// The items that the trace has; with [`Self::read_removed`], also those that it had and this import may contain.
     pub(super) known_before: HashSet<ItemId>,
-    /// Whether there are removed items that were not read yet: a gap between positions shows that there are some.
+    /// Whether there may be removed items that were not read yet. Positions do not tell: a summary takes one, and a renumbering closes gaps.
     has_unread: bool,
     /// Whether [`Self::known_before`] has all items of the history.
     knows_all: bool,
@@ -76,7 +76,6 @@ impl<'t> Writer<'t> {
     ) -> Result<Self, TraceError> {
         let repo = trace.repo();
         let mut change = PendingChange::new(trace, signature, base.cloned())?;
-        let title = base.and_then(|tip| tip.title(repo));
         let (types, base) = (Types::read(repo)?, base.map(|tip| tip.commit.oid));
         let summary =
             summary.filter(|summary| base == resumed_at && base.is_some_and(|base| summary.tip == base.to_string()));
@@ -114,10 +113,6 @@ impl<'t> Writer<'t> {
         };
         if writer.types_of_own.is_none() {
             writer.list()?;
-            // Many agents write a title, which is removed. It is not worth a walk.
-            writer.known_before.extend(title.map(|(id, _)| id));
-            writer.has_unread = writer.known_before.len() < writer.change.next_seq as usize;
-            writer.knows_all |= !writer.has_unread;
         }
         Ok(writer)
     }

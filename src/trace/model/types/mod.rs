@@ -28,7 +28,7 @@ pub(crate) mod prompt;
 mod schema_limits;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use thiserror::Error;
 
@@ -86,6 +86,9 @@ impl Diagnostic for BadRule {
         is_missing.then(|| "run `cargo install git-trace --features schemas`, or install a released binary".to_owned())
     }
 }
+
+/// The number of schemas that are checked before they are used.
+const MAX_CHECKED: usize = 100;
 
 impl Types {
     /// Reads the declared types. If there are none, this reads no object and starts no process.
@@ -170,9 +173,14 @@ impl Types {
         }
     }
 
+    /// Compiles each schema once, and of very many only the first: a clone may declare thousands, and each may take a second.
     pub(crate) fn check_schemas(&self, repo: &Repo) -> Result<(), BadRule> {
+        let mut checked = HashSet::new();
         for (item_type, rules) in &self.declared {
-            if let Some(schema) = &rules.schema {
+            if let Some(schema) = &rules.schema
+                && checked.len() < MAX_CHECKED
+                && checked.insert(schema)
+            {
                 json_schema::Check::compile(repo, item_type, schema)?;
             }
         }

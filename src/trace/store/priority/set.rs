@@ -15,6 +15,7 @@ use crate::trace::store::commit::CommitBuilder;
 use crate::trace::store::foreign::require_stored;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
+use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::{Item, ItemId, Tip, Trace, TraceError, TraceName};
 
 /// Which changes of the item the writer of a change knew.
@@ -84,7 +85,8 @@ pub(crate) fn set_under(
     signature: &Signature,
     requests: &[Request],
 ) -> Result<(), TraceError> {
-    // A purge may have removed what the tags would lead to, while this process waited for the lock.
+    // A purge may have replaced what the tags would lead to, while this process waited for the lock.
+    let _purges = require_no_purge(repo)?;
     require_stored(repo, &requests.iter().map(|request| request.introduced).collect::<Vec<_>>())?;
     line_history::change(repo, signature, lock, |record| {
         let tree = with_requests(repo, record.map(|record| record.tree), signature, requests)?;
