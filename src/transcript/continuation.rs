@@ -19,7 +19,7 @@ use crate::base::error::Diagnostic;
 use crate::base::replace::{Access, put_new};
 use crate::base::time::Time;
 use crate::base::worktree_path::check_outside_git;
-use crate::git::{Env, LogLine, Oid, Repo};
+use crate::git::{Env, LogLine, Oid, Operation, Repo};
 use crate::trace::change::bulk;
 use crate::trace::model::trailers::{ImportPosition, Trailers};
 use crate::trace::store::archived::Archived;
@@ -285,11 +285,19 @@ pub(crate) fn recorded_otherwise(
     Ok(found)
 }
 
-/// The sessions that this repository records in a trace, by their default traces.
+/// The sessions that this repository records in a trace, by their default traces: the operation log has one of their imports.
 pub(crate) fn recorded_in(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
     let mut sessions = session::of_traces(repo, &[name])?;
     if is_session_name(name) && session::continued_by(repo, name)? == *name {
         sessions.push(name.clone());
+    }
+    let refname = name.refname();
+    let is_import = |operation: &Operation| {
+        ["hook ", "import", "sessions", "resume"].iter().any(|command| operation.command.starts_with(command))
+            && operation.refs.iter().any(|made| made.refname == refname)
+    };
+    if !sessions.is_empty() && !repo.operations()?.iter().any(is_import) {
+        sessions.clear();
     }
     Ok(sessions)
 }

@@ -1644,8 +1644,9 @@ fn a_purge_of_an_item_replaces_the_subject_of_its_expansion() {
     let said = sh(r#"
         git init -q a; cd a; id() { git log --format='%(trailers:key=Trace-Item,valueonly)' -1 $1; }; git trace commit -qm base; git trace commit -qm 'my key is kestrel'; one=$(id refs/traces/main); git trace commit -q -r assistant -m two
         git trace compress '#1..#2' -m 'user gave the key kestrel' >/dev/null; sum=$(id refs/traces/main); git trace expand '#1' >/dev/null; git trace purge $one $sum -y >/dev/null 2>&1; echo "exit $?"; git cat-file --batch-all-objects --batch | grep -ac kestrel
+        for range in '#1..#2' '#1'; do rm -rf b; git init -q b; cd b; for m in base one two; do git trace commit -qm $m; done; git trace compress $range -m 'user gave the key kestrel' >/dev/null; sum=$(id refs/traces/main); C=$(git rev-parse refs/traces/main); git trace delete '#1' >/dev/null; git trace revert $C >/dev/null; git trace purge $sum -y >/dev/null 2>&1; git cat-file --batch-all-objects --batch | grep -ac kestrel; cd ..; done
     "#);
-    assert_eq!(said, "exit 0\n0\n");
+    assert_eq!(said, "exit 0\n0\n0\n0\n");
 }
 
 #[test]
@@ -1654,8 +1655,9 @@ fn worktrees_and_folders_catch_up_with_their_own_sessions() {
         export CLAUDE_CONFIG_DIR=$PWD/claude; say() { d=$CLAUDE_CONFIG_DIR/projects/$(echo $PWD | sed 's,[^A-Za-z0-9],-,g'); mkdir -p $d; for i in $(seq $2); do printf '{"parentUuid":null,"uuid":"%s-%s","sessionId":"%s","type":"user","message":{"role":"user","content":"text %s"},"timestamp":"2026-01-06T14:55:0%s.000Z","cwd":"%s"}\n' $1 $i $1 $i $i $PWD; done >$d/$1.jsonl; echo $d/$1.jsonl; sleep 0.05; }
         hook() { printf '{"session_id":"%s","transcript_path":"%s","hook_event_name":"Stop"}' $1 $(say $1 $2) | git-trace hook claude-code --wait >/dev/null; }
         git init -q a; cd a; git commit -q --allow-empty -m x; git config extensions.worktreeConfig true; git worktree add -q ../b; (cd ../b; git config --worktree trace.record false); hook s1 2; say killed 2 >/dev/null; (cd ../b; hook p1 2); hook s1 4; git for-each-ref --format='%(refname:lstrip=3)' refs/traces
+        git worktree add -q ../c; cd ../c; say lost 2 >/dev/null; hook s2 2; hook s2 4; git for-each-ref --format='%(refname:lstrip=3)' refs/traces
     "#);
-    assert_eq!(said, "killed\ns1\n");
+    assert_eq!(said, "killed\ns1\nkilled\nlost\ns1\ns2\n");
 }
 
 #[test]
@@ -1771,5 +1773,25 @@ fn a_mark_of_a_remote_at_another_position_is_listed() {
         r#"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; for n in 10 20; do head -n $n '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; done; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); R=refs/traces/$N; git trace push -q origin $N
         cd ../b; git fetch -q origin $R:$R; OLD=$(git log --format='%(trailers:key=Trace-Source)' $R | grep . | tail -1); git log -1 --format=%B $R | sed "/^Trace-Item/d; s/^Trace-Source.*/$OLD/" >m; git push -q origin $(git commit-tree -p $R -F m $R^{{tree}}):$R; cd ../a; git trace pull 2>/dev/null | grep -c 'recorded otherwise'"#
     ));
+    assert_eq!(said, "1\n");
+}
+
+#[test]
+fn pulls_of_sessions_of_others_and_of_renumberings_list_nothing() {
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = sh(&format!(
+        r"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; head -n 20 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); git trace push -q origin $N; git -C ../b trace pull -q 2>/dev/null
+        head -n 26 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; git trace push -q origin $N; cd ../b; git trace pull 2>/dev/null | grep 'the pull'; git trace --trace $N delete '#3' >/dev/null; git trace push -q origin $N; git -C ../a trace pull -q 2>/dev/null; git trace --trace $N gc --renumber >/dev/null 2>&1; git trace push -q origin $N; cd ../a; git trace pull 2>/dev/null | grep 'the pull'"
+    ));
+    assert_eq!(said, "");
+}
+
+#[test]
+fn a_session_that_cannot_be_caught_up_with_stops_no_other() {
+    let said = sh(r#"
+        export CLAUDE_CONFIG_DIR=$PWD/claude; say() { d=$CLAUDE_CONFIG_DIR/projects/$(echo $PWD | sed 's,[^A-Za-z0-9],-,g'); mkdir -p $d; for i in $(seq $2); do [ $i = 1 ] && p=null || p=\"$1-$((i-1))\"; printf '{"parentUuid":%s,"uuid":"%s-%s","sessionId":"%s","type":"user","message":{"role":"user","content":"text %s"},"timestamp":"2026-01-06T14:55:0%s.000Z","cwd":"%s"}\n' $p $1 $i $1 $i $i $PWD; done >$d/$1.jsonl; echo $d/$1.jsonl; sleep 0.05; }
+        hook() { printf '{"session_id":"%s","transcript_path":"%s","hook_event_name":"Stop"}' $1 $(say $1 $2) | git-trace hook claude-code --wait >/dev/null 2>&1; }
+        git init -q --bare hub; git init -q r; cd r; git commit -q --allow-empty -m x; git remote add hub ../hub; for s in a b c; do hook $s 2; done; git trace switch -q claude-code/a; git trace archive hub claude-code/b >/dev/null; mv ../hub ../gone; say c 4 >/dev/null; say b 4 >/dev/null; hook a 4; git trace materialize claude-code/c | grep -c 'text 4'
+    "#);
     assert_eq!(said, "1\n");
 }

@@ -66,6 +66,7 @@ impl Repo {
                 bytes.clear();
                 answers.by_ref().take(len).read_to_end(&mut bytes).map_err(failed)?;
                 if answers.read_line(&mut head).map_err(failed)? != 1 || bytes.len() as u64 != len {
+                    self.loose.read(oid)?;
                     return Err(GitError::MissingObject { oid }.into());
                 }
                 visit(oid, kind, &bytes)?;

@@ -143,7 +143,12 @@ pub(crate) fn touched_between(repo: &Repo, [before, after]: [&Tip; 2]) -> Result
     let mut touched = HashSet::new();
     for commit in repo.commits_beyond(after.commit.oid, Some(before.commit.oid))? {
         let tip = Tip::read(repo, commit)?;
-        touched.extend(changes_of(repo, &tip)?.iter().map(|change| change.entry().id));
+        let changes = changes_of(repo, &tip)?;
+        let is_moved = |change: &&Change| match change {
+            Change::Changed(old, new) => (old.blob, &old.item_type) == (new.blob, &new.item_type),
+            Change::Added(_) | Change::Removed(_) => false,
+        };
+        touched.extend(changes.iter().filter(|change| !is_moved(change)).map(|change| change.entry().id));
         touched.extend(tip.trailers.item.into_iter().chain(tip.trailers.more_items));
     }
     Ok(touched)

@@ -94,7 +94,10 @@ impl SeenFiles {
     pub(crate) fn start(repo: &Repo, format: Format) {
         // A damaged list is replaced, too.
         if Self::read(repo, format).is_none() {
-            Self::from_now(None, false).write(repo, format);
+            // A new worktree has no list yet.
+            let of_main = Self::read_in(repo.common_dir(), format);
+            let new = Self::from_now(None, of_main.as_ref().is_some_and(|main| main.is_off));
+            Self { since: of_main.map_or(new.since, |main| main.since), ..new }.write(repo, format);
         }
     }
 

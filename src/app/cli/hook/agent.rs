@@ -165,10 +165,13 @@ impl AgentArgs {
         if !grown.is_empty() && !self.wait && !self.background {
             return Ok(detach(format, input)?);
         }
+        // One that fails stops no other.
+        let mut done = Ok(());
         for file in &grown {
-            importing(context, |importing| catch_up::import(importing, format, file))??;
+            let imported = importing(context, |importing| catch_up::import(importing, format, file))?;
+            done = done.and(imported.map(drop));
         }
-        Ok(())
+        Ok(done?)
     }
 
     /// Whether the import takes longer than the agent should wait.

@@ -164,13 +164,11 @@ impl Changed {
             was_here.contains(id) != positions.contains_key(id) || edited.contains(id) || own.contains(id) || is_set()
         };
         levels.retain(|id| positions.contains_key(id));
-        found.touched = touched_in_sessions(repo, name, commits.each_ref(), levels, &is_listed)?
-            .into_iter()
-            .map(|id| Place {
-                at: positions.get(&id).map_or_else(|| json!(id.to_string()), |seq| json!(seq)),
-                is_vital: false,
-            })
-            .collect();
+        let touched = touched_in_sessions(repo, name, commits.each_ref(), levels, &is_listed)?;
+        let mut touched: Vec<_> = touched.into_iter().map(|id| (positions.get(&id).copied(), id)).collect();
+        touched.sort();
+        let at = |(seq, id): (Option<u32>, ItemId)| seq.map_or_else(|| json!(id.to_string()), |seq| json!(seq));
+        found.touched = touched.into_iter().map(|one| Place { at: at(one), is_vital: false }).collect();
         Ok(found)
     }
 

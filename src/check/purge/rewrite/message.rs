@@ -115,13 +115,11 @@ impl Rewriter<'_> {
         let is_purged = items().any(|item| self.target.items.contains(&item));
         // A commit that changes several items names none, and one that compresses items names their summary.
         let is_compression = trailers.contains("Trace-Op: compress");
-        // An expansion or a revert repeats the subject of the commit that it takes back.
-        let is_repeated = is_compression || (items().next().is_none() && trailers.contains("Trace-From: "));
-        let says_more = !is_purged && (is_repeated || trailers.contains("Trace-Reason: "));
+        let says_more = !is_purged && (is_compression || trailers.contains("Trace-Reason: "));
         let is_of_purged = is_purged || (says_more && self.changes_purged(commit)?);
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let must_go = (is_purged || (is_of_purged && is_repeated))
+        let must_go = (is_purged || (is_of_purged && is_compression) || self.repeats_purged(commit, subject)?)
             && !is_marker(subject.as_bytes())
             && !self.is_preview(commit, &items().collect(), subject)?;
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
@@ -161,6 +159,26 @@ impl Rewriter<'_> {
             changed.extend([&new, end]);
         }
         Ok(changed)
+    }
+
+    /// Whether a subject repeats that of a commit that names or changes a purged item. An expansion or a revert repeats that of the commit which it
+    /// takes back.
+    fn repeats_purged(&self, commit: &RawCommit, subject: &str) -> Result<bool, TraceError> {
+        let mut next = origin(self.repo, commit)?;
+        while let Some(oid) = next.filter(|_| !self.target.items.is_empty()) {
+            let from = self.repo.read_raw_commit(oid)?;
+            let message = decoded(&from.message);
+            let repeated = message.lines().next().unwrap_or_default();
+            if repeated.is_empty() || is_marker(repeated.as_bytes()) || !subject.ends_with(repeated) {
+                return Ok(false);
+            }
+            let mut named = message.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse().ok());
+            if named.any(|id| self.target.items.contains(&id)) || self.changes_purged(&from)? {
+                return Ok(true);
+            }
+            next = origin(self.repo, &from)?;
+        }
+        Ok(false)
     }
 
     /// Whether a commit changes a purged item.
