@@ -328,7 +328,7 @@ def started(home, agent, prompt):
     """A process whose session has written its prompt."""
     process = subprocess.Popen([str(AGENTS / agent.program), *agent.start(prompt)], cwd=home / "repo", env=environment(home),
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    for _ in range(300):
+    for _ in range(900):  # A busy machine needs a minute.
         if any(prompt in path.read_text() for path in home.glob(agent.sessions)):
             break
         time.sleep(0.1)

@@ -1781,7 +1781,8 @@ fn pulls_of_sessions_of_others_and_of_renumberings_list_nothing() {
     let session = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
     let said = sh(&format!(
         r"git init -q --bare hub; for c in a b; do git init -q $c; git -C $c remote add origin ../hub; done; cd a; head -n 20 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; N=$(git for-each-ref --format='%(refname:lstrip=2)' refs/traces); git trace push -q origin $N; git -C ../b trace pull -q 2>/dev/null
-        head -n 26 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; git trace push -q origin $N; cd ../b; git trace pull 2>/dev/null | grep 'the pull'; git trace --trace $N delete '#3' >/dev/null; git trace push -q origin $N; git -C ../a trace pull -q 2>/dev/null; git trace --trace $N gc --renumber >/dev/null 2>&1; git trace push -q origin $N; cd ../a; git trace pull 2>/dev/null | grep 'the pull'"
+        head -n 26 '{session}' >../s.jsonl; git trace import claude-code ../s.jsonl >/dev/null 2>&1; git trace push -q origin $N; cd ../b; git trace pull 2>/dev/null | grep 'the pull'; git trace --trace $N delete '#3' >/dev/null; git trace push -q origin $N; git -C ../a trace pull -q 2>/dev/null; git trace --trace $N gc --renumber >/dev/null 2>&1; git trace push -q origin $N; cd ../a; git trace pull 2>/dev/null | grep 'the pull'
+        git trace --trace $N delete '#5' >/dev/null; git trace push -q origin $N; cd ../b; git trace --trace $N delete '#5' >/dev/null; git trace pull 2>/dev/null | grep 'the pull'"
     ));
     assert_eq!(said, "");
 }

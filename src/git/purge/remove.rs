@@ -95,13 +95,14 @@ impl Repo {
         found
     }
 
-    /// A lock of an index. A commit of all or of some files has its index in it.
+    /// A lock of an index. A commit of all or of some files has its index in it; a stash has another one.
     fn find_index_lock(&self) -> Result<Option<PathBuf>, GitError> {
         for git_dir in self.worktree_git_dirs()? {
             for entry in fs::read_dir(&git_dir).into_iter().flatten().flatten() {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                if name == "index.lock" || (name.starts_with("next-index-") && name.ends_with(".lock")) {
+                let is_of_commit = name.starts_with("next-index-") && name.ends_with(".lock");
+                if name == "index.lock" || is_of_commit || name.starts_with("index.stash.") {
                     return Ok(Some(entry.path()));
                 }
             }

@@ -138,9 +138,10 @@ pub(crate) fn renamed(
     Ok(named.into_keys().filter(|item| before.get(item) != after.get(item)).collect())
 }
 
-/// The items that the commits between two states name or change, whether these differ in them or not.
-pub(crate) fn touched_between(repo: &Repo, [before, after]: [&Tip; 2]) -> Result<HashSet<ItemId>, TraceError> {
-    let mut touched = HashSet::new();
+/// The items that the commits between two states name or change, whether these differ in them or not, each with whether one gives it content
+/// and does not only take it out.
+pub(crate) fn touched_between(repo: &Repo, [before, after]: [&Tip; 2]) -> Result<HashMap<ItemId, bool>, TraceError> {
+    let mut touched: HashMap<ItemId, bool> = HashMap::new();
     for commit in repo.commits_beyond(after.commit.oid, Some(before.commit.oid))? {
         let tip = Tip::read(repo, commit)?;
         let changes = changes_of(repo, &tip)?;
@@ -148,8 +149,13 @@ pub(crate) fn touched_between(repo: &Repo, [before, after]: [&Tip; 2]) -> Result
             Change::Changed(old, new) => (old.blob, &old.item_type) == (new.blob, &new.item_type),
             Change::Added(_) | Change::Removed(_) => false,
         };
-        touched.extend(changes.iter().filter(|change| !is_moved(change)).map(|change| change.entry().id));
-        touched.extend(tip.trailers.item.into_iter().chain(tip.trailers.more_items));
+        let changed = changes.iter().filter(|change| !is_moved(change));
+        let changed = changed.map(|change| (change.entry().id, !matches!(change, Change::Removed(_))));
+        let gives = tip.trailers.op != Some(Op::Delete);
+        let named = tip.trailers.item.into_iter().chain(tip.trailers.more_items).map(|item| (item, gives));
+        for (item, gives) in changed.chain(named) {
+            *touched.entry(item).or_default() |= gives;
+        }
     }
     Ok(touched)
 }

@@ -130,7 +130,10 @@ impl AgentArgs {
         let is_shown = call.ends_turn() && !self.background;
         if matches!(recording, Recording::Unwanted | Recording::Ask) {
             // If the user changes the setting later, no catch-up reads what sessions wrote until then.
-            SeenFiles::restart(repo.git_dir(), format, true);
+            let is_of_all = repo.config()?.boolean("extensions.worktreeConfig")? != Some(true);
+            for git_dir in repo.worktree_git_dirs()?.iter().filter(|git_dir| is_of_all || *git_dir == repo.git_dir()) {
+                SeenFiles::restart(git_dir, format, true);
+            }
             if recording == Recording::Ask && is_shown {
                 messages.extend(tell_asking(repo));
             }

@@ -164,7 +164,8 @@ impl Changed {
             was_here.contains(id) != positions.contains_key(id) || edited.contains(id) || own.contains(id) || is_set()
         };
         levels.retain(|id| positions.contains_key(id));
-        let touched = touched_in_sessions(repo, name, commits.each_ref(), levels, &is_listed)?;
+        let touched =
+            touched_in_sessions(repo, name, commits.each_ref(), levels, &|id| positions.contains_key(id), &is_listed)?;
         let mut touched: Vec<_> = touched.into_iter().map(|id| (positions.get(&id).copied(), id)).collect();
         touched.sort();
         let at = |(seq, id): (Option<u32>, ItemId)| seq.map_or_else(|| json!(id.to_string()), |seq| json!(seq));
@@ -238,12 +239,14 @@ fn touched_in_sessions(
     name: &TraceName,
     commits: [&Tip; 2],
     levels: HashSet<ItemId>,
+    is_here: &dyn Fn(&ItemId) -> bool,
     is_listed: &dyn Fn(&ItemId) -> bool,
 ) -> Result<BTreeSet<ItemId>> {
     if recorded_in(repo, name)?.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let touched = touched_between(repo, commits)?.into_iter().chain(levels).filter(|id| !is_listed(id));
+    let touched = touched_between(repo, commits)?.into_iter().filter(|(id, gives)| *gives || is_here(id));
+    let touched = touched.map(|(id, _)| id).chain(levels).filter(|id| !is_listed(id));
     let touched: Vec<ItemId> = touched.collect();
     if touched.is_empty() {
         Ok(BTreeSet::new())
