@@ -159,9 +159,11 @@ impl Changed {
         same.retain(|item, file| then.get(item) == Some(file));
         found.renamed = places(&renamed(repo, commits.each_ref(), &same)?);
         let was_here: HashSet<ItemId> = before.slots.iter().map(|slot| slot.id).collect();
+        let changed: HashSet<ItemId> =
+            priorities.iter().filter(|change| change.is_changed).map(|change| change.item).collect();
         let is_listed = |id: &ItemId| {
-            let is_set = || priorities.iter().any(|change| change.item == *id && change.is_changed);
-            was_here.contains(id) != positions.contains_key(id) || edited.contains(id) || own.contains(id) || is_set()
+            was_here.contains(id) != positions.contains_key(id)
+                || [&edited, own, &changed].iter().any(|ids| ids.contains(id))
         };
         levels.retain(|id| positions.contains_key(id));
         let touched =
