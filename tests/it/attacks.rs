@@ -10,6 +10,10 @@ fn sh(script: &str) -> String {
 /// A function for scripts: the lines with a text in all objects of a repository.
 const COUNT: &str = r#"count() { git -C $1 cat-file --batch-all-objects --batch | grep -ac "$2"; }"#;
 
+/// Functions for scripts: protecting the index of `recall` from being removed, also by root; without support for that, they say so and end.
+const PROTECT: &str = r#"I=.git/trace/cache/recall-traces; protect() { if [ "$(id -u)" = 0 ]; then chattr +i $I/* 2>/dev/null || { echo skipped; exit; }; else chmod 555 $I; fi; }
+        release() { if [ "$(id -u)" = 0 ]; then chattr -i $I/*; else chmod 755 $I; fi; }"#;
+
 const SECRET: &str = "s3cr3t-key-0123456789-abcdefghij-of-more-than-32-bytes";
 
 #[test]
@@ -1431,15 +1435,16 @@ fn a_purge_that_moved_nothing_removes_nothing_later() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_purge_that_cannot_remove_a_file_is_completed_by_the_next_one() {
-    let said = sh(r#"
-        cat >as-user <<'E'
-        git init -q a; cd a; git trace commit -qm 'Kestrel Orion'; git trace commit -qm other; git trace recall other --traces >/dev/null; echo 'Kestrel Orion' >.git/TRACE_EDITMSG; chmod 555 .git/trace/cache/recall-traces
-        printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; [ -e .git/TRACE_EDITMSG ] && echo there; chmod 755 .git/trace/cache/recall-traces; git trace commit -qm later; git trace edit '#1' -m edited >/dev/null; git init -q --bare ../hub; git remote add origin ../hub; git trace fetch
-        printf nowhere | git trace purge --text - -y; ls .git/trace/cache; git reflog show refs/traces/main | wc -l; printf nowhere | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"
-E
-        chmod -R a+rwX .; [ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --regid 65534 --clear-groups'; $as sh ./as-user 2>/dev/null
-    "#);
-    assert_eq!(said, "exit 1\nfiles of git-trace removed\nremotes\n2\nexit 1\n");
+    let said = sh(&format!(
+        r#"{PROTECT}
+        git init -q a; cd a; git trace commit -qm 'Kestrel Orion'; git trace commit -qm other; git trace recall other --traces >/dev/null; echo 'Kestrel Orion' >.git/TRACE_EDITMSG; protect
+        printf 'Kestrel Orion' | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?"; [ -e .git/TRACE_EDITMSG ] && echo there; release; git trace commit -qm later; git trace edit '#1' -m edited >/dev/null; git init -q --bare ../hub; git remote add origin ../hub; git trace fetch 2>/dev/null
+        printf nowhere | git trace purge --text - -y 2>/dev/null; ls .git/trace/cache; git reflog show refs/traces/main | wc -l; printf nowhere | git trace purge --text - -y >/dev/null 2>&1; echo "exit $?""#
+    ));
+    assert!(
+        ["exit 1\nfiles of git-trace removed\nremotes\n2\nexit 1\n", "skipped\n"].contains(&said.as_str()),
+        "{said}"
+    );
 }
 
 #[test]
@@ -1699,14 +1704,13 @@ fn an_item_that_was_deleted_is_listed_wherever_it_comes_back() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_purge_reaches_the_remote_if_a_file_here_cannot_be_removed() {
-    let said = sh(r#"
-        cat >as-user <<'E'
-        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm 'Kestrel Orion'; git trace commit -qm other; git trace push -q; git trace recall other --traces >/dev/null; chmod 555 .git/trace/cache/recall-traces
-        printf 'Kestrel Orion' | git trace purge --text - -y --push origin >/dev/null 2>&1; echo "exit $?"; git -C ../hub log --format=%s refs/traces/main; chmod 755 .git/trace/cache/recall-traces
-E
-        chmod -R a+rwX .; [ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --regid 65534 --clear-groups'; $as sh ./as-user 2>/dev/null
-    "#);
-    assert_eq!(said, "exit 1\ndialogue user: other\ndialogue user: [purged: secret]\n");
+    let said = sh(&format!(
+        r#"{PROTECT}
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm 'Kestrel Orion'; git trace commit -qm other; git trace push -q 2>/dev/null; git trace recall other --traces >/dev/null; protect
+        printf 'Kestrel Orion' | git trace purge --text - -y --push origin >/dev/null 2>&1; echo "exit $?"; git -C ../hub log --format=%s refs/traces/main; release"#
+    ));
+    let purged = "exit 1\ndialogue user: other\ndialogue user: [purged: secret]\n";
+    assert!([purged, "skipped\n"].contains(&said.as_str()), "{said}");
 }
 
 #[test]
