@@ -1,4 +1,4 @@
-//! What a purge or a fetch is about to remove. Of a killed one, the note is there for the next.
+//! The note of objects, reflogs, and files that a purge or a fetch is about to remove. If it is killed, the next one reads the note.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,7 +20,7 @@ const REFLOG: &str = "reflog ";
 /// Before the name of a ref and its new commit.
 const AFTER: &str = "after ";
 
-/// The line that stands for the derived files.
+/// The line about derived files.
 const DERIVED: &str = "derived files";
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -64,7 +64,7 @@ impl Repo {
         })
     }
 
-    /// Removes the reflogs that a purge has noted which was killed after it moved the refs. Returns the rest of the note.
+    /// Removes the reflogs in the note of a purge that was killed after it moved the refs. Returns the rest of the note.
     pub(crate) fn expire_noted_reflogs(&self) -> Result<Noted, GitError> {
         let noted = self.noted_removal()?;
         if let Some((refname, new)) = &noted.after
