@@ -88,8 +88,7 @@ pub mod measured {
     /// Imports items as JSON Lines and returns the number of changes.
     #[must_use]
     pub fn import_jsonl(trace: &crate::Trace<'_>, mut lines: &[u8]) -> Option<usize> {
-        let purges = crate::trace::store::tombstone::AppliedPurges::read(trace.repo()).ok()?;
-        crate::trace::change::jsonl::import(trace, purges, &mut lines).ok().map(|report| report.recorded)
+        crate::trace::change::jsonl::import(trace, &mut lines).ok().map(|report| report.recorded)
     }
 
     /// Lists the live items of a trace's tip and returns their number.

@@ -10,6 +10,7 @@ use crate::git::{Oid, Repo};
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::schema;
+use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
 
 /// The result of a clean.
@@ -84,7 +85,7 @@ impl Plan {
         if self.changed().next().is_none() {
             return Ok(None);
         }
-        let _no_purge = self.purges().hold(trace.repo())?;
+        let _no_purge = require_no_purge(trace.repo())?;
         let edits = || self.changed().filter(|row| row.action != Action::Summarize);
         let (commit, summaries) = trace.change(|change| {
             if let Some(tip) = branch_from {

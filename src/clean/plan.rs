@@ -14,7 +14,6 @@ use crate::tokens::Counter;
 use crate::tokens::cache::{CacheChange, CachePrices};
 use crate::trace::ItemId;
 use crate::trace::query::size::ContextSize;
-use crate::trace::store::tombstone::AppliedPurges;
 
 string_enum! {
     /// What happens to an item.
@@ -131,11 +130,6 @@ impl Plan {
     /// The counter of all its figures.
     pub(crate) fn counter(&self) -> Counter {
         self.session.counter
-    }
-
-    /// The purges from before its items were read.
-    pub(super) fn purges(&self) -> AppliedPurges {
-        self.session.purges
     }
 
     /// The tokens of the context afterwards.

@@ -16,7 +16,6 @@ use crate::tokens::Counter;
 use crate::tokens::framing::PER_REPLY;
 use crate::trace::model::level::Level;
 use crate::trace::model::trailers::first_words;
-use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::total::item_cost;
 use crate::trace::store::turns::{Place, Turns};
 use crate::trace::{Item, ItemEntry, ItemId, TraceError, View};
@@ -45,8 +44,6 @@ pub(crate) struct Session {
     pub(crate) counter: Counter,
     /// The number of turns.
     pub(super) turns: usize,
-    /// Those from before the items were read, whose texts are in memory now.
-    pub(super) purges: AppliedPurges,
 }
 
 /// An item, and what cleaning must know of it.
@@ -84,7 +81,6 @@ pub(crate) struct Entry {
 impl Session {
     /// Reads every live item. Items that are left out of the context have no tokens here.
     pub(crate) fn read(repo: &Repo, view: &View, counter: Counter) -> Result<Self, TraceError> {
-        let purges = AppliedPurges::read(repo)?;
         let mut turns = Turns::default();
         let mut calls: HashMap<usize, Rc<Call>> = HashMap::new();
         let mut entries: Vec<Entry> = Vec::with_capacity(view.slots.len());
@@ -130,7 +126,7 @@ impl Session {
             entry.is_fixed |=
                 entry.item.fields.is_call() && entry.place.call.is_none_or(|call| !turns.is_answered(call));
         }
-        let mut session = Self { entries, counter, turns: turns.count(), purges };
+        let mut session = Self { entries, counter, turns: turns.count() };
         session.relate_files();
         session.relate_outcomes();
         session.relate_repetitions();

@@ -21,7 +21,6 @@ use super::write;
 use crate::trace::change::bulk::{self, Feed, Incoming};
 use crate::trace::model::schema;
 use crate::trace::model::source::Source;
-use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, Item, ItemId, Time, Tip, TraceError};
 
@@ -79,14 +78,7 @@ pub(crate) struct ImportedCrumb {
 ///
 /// Metadata that an entry lacks is taken from the header of its text. An active forward crumb that exists already becomes
 /// completed or superseded if the input says so; none becomes active again.
-///
-/// `purges` are those from before the export was read.
-pub(crate) fn import(
-    trace: &Trace<'_>,
-    purges: AppliedPurges,
-    agent: &AgentName,
-    bytes: &[u8],
-) -> Result<ImportCounts, ForwardError> {
+pub(crate) fn import(trace: &Trace<'_>, agent: &AgentName, bytes: &[u8]) -> Result<ImportCounts, ForwardError> {
     refuse_other_case(trace.repo(), agent)?;
     let bad_export = |cause: String| ForwardError::BadExport { cause };
     // Bytes that are not UTF-8 make one entry unreadable, not the others.
@@ -118,7 +110,7 @@ pub(crate) fn import(
     }
     let closing = crumbs.iter().map(|crumb| (crumb.id, crumb.metadata.status));
     let closing: Vec<_> = closing.filter(|(_, status)| *status != CrumbStatus::Active).collect();
-    let counts = write_all(trace, purges, crumbs)?;
+    let counts = write_all(trace, crumbs)?;
     let mut closed = 0;
     if counts.known > 0 && !closing.is_empty() {
         let query = Query { status: Some(CrumbStatus::Active), ..Query::all() };
@@ -231,11 +223,7 @@ fn parse_id(text: &str) -> (ItemId, Option<Source>) {
 }
 
 /// Writes forward crumbs, oldest first, one commit each.
-pub(crate) fn write_all(
-    trace: &Trace<'_>,
-    purges: AppliedPurges,
-    mut crumbs: Vec<ImportedCrumb>,
-) -> Result<ImportCounts, ForwardError> {
+pub(crate) fn write_all(trace: &Trace<'_>, mut crumbs: Vec<ImportedCrumb>) -> Result<ImportCounts, ForwardError> {
     let (repo, name) = (trace.repo(), trace.name());
     let mut seen: HashSet<ItemId> = entries(repo, name)?.iter().map(|entry| entry.id).collect();
     let total = crumbs.len();
@@ -264,7 +252,7 @@ pub(crate) fn write_all(
         schema::validate(&draft).map_err(TraceError::from)?;
     }
     let mut feed = CrumbFeed { crumbs: crumbs.into_iter(), seq, newest };
-    let report = bulk::import(trace, purges, &mut feed)?;
+    let report = bulk::import(trace, &mut feed)?;
     report.secrets.iter().for_each(|found| trace.warn(&found.to_string()));
     Ok(ImportCounts { recorded: report.recorded, known: report.known + known, closed: 0, ..ImportCounts::default() })
 }

@@ -13,7 +13,6 @@ use super::import::{ImportedCrumb, write_all};
 use super::query::{entries, refuse_other_case};
 use super::text::{self, CrumbContent, TextHeader, after_bullet, with_unix_lines};
 use crate::trace::model::source::Source;
-use crate::trace::store::tombstone::AppliedPurges;
 use crate::trace::store::trace::Trace;
 use crate::trace::{AgentName, ItemId, Time};
 
@@ -41,7 +40,6 @@ pub(crate) enum Outcome {
 /// migration adds nothing.
 pub(crate) fn migrate(
     trace: &Trace<'_>,
-    purges: AppliedPurges,
     agent: &AgentName,
     candidates: Vec<Candidate>,
     dry_run: bool,
@@ -67,7 +65,7 @@ pub(crate) fn migrate(
         migrations.push((place, outcome));
     }
     if !dry_run && !crumbs.is_empty() {
-        write_all(trace, purges, crumbs)?;
+        write_all(trace, crumbs)?;
     }
     Ok(migrations)
 }

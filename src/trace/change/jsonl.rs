@@ -19,14 +19,14 @@ use crate::trace::model::tree::{self, CAPACITY};
 use crate::trace::model::types::{Types, level_in_meta};
 use crate::trace::store::priority::{self, Before, ChangedPriority, Knows, Level, Record, Request, Setting};
 use crate::trace::store::secrets::{Found, SecretScanner};
-use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
+use crate::trace::store::tombstone::{Tombstones, require_no_purge};
 use crate::trace::{Draft, Fields, Item, ItemId, ItemType, Op, Tip, Trace, TraceError};
 
 /// The format in the sources of lines without an id.
 const FORMAT: &str = "jsonl";
 
 /// Imports an export, or plain items, one JSON object per line.
-pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn BufRead) -> Result<Report, TraceError> {
+pub(crate) fn import(trace: &Trace<'_>, input: &mut dyn BufRead) -> Result<Report, TraceError> {
     let repo = trace.repo();
     let types = Types::read(repo)?;
     let is_new = Tip::find(repo, trace.name())?.is_none();
@@ -34,12 +34,12 @@ pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, input: &mut dyn B
     let (seen, settings, secrets, record) = (HashMap::new(), Vec::new(), Vec::new(), Record::open(repo)?);
     let mut lines = Lines { types, is_new, input, number: 0, seen, settings, repo, record, scanner, secrets };
     let earlier = Before::read(repo)?;
-    let mut report = bulk::import(trace, purges, &mut lines)?;
+    let mut report = bulk::import(trace, &mut lines)?;
     let known: HashSet<Fingerprint> = report.secrets.iter().map(|found| found.fingerprint.clone()).collect();
     report.secrets.extend(lines.secrets.into_iter().filter(|found| !known.contains(&found.fingerprint)));
     let mut asks = lines.settings;
     if let (Some(tip), false) = (report.tip, asks.is_empty()) {
-        let _objects = purges.hold(repo)?;
+        let _objects = require_no_purge(repo)?;
         let signature = trace.signature()?;
         let tip = Tip::read(repo, tip)?;
         let mut introductions = priority::tags::introductions(repo, &tip, asks.iter().map(|ask| ask.item))?;

@@ -17,7 +17,10 @@ const SHARED_MAX: usize = 8;
 /// Refuses a state whose history has something purged that the history of `known` does not have, and one that is not from this
 /// repository and is not signed although it must be, or fails [`require_sound`]. `known` may be damaged.
 pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<(), TraceError> {
-    require_stored(repo, &[tip])?;
+    // A purge may have removed it since it was named.
+    if repo.find_ref(tombstone::HISTORY.refname)?.is_some() && repo.existing(&HashSet::from([tip]))?.is_empty() {
+        return Err(TraceError::PurgedMeanwhile);
+    }
     let known = known.filter(|known| repo.read_commit(*known).is_ok());
     if known == Some(tip) {
         return Ok(());
@@ -31,15 +34,6 @@ pub(crate) fn refuse_state(repo: &Repo, tip: Oid, known: Option<Oid>) -> Result<
         Err(_) if !is_foreign(repo, tip, known)? => Ok(()),
         checked => checked,
     }
-}
-
-/// Fails, under a lock, if a purge removed commits that were read before it. Such a purge left tombstones.
-pub(crate) fn require_stored(repo: &Repo, commits: &[Oid]) -> Result<(), TraceError> {
-    let commits: HashSet<Oid> = commits.iter().copied().collect();
-    if repo.find_ref(tombstone::HISTORY.refname)?.is_some() && repo.existing(&commits)?.len() < commits.len() {
-        return Err(TraceError::PurgedMeanwhile);
-    }
-    Ok(())
 }
 
 /// Whether no local trace has a commit in its history, and no backup of one. The history of `known` is searched first.

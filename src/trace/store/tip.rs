@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::archived;
 use super::head;
 use super::priority::RECORD;
-use super::tombstone::{self, AppliedPurges};
+use super::tombstone::{self, note_purges};
 use super::total;
 use crate::base::time::Time;
 use crate::git::{Commit, Oid, Repo};
@@ -68,7 +68,7 @@ impl Tip {
         if oid.is_some() {
             repo.note_there(&refname);
         }
-        AppliedPurges::note(repo)?;
+        note_purges(repo)?;
         Ok(oid)
     }
 

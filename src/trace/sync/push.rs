@@ -14,7 +14,7 @@ use crate::trace::model::tree;
 use crate::trace::store::line_history::LineHistory;
 use crate::trace::store::priority;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{self, AppliedPurges, Tombstones, require_no_purge};
+use crate::trace::store::tombstone::{self, Tombstones, note_purges, require_no_purge};
 use crate::trace::{Tip, TraceError, TraceName};
 
 /// The maximum number of attempts if other pushes interfere.
@@ -70,7 +70,7 @@ impl Delivery {
 pub(crate) fn push(repo: &Repo, signature: &Signature, request: &Request<'_>) -> Result<Delivery, TraceError> {
     let Request { remote, traces, globs, others, histories, force } = *request;
     forget_other_address(repo, remote)?;
-    AppliedPurges::note(repo)?;
+    note_purges(repo)?;
     let mut outgoing = Vec::new();
     let (tips, seen) = (find_all(repo, TRACES, traces)?, find_all(repo, &tracking_ref(remote, ""), traces)?);
     for (name, (tip, seen)) in traces.iter().zip(tips.into_iter().zip(seen)) {

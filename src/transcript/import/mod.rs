@@ -41,7 +41,7 @@ use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::session::{bind, continued_by};
 use crate::trace::store::settings;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::note_purges;
 use crate::trace::store::trace::Trace;
 use crate::trace::sync::bring_back_if_archived;
 use crate::trace::{Item, ItemId, Tip, TraceError, TraceName};
@@ -103,8 +103,6 @@ pub(crate) struct ImportContext<'r> {
     pub repo: &'r Repo,
     pub signature: &'r Signature,
     pub compactions: CompactionMode,
-    /// Those from before the input is opened.
-    pub purges: AppliedPurges,
 }
 
 impl<'r> ImportContext<'r> {
@@ -113,7 +111,8 @@ impl<'r> ImportContext<'r> {
         signature: &'r Signature,
         compactions: CompactionMode,
     ) -> Result<Self, TraceError> {
-        Ok(Self { repo, signature, compactions, purges: AppliedPurges::read(repo)? })
+        note_purges(repo)?;
+        Ok(Self { repo, signature, compactions })
     }
 }
 
@@ -339,7 +338,7 @@ fn record(
     feed: &mut dyn Feed,
 ) -> Result<Report, TraceError> {
     let trace = Trace::new(context.repo, name.clone(), context.signature.clone());
-    bulk::import(&trace.with_family(family.clone()), context.purges, feed)
+    bulk::import(&trace.with_family(family.clone()), feed)
 }
 
 impl From<TranscriptError> for TraceError {

@@ -3,7 +3,6 @@
 use crate::message::read::read;
 use crate::tokens::UsageReader;
 use crate::trace::change::bulk;
-use crate::trace::store::tombstone::AppliedPurges;
 use crate::transcript::api_request;
 use serde_json::value::RawValue;
 
@@ -136,8 +135,7 @@ fn a_session_round_trips_through_every_provider() {
         let import = |text: &str| {
             let mut items = api_request::items(api, text, &UsageReader::default());
             assert_eq!(items.faults, []);
-            let purges = AppliedPurges::read(&other.repo).unwrap();
-            bulk::import(&other.trace(0), purges, &mut items.conversations[0].incoming).unwrap()
+            bulk::import(&other.trace(0), &mut items.conversations[0].incoming).unwrap()
         };
         assert!(import(&text).recorded > 0);
         // A call's arguments are compacted by nobody: they come back byte for byte.
@@ -157,8 +155,7 @@ fn requests_and_responses_in_a_row_are_one_conversation() {
     ];
     let sample = Sample::new();
     let mut items = api_request::items(Api::OpenAi, &lines.join("\n"), &UsageReader::default());
-    let purges = AppliedPurges::read(&sample.repo).unwrap();
-    bulk::import(&sample.trace(0), purges, &mut items.conversations[0].incoming).unwrap();
+    bulk::import(&sample.trace(0), &mut items.conversations[0].incoming).unwrap();
     let said: Vec<String> =
         bodies(&sample, "").into_iter().map(|(_, _, body)| String::from_utf8(body).unwrap()).collect();
     assert_eq!(said, ["go on", "ok", "go on", "ok"]);

@@ -9,7 +9,7 @@ use crate::memory::forward::json::CrumbList;
 use crate::memory::forward::stats::stats;
 use crate::memory::forward::{Query, query_time, search};
 use crate::trace::TraceName;
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::note_purges;
 
 /// Export all forward crumbs of the agent as JSON, oldest first
 ///
@@ -54,11 +54,11 @@ pub(crate) struct ImportArgs {
 impl ImportArgs {
     pub(crate) fn run(&self, context: &ForwardContext<'_>) -> Result<ExitStatus> {
         let agent = context.agent()?;
-        let purges = AppliedPurges::read(context.repo()?)?;
+        note_purges(context.repo()?)?;
         let bytes = crate::app::cli::flags::content::read(&self.file)?;
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&TraceName::of_agent(agent))?.with_warnings(&warn);
-        let imported = import(&trace, purges, agent, &bytes)?;
+        let imported = import(&trace, agent, &bytes)?;
         for (number, cause) in &imported.skipped {
             context.ui.note(format!("warning: entry {number} of the input is skipped: {cause}"));
         }

@@ -8,7 +8,7 @@ use super::ForwardContext;
 use crate::app::cli::{Context, Error, Result, bail, escaped, json};
 use crate::memory::breadcrumb::{Query, StoreFile};
 use crate::memory::forward::migrate::{Candidate, Outcome, migrate};
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::note_purges;
 use crate::trace::{Time, TraceName};
 
 /// Convert handwritten notes to forward crumbs
@@ -37,14 +37,15 @@ impl MigrateArgs {
         if self.files.is_empty() && self.breadcrumbs.is_none() {
             return Err(Error::with_hint("nothing to migrate", "give files, --breadcrumbs, or both"));
         }
-        let (now, purges) = (context.now(), AppliedPurges::read(context.repo()?)?);
+        note_purges(context.repo()?)?;
+        let now = context.now();
         let mut candidates = self.files.iter().map(|path| of_file(path, now)).collect::<Result<Vec<_>>>()?;
         if let Some(prefix) = &self.breadcrumbs {
             candidates.extend(of_breadcrumbs(context, prefix, now)?);
         }
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&TraceName::of_agent(agent))?.with_warnings(&warn);
-        let migrations = migrate(&trace, purges, agent, candidates, self.dry_run)?;
+        let migrations = migrate(&trace, agent, candidates, self.dry_run)?;
         report(context, self, &migrations)
     }
 }

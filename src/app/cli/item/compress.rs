@@ -15,7 +15,7 @@ use crate::trace::change::compress::{
 };
 use crate::trace::model::trailers::preview;
 use crate::trace::query::select::{self as items, Among};
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::{note_purges, require_no_purge};
 use crate::trace::{TraceName, View};
 
 /// Replace several items with one summary
@@ -96,7 +96,7 @@ impl CompressArgs {
             bail!("`-` reads the summary from stdin, so -m and -F cannot be given");
         }
         let is_preview = self.print_prompt || self.dry_run;
-        let purges = AppliedPurges::read(context.repo()?)?;
+        note_purges(context.repo()?)?;
         let body = if is_preview { None } else { self.content.read(from_stdin)? };
         let writes = body.is_none() && !is_preview;
         let _lock = writes.then(|| context.repo()?.lock_compression(&name.refname())).transpose()?;
@@ -156,7 +156,7 @@ impl CompressArgs {
         let summary = Draft::dialogue(body);
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
         let warn = |warning: &str| context.ui.note(warning);
-        let _no_purge = if is_given { Some(purges.hold(repo)?) } else { None };
+        let _no_purge = if is_given { Some(require_no_purge(repo)?) } else { None };
         let done = context.open(&name)?.with_warnings(&warn).compress(&selection, summary, subject, reason)?;
         if self.json {
             let mut report = compress::to_json(&name, &selection, &done);

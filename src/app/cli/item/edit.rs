@@ -12,7 +12,7 @@ use crate::trace::model::schema::SchemaError;
 use crate::trace::model::trailers::preview;
 use crate::trace::query::select::select_one;
 use crate::trace::store::resolve::Resolver;
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::store::total::read_item;
 use crate::trace::{ItemType, TraceError};
 
@@ -73,7 +73,6 @@ impl EditArgs {
             meta.extend(self.meta.iter().map(|(key, value)| (key.clone(), meta_value(value))));
             fields.push(("meta".to_owned(), Value::Object(meta)));
         }
-        let purges = AppliedPurges::read(repo)?;
         let given = self.content.read()?;
         let is_shown = given.is_none() && fields.is_empty();
         let body = match given {
@@ -86,7 +85,7 @@ impl EditArgs {
         let warn = |warning: &str| context.ui.note(warning);
         let trace = context.open(&name)?.with_budget(self.budget.policy(context)?).with_warnings(&warn);
         // The user's editor needs no guard: a purge of the item would have changed its file.
-        let _no_purge = if is_shown { None } else { Some(purges.hold(repo)?) };
+        let _no_purge = if is_shown { None } else { Some(require_no_purge(repo)?) };
         let edited = trace.edit(slot.id, patch).map_err(|error| match error {
             TraceError::Schema(SchemaError::NoSuchField { ref field, .. }) => {
                 let hint = format!("`--unset {field}` drops it");

@@ -18,7 +18,7 @@ use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
 use crate::trace::model::tree;
 use crate::trace::store::archived;
 use crate::trace::store::priority::{Before, RECORD, in_traces};
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::note_purges;
 use crate::trace::sync::{
     Arrival, Arrivals, Pulled, arrivals, bring_back_if_archived, fetch, fetched_private, is_private, local_items,
     matches, pull, pull_priorities, refuse_fetched, split_tracking, tracking_ref, tracking_ref_of,
@@ -73,7 +73,7 @@ impl PullArgs {
         let remote = remote_of(context, self.remote.as_deref(), Direction::Fetch)?;
         let repo = context.repo()?;
         self.check_names(repo)?;
-        AppliedPurges::note(repo)?;
+        note_purges(repo)?;
         let choices = self.conflicts.parse(context)?;
         self.bring_back(context, &remote)?;
         let known = repo.list_refs(REMOTES)?;

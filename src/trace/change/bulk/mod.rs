@@ -24,7 +24,7 @@ use crate::secrets::Policy;
 use crate::trace::model::trailers::ImportPosition;
 use crate::trace::store::priority::ChangedPriority;
 use crate::trace::store::secrets::{Found, SecretScanner};
-use crate::trace::store::tombstone::{AppliedPurges, Tombstones};
+use crate::trace::store::tombstone::Tombstones;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Item, ItemId, Op, Tip, Trace, TraceError, TraceName};
 use writer::Writer;
@@ -188,15 +188,16 @@ impl Report {
 /// Records the changes of `feed` in order.
 ///
 /// Ignores items that the trace has or had before, so a repeated import adds nothing. Removes secrets unless `trace.secrets` says
-/// otherwise. Keeps the tree and a few changes in memory. `purges` are those from before the input was opened.
-pub(crate) fn import(trace: &Trace<'_>, purges: AppliedPurges, feed: &mut dyn Feed) -> Result<Report, TraceError> {
+/// otherwise. Keeps the tree and a few changes in memory. Fails if something was purged since the input was opened, for which the caller calls
+/// [`note_purges`](crate::trace::store::tombstone::note_purges) before it.
+pub(crate) fn import(trace: &Trace<'_>, feed: &mut dyn Feed) -> Result<Report, TraceError> {
     let (repo, name) = (trace.repo(), trace.name());
     let signature = trace.signature()?;
     let base = Tip::find(repo, name)?;
     let (tombstones, mut purged) = (Tombstones::find(repo)?, BTreeMap::new());
     let is_purged = |text: &str| tombstones.as_ref().is_some_and(|known| known.of_line(text).is_some());
     let trace = &trace.clone().without_family_if(|family| is_purged(family.as_str()));
-    let mut writer = Writer::new(trace, purges, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
+    let mut writer = Writer::new(trace, &signature, base.as_ref(), (feed.resumed_at(), feed.summary()))?;
     let scanner = SecretScanner::new(repo, Policy::Redact);
     let mut secrets = Vec::new();
     // The ids of purged items: those with a refused revision, and those with another one.

@@ -16,7 +16,7 @@ use crate::trace::model::types::Types;
 use crate::trace::store::commit::{ObjectSink, is_signing, sign_again};
 use crate::trace::store::priority::{Level, RECORD, SetLevel};
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::store::total;
 use crate::trace::store::turns::{first_prompt, is_prompt};
 use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError};
@@ -58,7 +58,6 @@ pub(crate) struct Writer<'t> {
     is_listed: bool,
     /// The types of a [`Summary`], if the trace has only items of this input.
     pub(super) types_of_own: Option<BTreeMap<String, usize>>,
-    purges: AppliedPurges,
     objects: Option<ObjectsLock>,
 }
 
@@ -69,7 +68,6 @@ impl<'t> Writer<'t> {
     /// `resumed_at`: the commit that recorded the position at which reading continued. The summary may be of another commit.
     pub(crate) fn new(
         trace: &'t Trace<'t>,
-        purges: AppliedPurges,
         signature: &'t Signature,
         base: Option<&Tip>,
         (resumed_at, summary): (Option<Oid>, Option<&Summary>),
@@ -108,7 +106,6 @@ impl<'t> Writer<'t> {
             removed: BTreeMap::new(),
             types,
             has_instruction: false,
-            purges,
             objects: None,
         };
         if writer.types_of_own.is_none() {
@@ -137,7 +134,7 @@ impl<'t> Writer<'t> {
     pub(super) fn lock_objects(&mut self) -> Result<(), TraceError> {
         if self.objects.is_none() {
             self.change.repo().remove_stale_pack_files();
-            self.objects = Some(self.purges.hold(self.change.repo())?);
+            self.objects = Some(require_no_purge(self.change.repo())?);
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ use crate::trace::model::tree;
 use crate::trace::store::priority::{RECORD, restore_under, set_under};
 use crate::trace::store::session::SESSIONS;
 use crate::trace::store::signature::Signature;
-use crate::trace::store::tombstone::{AppliedPurges, require_no_purge};
+use crate::trace::store::tombstone::{note_purges, require_no_purge};
 use crate::trace::store::{archived, head};
 use crate::trace::{ItemId, Tip, TraceError, TraceName};
 
@@ -59,7 +59,7 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn read(repo: &Repo) -> Result<Self, TraceError> {
-        AppliedPurges::note(repo)?;
+        note_purges(repo)?;
         let mut operations = repo.operations()?;
         let mut moved_later = HashSet::new();
         for operation in &mut operations {

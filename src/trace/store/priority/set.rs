@@ -12,7 +12,6 @@ use crate::trace::model::trailers::one_line;
 use crate::trace::model::tree::{self, TreeEditor};
 use crate::trace::model::types::level_in_meta;
 use crate::trace::store::commit::CommitBuilder;
-use crate::trace::store::foreign::require_stored;
 use crate::trace::store::line_history::{self, NewState};
 use crate::trace::store::signature::Signature;
 use crate::trace::store::tombstone::require_no_purge;
@@ -87,7 +86,6 @@ pub(crate) fn set_under(
 ) -> Result<(), TraceError> {
     // A purge may have replaced what the tags would lead to, while this process waited for the lock.
     let _purges = require_no_purge(repo)?;
-    require_stored(repo, &requests.iter().map(|request| request.introduced).collect::<Vec<_>>())?;
     line_history::change(repo, signature, lock, |record| {
         let tree = with_requests(repo, record.map(|record| record.tree), signature, requests)?;
         Ok::<_, TraceError>((Some(NewState { tree, merged: None, message: message(requests) }), ()))

@@ -20,7 +20,7 @@ use crate::trace::TraceName;
 use crate::trace::change::bulk::{self, Report};
 use crate::trace::change::jsonl;
 use crate::trace::store::secrets::Found;
-use crate::trace::store::tombstone::AppliedPurges;
+use crate::trace::store::tombstone::note_purges;
 use crate::trace::store::{head, settings};
 use crate::transcript::api_request;
 use crate::transcript::format::{self, Format, InputFormat};
@@ -142,8 +142,8 @@ impl ImportArgs {
             };
             return Err(Error::with_hint(format!("`{}` {problem}", first.display()), hint));
         }
-        let head = format::head(&mut *open(context, first)?.1)
-            .with_context(|| format!("cannot read `{}`", first.display()))?;
+        let head =
+            format::head(&mut *open(context, first)?).with_context(|| format!("cannot read `{}`", first.display()))?;
         if head.is_empty() {
             bail!("`{}` is empty", first.display());
         }
@@ -215,7 +215,7 @@ fn choose(context: &Context, name: &TraceName) -> Result<()> {
 fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> Result<ExitStatus> {
     let file = given(request)?;
     let failed = || format!("cannot import `{}`", file.display());
-    let (purges, input) = open(context, file)?;
+    let input = open(context, file)?;
     let bytes = bounded::read_all(input).with_context(failed)?;
     let text = String::from_utf8(bytes).context("it is not UTF-8").with_context(failed)?;
     let mut items = api_request::items(api, &text, &settings::usage(context.repo()?)?);
@@ -224,7 +224,7 @@ fn import_provider(context: &Context, request: &ImportRequest<'_>, api: Api) -> 
     for (number, name) in names.into_iter().enumerate() {
         let mut incoming =
             items.conversations.get_mut(number).map(|one| std::mem::take(&mut one.incoming)).unwrap_or_default();
-        let report = bulk::import(&context.open(&name)?, purges, &mut incoming).with_context(failed)?;
+        let report = bulk::import(&context.open(&name)?, &mut incoming).with_context(failed)?;
         if report.tip.is_some() {
             choose(context, &name)?;
         }
@@ -280,11 +280,11 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<ExitSt
     let failed = || format!("cannot import `{}`", file.display());
     // A pipe can be read only once.
     if file.is_file() {
-        jsonl::check_size(&mut BufReader::new(open(context, file)?.1)).with_context(failed)?;
+        jsonl::check_size(&mut BufReader::new(open(context, file)?)).with_context(failed)?;
     }
-    let (purges, input) = open(context, file)?;
+    let input = open(context, file)?;
     let mut lines = BufReader::with_capacity(1 << 16, input);
-    let report = jsonl::import(&trace, purges, &mut lines).with_context(failed)?;
+    let report = jsonl::import(&trace, &mut lines).with_context(failed)?;
     choose(context, &name)?;
     if request.args.json {
         let priorities: Vec<Value> = report.priorities.iter().map(priority_json).collect();
@@ -297,14 +297,14 @@ fn import_jsonl(context: &Context, request: &ImportRequest<'_>) -> Result<ExitSt
     Ok(ExitStatus::of(report.is_complete()))
 }
 
-/// Opens the input, and says what was purged before.
-fn open(context: &Context, file: &Path) -> Result<(AppliedPurges, Box<dyn Read>)> {
-    let purges = AppliedPurges::read(context.repo()?)?;
+/// Opens the input, and notes what was purged before.
+fn open(context: &Context, file: &Path) -> Result<Box<dyn Read>> {
+    note_purges(context.repo()?)?;
     if file.as_os_str() == "-" {
-        return Ok((purges, Box::new(io::stdin().lock())));
+        return Ok(Box::new(io::stdin().lock()));
     }
     let opened = File::open(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-    Ok((purges, Box::new(opened)))
+    Ok(Box::new(opened))
 }
 
 fn print_report(context: &Context, name: &TraceName, report: &Report) -> Result<()> {
