@@ -1,5 +1,6 @@
 //! Refusing text that looks like a secret before it is written to a file that is committed.
 
+use super::ui::note;
 use crate::base::error::{Error, Result};
 use crate::git::{Env, Repo};
 use crate::memory::breadcrumb::StoreFile;
@@ -30,7 +31,8 @@ pub(crate) fn refuse_secret_text(caller: Caller, text: &str) -> Result<()> {
 
 /// `message` is given what the secret looks like; `key` is that of a breadcrumb that git does not see.
 ///
-/// With `trace.secrets` at `warn` or `off` the text is accepted; with `warn` the pre-commit hook warns about it.
+/// With `trace.secrets` at `warn` or `off` the text is accepted; with `warn`, a warning is written to stderr, which no model sees, and the
+/// pre-commit hook warns again.
 fn refuse_secret(caller: Caller, text: &str, message: impl Fn(&str) -> String, key: &str) -> Result<()> {
     let found = secrets::find(text.as_bytes());
     if found.is_empty() {
@@ -42,9 +44,11 @@ fn refuse_secret(caller: Caller, text: &str, message: impl Fn(&str) -> String, k
         Err(_) => (None, Allowed::default()),
     };
     let found = allowed.others(text.as_bytes(), found);
-    let Some(secret) = found.first().filter(|_| !matches!(policy, Some(Policy::Off | Policy::Warn))) else {
+    let Some(secret) = found.first().filter(|_| policy != Some(Policy::Off)) else { return Ok(()) };
+    if policy == Some(Policy::Warn) {
+        note(&format!("warning: {}", message(secret.what)));
         return Ok(());
-    };
+    }
     let fingerprint = secret.fingerprint(text.as_bytes());
     let allow = format!("git config --add trace.allowSecret {fingerprint}");
     let hint = match caller {

@@ -160,6 +160,13 @@ impl Git {
         self.last_path(&["--git-dir", "."], key, [b"local", b"worktree"]).ok()?
     }
 
+    /// A setting of the git directory that is this folder, without those in the environment.
+    pub(crate) fn setting(&self, key: &str) -> Option<String> {
+        let mut command = self.command(&["--git-dir", ".", "config", "-z", "--get", key]);
+        let answer = Answer::of(command.env_remove("GIT_CONFIG_COUNT").env_remove("GIT_CONFIG_PARAMETERS")).ok()?;
+        String::from_utf8(answer.stdout).ok()?.strip_suffix('\0').map(str::to_owned)
+    }
+
     fn last_path(&self, options: &[&str], key: &str, scopes: [&[u8]; 2]) -> Result<Option<PathBuf>, GitError> {
         let query = ["config", "-z", "--show-scope", "--type=path", "--get-all", key];
         let printed = self.ask(&[options, &query].concat())?.stdout;

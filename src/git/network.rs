@@ -265,7 +265,10 @@ impl Repo {
         let from = from.into();
         self.remove_stale_git_locks();
         let mut command = self.git_with(self.beside_writers()?, "fetch");
-        self.configure(&mut command, &from.settings(self)?);
+        let mut settings = from.settings(self)?;
+        // A bundle has objects that nobody asked for.
+        settings.push(("fetch.bundleURI".to_owned(), String::new()));
+        self.configure(&mut command, &settings);
         if from.address.is_some() && !self.env.is_set("GIT_REFLOG_ACTION") {
             // Git would store the name, which has any password of the address.
             command.env("GIT_REFLOG_ACTION", "fetch");

@@ -4,7 +4,7 @@
 //! reasoning,
 //!
 //! - none was edited or compressed: each has its first revision and its own role, and is no summary by git-trace;
-//! - none is missing: their positions have no gap, from the first on, unless imports left all gaps of the trace: what those
+//! - none is missing: their positions have no gap, from the first on, unless imports left all gaps of the trace, or all before the first merge that put reasoning after other items: what those
 //!   removed was noise, rewound, or compacted, so the model did not see it either;
 //! - none was inserted: none is later than the reasoning, if both have a time;
 //! - none was skipped or restored since: the last level of each item that is or was skipped is older than the reasoning.
@@ -26,7 +26,8 @@ pub(super) struct SignedPrefix<'v> {
     record: Option<Record>,
     last_reasoning: Option<u32>,
     next_seq: u32,
-    by_imports: bool,
+    /// Before this position, imports left all gaps.
+    vacant_until: u32,
     broken: bool,
     /// The last change of level of an item that is or was skipped.
     last_set: Option<Time>,
@@ -42,7 +43,7 @@ impl<'v> SignedPrefix<'v> {
             record: None,
             last_reasoning: reasoning.map(|slot| slot.seq).max(),
             next_seq: 0,
-            by_imports: view.tip.has_only_vacant_gaps(&view.slots),
+            vacant_until: view.tip.vacant_until(&view.slots),
             broken: false,
             last_set: None,
             last_created: None,
@@ -54,7 +55,7 @@ impl<'v> SignedPrefix<'v> {
         if self.broken || self.last_reasoning.is_none_or(|last| slot.seq > last) {
             return Ok(false);
         }
-        self.broken |= slot.seq != self.next_seq && !self.by_imports;
+        self.broken |= slot.seq != self.next_seq && slot.seq > self.vacant_until;
         self.next_seq = slot.seq + 1;
         let created = item.fields.created;
         let before_set = self.last_set.is_none_or(|set| created.is_some_and(|created| created >= set));

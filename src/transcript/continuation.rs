@@ -4,6 +4,7 @@
 //! session. When the agent resumes it, hooks and imports read the file from there and append to the trace. If the trace changed
 //! in between, they continue a new trace that starts at that commit; see [`fork_point`].
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::fs;
 use std::io;
@@ -120,17 +121,25 @@ pub(crate) fn folder_of_session(repo: &Repo, tip: &Tip) -> Result<Option<PathBuf
     let mut seen = HashSet::new();
     for earlier in Walk::new(repo, tip.clone(), Parents::First) {
         let Some(mark) = earlier?.into_ours().trailers.source else { continue };
-        // An id of a session is part of a path here.
-        let is_plain = mark.session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-        if mark.session.is_empty() || !is_plain || !seen.insert(mark.session.clone()) {
+        if !seen.insert(mark.session.clone()) {
             continue;
         }
-        let find = |format: Format| (format.agent().folder)(&format.home(repo.env())?, &mark.session).ok().flatten();
-        if let Some(folder) = Format::all().find_map(find).filter(|folder| folder.is_absolute()) {
+        let found = Format::all().find_map(|format| folder_of(repo.env(), format, &mark.session));
+        if let Some(folder) = found.filter(|folder| folder.is_absolute()) {
             return Ok(Some(folder));
         }
     }
     Ok(None)
+}
+
+/// The folder in which a session ran, if the agent has its file.
+fn folder_of(env: &Env, format: Format, session: &str) -> Option<PathBuf> {
+    // It is part of a path here.
+    let is_plain = session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    if session.is_empty() || !is_plain {
+        return None;
+    }
+    (format.agent().folder)(&format.home(env)?, session).ok()?
 }
 
 /// The file of the session that a trace is named after, if it is the agent's newest in `folder`: no other one is being written.
@@ -264,11 +273,11 @@ pub(crate) fn fork_point(repo: &Repo, tip: Tip, session: &str) -> Result<Option<
     Ok(None)
 }
 
-/// The sessions of a trace that are recorded otherwise from a tip than from an earlier one: in a fork, with or without what compactions replace,
-/// or from another position of the agent's file. Those of this repository count, which no remote chooses.
+/// Of `sessions`, those that are recorded otherwise from a tip than from an earlier one: in a fork, with or without what compactions replace, or
+/// from another position of the agent's file.
 pub(crate) fn recorded_otherwise(
     repo: &Repo,
-    name: &TraceName,
+    sessions: &[TraceName],
     [earlier, tip]: [&Tip; 2],
 ) -> Result<Vec<String>, TraceError> {
     let way = |tip: &Tip, id: &str| -> Result<_, TraceError> {
@@ -276,28 +285,52 @@ pub(crate) fn recorded_otherwise(
         Ok(Some((mark, fork_point(repo, tip.clone(), id)?.is_some())))
     };
     let mut found = Vec::new();
-    for (_, id) in recorded_in(repo, name)?.iter().filter_map(|session| session.as_str().split_once('/')) {
-        let before = way(earlier, id)?;
-        if before.is_some() && way(tip, id)? != before {
+    for (_, id) in sessions.iter().filter_map(|session| session.as_str().split_once('/')) {
+        if way(tip, id)? != way(earlier, id)? {
             found.push(id.to_owned());
         }
     }
     Ok(found)
 }
 
-/// The sessions that this repository records in a trace, by their default traces: the operation log has one of their imports.
-pub(crate) fn recorded_in(repo: &Repo, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
-    let mut sessions = session::of_traces(repo, &[name])?;
-    if is_session_name(name) && session::continued_by(repo, name)? == *name {
-        sessions.push(name.clone());
+/// Which sessions this repository records.
+pub(crate) struct Recordings<'r> {
+    repo: &'r Repo,
+    /// The refs that imports moved, as far as the operation log tells.
+    imported: OnceCell<HashSet<String>>,
+}
+
+impl<'r> Recordings<'r> {
+    pub(crate) fn new(repo: &'r Repo) -> Self {
+        Self { repo, imported: OnceCell::new() }
     }
-    let refname = name.refname();
+
+    /// The sessions that are recorded in a trace, by their default traces. A trace with the name of a session may be a colleague's: the agent
+    /// has the session's file here, or the operation log has an import.
+    pub(crate) fn in_trace(&self, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
+        let repo = self.repo;
+        let mut sessions = session::of_traces(repo, &[name])?;
+        if !is_session_name(name) || session::continued_by(repo, name)? != *name {
+            return Ok(sessions);
+        }
+        if self.imported.get().is_none() {
+            let _ = self.imported.set(imported_refs(repo.operations()?));
+        }
+        let is_imported = self.imported.get().is_some_and(|imported| imported.contains(&name.refname()));
+        let has_file = || {
+            let (agent, session) = name.as_str().split_once('/')?;
+            folder_of(repo.env(), agent.parse().ok()?, session)
+        };
+        if is_imported || has_file().is_some() {
+            sessions.push(name.clone());
+        }
+        Ok(sessions)
+    }
+}
+
+fn imported_refs(operations: Vec<Operation>) -> HashSet<String> {
     let is_import = |operation: &Operation| {
         ["hook ", "import", "sessions", "resume"].iter().any(|command| operation.command.starts_with(command))
-            && operation.refs.iter().any(|made| made.refname == refname)
     };
-    if !sessions.is_empty() && !repo.operations()?.iter().any(is_import) {
-        sessions.clear();
-    }
-    Ok(sessions)
+    operations.into_iter().filter(is_import).flat_map(|operation| operation.refs).map(|made| made.refname).collect()
 }

@@ -128,7 +128,7 @@ fn a_setting_decides_whether_sessions_are_recorded() {
     assert!(!repo.git_dir().join("trace/hook.log").exists());
 
     repo.git(&["config", "trace.record", "perhaps"]);
-    insta::assert_snapshot!(hook(&repo, "gemini-cli", "AfterAgent", &[]), @"git-trace: the hook that records this session failed: git config `trace.record` is `perhaps`, which is not true, false, or ask. `git trace doctor` shows the last failure.");
+    insta::assert_snapshot!(hook(&repo, "gemini-cli", "AfterAgent", &[]), @"git-trace: a hook that records sessions failed: git config `trace.record` is `perhaps`, which is not true, false, or ask. `git trace doctor` shows the last failure.");
     assert_eq!(hook(&repo, "gemini-cli", "SessionEnd", &[]), "", "nobody would read it");
     assert_eq!(traces(&repo), "refs/traces/codex/s1\n");
     let log = fs::read_to_string(repo.git_dir().join("trace/hook.log")).unwrap();
@@ -303,7 +303,7 @@ fn an_unusable_shared_setting_does_not_stop_recording_silently() {
         let repo = TestRepo::new();
         fs::write(repo.folder().join(".traceconfig"), config).unwrap();
         let said = hook(&repo, "codex", "Stop", &[]);
-        assert!(said.starts_with("git-trace: the hook that records this session failed: "), "{said}");
+        assert!(said.starts_with("git-trace: a hook that records sessions failed: "), "{said}");
         assert!(said.contains(".traceconfig"), "{said}");
         let diagnosis = repo.exact(&repo.run(&["doctor"], b""));
         assert!(diagnosis.contains("error    settings: ") && diagnosis.contains(".traceconfig"), "{diagnosis}");

@@ -14,6 +14,7 @@ use crate::trace::TraceError;
 use crate::trace::model::trailers::one_line;
 use crate::trace::store::archived;
 use crate::trace::store::tombstone::Removed;
+use crate::trace::store::turns::words_of;
 
 /// What stays in `<git dir>/trace`: locks that are held, the settings that `uninstall` restores and the list of archived traces, from
 /// which a purge removes the text, the times when forward crumbs were read, and the list of objects that a purge removes.
@@ -69,7 +70,9 @@ fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
     let start = title.trim_end_matches('…').trim_end();
     let mut bodies = removed.bodies.iter().chain(removed.contents.iter().map(|item| &item.body));
     if needle.is_empty() && !start.is_empty() {
-        let is_start = |body: &Vec<u8>| one_line(&String::from_utf8_lossy(body)).starts_with(start);
+        let is_start = |body: &Vec<u8>| {
+            [String::from_utf8_lossy(body), words_of(body)].iter().any(|text| one_line(text).starts_with(start))
+        };
         return bodies.any(is_start).then(|| marker.clone());
     }
     needle.replace_text(title, marker).or_else(|| needle.replace_cuts_of(title, marker))

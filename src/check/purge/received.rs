@@ -21,12 +21,13 @@ use lines::apply_to_lines;
 use pairs::{Forms, Pairs};
 
 use super::kept::KEPT;
-use super::rewrite::{Rewriter, read_item};
+use super::rewrite::{Rewriter, origin, read_item};
 use super::tags::apply_to_tags;
 use super::verify::Verifier;
 use crate::git::{BACKUP_REFS, Objects, Oid, RefUpdate, Repo};
 use crate::memory::crumb::archive::{self, ARCHIVES};
 use crate::trace::model::name::{FORWARD_CRUMBS, REMOTES, TRACES};
+use crate::trace::model::tree::Change;
 use crate::trace::store::archived;
 use crate::trace::store::commit::is_signing;
 use crate::trace::store::line_history::LineHistory;
@@ -304,8 +305,10 @@ impl<'r> Survey<'r> {
             is_named |= tombstones.of_object(oid).is_some();
             purge = purge.or_else(|| tombstones.of_object(oid));
             let is_alone = is_ours && !self.pairs.commits.contains_key(&oid);
-            let named = commit.item().filter(|item| is_alone && tombstones.of_id(*item).is_some());
-            self.items.extend(named);
+            if is_alone {
+                let named = self.named(&commit, &changes)?;
+                self.items.extend(named.into_iter().filter(|item| tombstones.of_id(*item).is_some()));
+            }
             // Files that a merge takes from a parent were judged there.
             let new_files = if is_ours { new_files_of(repo, &commit)? } else { HashMap::new() };
             for change in changes {
@@ -364,6 +367,20 @@ impl<'r> Survey<'r> {
         let Some(purge) = purge.or(self.pairs.purge.as_ref()).cloned() else { return Ok(None) };
         self.purge.get_or_insert_with(|| purge.clone());
         Ok(Some(Found { tip, own, items, purge, is_named }))
+    }
+
+    /// The items that the subject of a commit may be about. An expansion or a revert names none, and repeats the subject of the commit that it takes
+    /// back.
+    fn named(&self, commit: &Tip, changes: &[Change]) -> Result<Vec<ItemId>, TraceError> {
+        if let Some(item) = commit.item() {
+            return Ok(vec![item]);
+        }
+        let removed = changes.iter().filter(|change| matches!(change, Change::Removed(_)));
+        let mut named: Vec<ItemId> = removed.map(|change| change.entry().id).collect();
+        if let Some(from) = origin(self.repo, &self.repo.read_raw_commit(commit.commit.oid)?)? {
+            named.extend(Tip::read(self.repo, from)?.item());
+        }
+        Ok(named)
     }
 
     fn wait(&mut self) -> Option<Found> {

@@ -8,7 +8,7 @@ mod archive;
 mod message;
 mod removed;
 
-pub(super) use message::{decoded, is_fixed, says_more, without_ids};
+pub(super) use message::{decoded, is_fixed, origin, says_more, without_ids};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -93,6 +93,10 @@ pub(super) struct Rewriter<'r> {
     seen: HashSet<Oid>,
     /// The lines of priority records and archives that changed, and reasons and subjects.
     changed_lines: BTreeSet<String>,
+    /// The subjects of purged items that were replaced.
+    forgotten_subjects: HashSet<String>,
+    /// The commits that were followed as origins of others, and whether they, or those whose subjects they repeat, name or change a purged item.
+    repetitions: HashMap<Oid, bool>,
     costs: HashMap<(CounterId, Oid), i64>,
     pub(super) counts: Counts,
 }
@@ -139,6 +143,8 @@ impl<'r> Rewriter<'r> {
             unchanged: HashSet::new(),
             seen: HashSet::new(),
             changed_lines: BTreeSet::new(),
+            forgotten_subjects: HashSet::new(),
+            repetitions: HashMap::new(),
             costs: HashMap::new(),
             counts: Counts::default(),
         }
@@ -177,7 +183,7 @@ impl<'r> Rewriter<'r> {
             return Err(GitError::MissingObject { oid: *lost }.into());
         }
         let mut first: Vec<_> = commit.parents.iter().map(|parent| (*parent, is_needed)).collect();
-        let origin = message::origin(self.repo, &commit)?.filter(|origin| !self.lost.contains(origin));
+        let origin = origin(self.repo, &commit)?.filter(|origin| !self.lost.contains(origin));
         first.extend(origin.map(|origin| (origin, false)));
         first.retain(|(before, _)| !self.commits.contains_key(before));
         if !first.is_empty() {

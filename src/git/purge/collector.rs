@@ -95,7 +95,7 @@ fn host() -> String {
     text_of(Process::named("uname", "uname").arg("-n")).unwrap_or_default().trim().to_owned()
 }
 
-fn is_dead(pid: &str) -> bool {
+pub(super) fn is_dead(pid: &str) -> bool {
     if !cfg!(unix) {
         return false;
     }

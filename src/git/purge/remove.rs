@@ -12,7 +12,7 @@ use crate::git::objects::Recent;
 use crate::git::oid::Oid;
 use crate::git::open::Repo;
 use crate::git::process::text_of;
-use crate::git::purge::collector::keeps_for_dead;
+use crate::git::purge::collector::{is_dead, keeps_for_dead};
 
 /// Between two looks at locks of indexes.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -95,14 +95,16 @@ impl Repo {
         found
     }
 
-    /// A lock of an index. A commit of all or of some files has its index in it; a stash has another one.
+    /// A lock of an index. A commit of all or of some files has its index in it; a stash has another one, which no git removes if the
+    /// stash is killed.
     fn find_index_lock(&self) -> Result<Option<PathBuf>, GitError> {
         for git_dir in self.worktree_git_dirs()? {
             for entry in fs::read_dir(&git_dir).into_iter().flatten().flatten() {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 let is_of_commit = name.starts_with("next-index-") && name.ends_with(".lock");
-                if name == "index.lock" || is_of_commit || name.starts_with("index.stash.") {
+                let stash = name.strip_prefix("index.stash.").and_then(|rest| rest.split('.').next());
+                if name == "index.lock" || is_of_commit || stash.is_some_and(|pid| !is_dead(pid)) {
                     return Ok(Some(entry.path()));
                 }
             }

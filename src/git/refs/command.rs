@@ -155,8 +155,14 @@ impl Repo {
 
     /// Patterns are complete names or folders with their `/`. Symbolic refs are left out.
     pub(super) fn list_by_git(&self, patterns: &[&str]) -> Result<Vec<(String, Oid)>, GitError> {
-        let options = ["--format=%(objectname) %(refname) %(symref)", "--stdin"];
-        let printed = Answer::of(self.git("for-each-ref").args(options).input(patterns.join("\n")))?.into_stdout()?;
+        let mut command = self.git("for-each-ref");
+        command.arg("--format=%(objectname) %(refname) %(symref)");
+        match patterns {
+            // Git before 2.41, which has no reftable, reads no patterns from its input.
+            [only] => command.arg(only),
+            many => command.arg("--stdin").input(many.join("\n")),
+        };
+        let printed = Answer::of(&mut command)?.into_stdout()?;
         let mut listed = Vec::new();
         // Like files, refs whose names are not UTF-8 are left out.
         for line in printed.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {

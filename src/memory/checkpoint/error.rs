@@ -37,6 +37,8 @@ pub(crate) enum CheckpointError {
     BadName { name: String },
     #[error("the checkpoint `{path}` exists already")]
     Exists { path: String },
+    #[error("`{path}` would be no checkpoint, because `trace.checkpoints` does not match it")]
+    NotMatched { path: String },
     #[error("`{path}` has conflict markers")]
     Conflict { path: String },
     #[error("`{path}` is archived already")]
@@ -66,6 +68,7 @@ impl Diagnostic for CheckpointError {
             Self::Conflict { .. } => conflict::REMEDY,
             Self::BadName { name } => return did_you_mean(name),
             Self::Exists { .. } => "choose another name",
+            Self::NotMatched { .. } => "name the folder in the setting, as in `docs/checkpoints/**/*.md`",
             Self::NoCompletion { .. } => "add it with `--outcome TEXT --learnings TEXT`",
             Self::Completed { .. } => "edit it, and archive without --outcome and --learnings",
             Self::ActiveChildren { .. } => "archive them first, or change their parent",

@@ -23,9 +23,14 @@ impl Pathspec {
         glob::matches_below(self.0.as_bytes(), path)
     }
 
-    /// The folder that contains all matches, before the first wildcard; empty for the root.
+    /// The folder that contains all matches, before the first wildcard; empty for the root. Without one, it is the folder itself.
     pub(crate) fn folder(&self) -> &str {
-        let literal = self.0.find(['*', '?', '[', '\\']).map_or(&*self.0, |end| &self.0[..end]);
+        let literal = match self.0.find(['*', '?', '[', '\\']) {
+            Some(end) => &self.0[..end],
+            // That of a file.
+            None if self.0.as_bytes().ends_with(b".md") => &self.0,
+            None => return &self.0,
+        };
         literal.rfind('/').map_or("", |end| &literal[..end])
     }
 

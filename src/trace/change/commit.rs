@@ -81,6 +81,9 @@ impl Trace<'_> {
             skipped: in_force == Level::Skip,
             reported_tokens: item.usage.map(|usage| usage.context_tokens()),
         };
+        if level.is_some() {
+            priority::tags::prefix(repo)?;
+        }
         let committed = self.append_with(&item.draft, options)?;
         if let Some(level) = level {
             let introduced = self.introduction(&committed)?;

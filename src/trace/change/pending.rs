@@ -11,7 +11,7 @@ use crate::git::{Ident, Oid, RefUpdate, Repo};
 use crate::tokens::{Budget, BudgetAction, Counter, Verdict, counter};
 use crate::trace::error::Addition;
 use crate::trace::model::item_file;
-use crate::trace::model::trailers::{Total, Trailers};
+use crate::trace::model::trailers::{Total, Trailers, Vacant};
 use crate::trace::model::tree::{self, CAPACITY, TreeEditor, item_path};
 use crate::trace::store::budget_policy::{BudgetPolicy, make_room};
 use crate::trace::store::commit::{CommitBuilder, ObjectSink};
@@ -35,8 +35,8 @@ pub(crate) struct PendingChange<'t> {
     editor: TreeEditor,
     pub total: RunningTotal<'t>,
     pub next_seq: u32,
-    /// The number of positions that imports left empty; unknown after a merge.
-    pub vacant: u32,
+    /// The positions that imports left empty.
+    pub vacant: Vacant,
     pub last_time: Option<Time>,
     family: Option<TraceName>,
     /// The title of the recorded session.
@@ -143,7 +143,7 @@ impl<'t> PendingChange<'t> {
             editor: TreeEditor::new(repo, tip.as_ref().map(|tip| tip.commit.tree))?,
             total: RunningTotal::new(repo, counter, tip.as_ref()),
             next_seq: tip.as_ref().map_or(Ok(0), |tip| tip.next_seq(repo))?,
-            vacant: tip.as_ref().map_or(Ok(0), |tip| tip.vacant_gaps(repo))?,
+            vacant: tip.as_ref().map_or(Ok(Vacant::default()), |tip| tip.vacant_gaps(repo))?,
             last_time: tip.as_ref().map(Tip::time),
             family: tip.as_ref().and_then(Tip::family).or(trace.family()).cloned(),
             title: tip.as_ref().and_then(|tip| tip.title(repo)),
@@ -292,7 +292,7 @@ impl<'t> PendingChange<'t> {
         let tree = self.editor.write(self.sink.trees())?;
         self.op = trailers.op;
         let (family, next) = (self.family.clone(), Some(self.next_seq));
-        let vacant = Some(self.vacant).filter(|vacant| *vacant > 0);
+        let vacant = Some(self.vacant).filter(|vacant| vacant.count > 0);
         let title = self.title.map(|(item, blob)| (item, blob.to_string()));
         let trailers =
             Trailers { time: Some(at), total: Some(total), counted, next, vacant, family, title, ..trailers };
@@ -361,7 +361,6 @@ impl<'t> PendingChange<'t> {
 
     pub(crate) fn add_parent(&mut self, parent: Oid) {
         self.parents.push(parent);
-        self.vacant = 0;
     }
 
     pub(crate) fn last(&self) -> Option<Oid> {
@@ -393,6 +392,10 @@ impl<'t> PendingChange<'t> {
         self.set_tree(merged.tree)?;
         self.count(merged.cost_in, merged.cost_out);
         self.next_seq = merged.next_seq;
+        merged.refilled.iter().for_each(|seq| self.vacant.refill(*seq));
+        if let Some(apart) = merged.apart {
+            self.vacant.end_before(apart);
+        }
         self.commit(subject, trailers, author)?;
         self.made.extend(self.last().map(|commit| Made { commit, subject: subject.to_owned() }));
         Ok(())

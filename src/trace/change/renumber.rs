@@ -4,8 +4,9 @@
 //! signatures of later reasoning, one gap stays, because only gaps show that.
 
 use std::collections::HashMap;
+use std::iter;
 
-use crate::trace::model::trailers::Trailers;
+use crate::trace::model::trailers::{Trailers, Vacant};
 use crate::trace::model::tree::{self, item_path};
 use crate::trace::{ItemEntry, ItemType, Trace, TraceError};
 
@@ -16,8 +17,9 @@ impl Trace<'_> {
         let (_, moved) = self.change(|change| {
             let tip = change.require_tip()?;
             let slots = tree::list_files(change.repo(), tip.commit.tree)?;
-            let has_gaps = !tip.has_only_vacant_gaps(&slots);
-            let first_gap = (0..).zip(&slots).position(|(seq, slot)| slot.seq != seq).filter(|_| has_gaps);
+            let vacant_until = tip.vacant_until(&slots);
+            let nexts = iter::once(0).chain(slots.iter().map(|slot| slot.seq + 1));
+            let first_gap = nexts.zip(&slots).position(|(next, slot)| slot.seq > next && slot.seq > vacant_until);
             let is_reasoning = |slot: &ItemEntry| slot.item_type == ItemType::reasoning();
             let kept_gap = first_gap.filter(|gap| slots[*gap..].iter().any(is_reasoning));
             // Remove all files first: an earlier file may move to the path of a later one.
@@ -35,7 +37,7 @@ impl Trace<'_> {
                 change.put_file(path, *blob)?;
             }
             let next = u32::try_from(slots.len() + usize::from(kept_gap.is_some())).unwrap_or(tree::CAPACITY);
-            change.vacant = 0;
+            change.vacant = Vacant::default();
             if !moved.is_empty() || change.next_seq != next {
                 change.next_seq = next;
                 let subject = format!("renumber up to #{}", next.saturating_sub(1));

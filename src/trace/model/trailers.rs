@@ -71,6 +71,44 @@ pub(crate) struct Counted {
     pub counter: CounterId,
 }
 
+/// The positions of the tree that imports left empty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Vacant {
+    pub count: u32,
+    /// Only those before this position count; `None`: all. From there on, items of others come between those of the imports.
+    pub before: Option<u32>,
+}
+
+impl Vacant {
+    fn parse(value: &str) -> Option<Self> {
+        let (count, before) = value.split_once(' ').map_or((value, None), |(count, before)| (count, Some(before)));
+        Some(Self { count: count.parse().ok()?, before: before.map(str::parse).transpose().ok()? })
+    }
+
+    fn render(self) -> String {
+        let Self { count, before } = self;
+        before.map_or_else(|| count.to_string(), |before| format!("{count} {before}"))
+    }
+
+    fn counts(self, seq: u32) -> bool {
+        self.before.is_none_or(|before| seq < before)
+    }
+
+    /// An import removed the item at a position.
+    pub(crate) fn leave(&mut self, seq: u32) {
+        self.count += u32::from(self.counts(seq));
+    }
+
+    /// An item returned to its position.
+    pub(crate) fn refill(&mut self, seq: u32) {
+        self.count = self.count.saturating_sub(u32::from(self.counts(seq)));
+    }
+
+    pub(crate) fn end_before(&mut self, seq: u32) {
+        self.before = Some(self.before.map_or(seq, |before| before.min(seq)));
+    }
+}
+
 impl Counted {
     /// The version of the rules for items that are not text. Version 1, which counted the bytes of images, is not written.
     const RULES: &str = "2";
@@ -143,8 +181,7 @@ pub(crate) struct Trailers {
     /// Our own count; `None` if the total is that count, or in a commit of version 0.1.
     pub counted: Option<Counted>,
     pub next: Option<u32>,
-    /// The number of positions of the tree that imports left empty.
-    pub vacant: Option<u32>,
+    pub(crate) vacant: Option<Vacant>,
     pub source: Option<ImportPosition>,
     /// The trace of the first session of the family. Each commit copies it from its parent.
     pub family: Option<TraceName>,
@@ -173,7 +210,7 @@ impl Trailers {
                 "Trace-Total" => trailers.total = parse_total(value),
                 "Trace-Counted" => trailers.counted = Counted::parse(value),
                 "Trace-Next" => trailers.next = value.parse().ok(),
-                "Trace-Vacant" => trailers.vacant = value.parse().ok(),
+                "Trace-Vacant" => trailers.vacant = Vacant::parse(value),
                 "Trace-Source" => trailers.source = parse_source(value),
                 "Trace-Family" => trailers.family = value.parse().ok(),
                 "Trace-Title" => trailers.title = parse_title(value),
@@ -204,7 +241,7 @@ impl Trailers {
             ("Trace-Total", self.total.map(|total| format!("{} {}", total.tokens, total.basis))),
             ("Trace-Counted", self.counted.map(Counted::render)),
             ("Trace-Next", self.next.map(|next| next.to_string())),
-            ("Trace-Vacant", self.vacant.map(|vacant| vacant.to_string())),
+            ("Trace-Vacant", self.vacant.map(Vacant::render)),
             ("Trace-Source", source),
             ("Trace-Family", self.family.as_ref().map(ToString::to_string)),
             ("Trace-Title", self.title.as_ref().map(|(item, blob)| format!("{item} {blob}"))),

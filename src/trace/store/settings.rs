@@ -4,11 +4,12 @@
 //! allowed secret does not weaken one, because each entry allows one text only.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::base::glob;
 use crate::base::time::Time;
 use crate::base::when::{Clock, When};
-use crate::git::{GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
+use crate::git::{Git, GitError, Repo, SHARED_SETTINGS, parse_bool, parse_number};
 use crate::secrets::{Allowed, Policy};
 use crate::tokens::cache::CachePrices;
 use crate::tokens::command::{self, CommandCounter};
@@ -161,6 +162,12 @@ pub(crate) fn recording(repo: &Repo) -> Result<Recording, GitError> {
         None if value == "ask" => Ok(Recording::Ask),
         None => Err(GitError::BadSetting { key: RECORD.to_owned(), value, expected: "true, false, or ask" }),
     }
+}
+
+/// Whether another worktree records sessions, by its git directory. The environment of this process may set this one's.
+pub(crate) fn is_recorded_in(git_dir: &Path) -> bool {
+    let value = Git::elsewhere(git_dir).setting(RECORD);
+    value.is_none_or(|value| parse_bool(&value) == Some(true))
 }
 
 /// The time before which recorded sessions are old enough for `gc` to remove them; `None`: all are kept.

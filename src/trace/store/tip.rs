@@ -12,7 +12,7 @@ use super::total;
 use crate::base::time::Time;
 use crate::git::{Commit, Oid, Repo};
 use crate::tokens::Counter;
-use crate::trace::model::trailers::{Basis, Total, Trailers};
+use crate::trace::model::trailers::{Basis, Total, Trailers, Vacant};
 use crate::trace::model::tree;
 use crate::trace::{ItemEntry, ItemId, TraceError, TraceName};
 
@@ -142,27 +142,33 @@ impl Tip {
         Some((*item, repo.find_oid(blob)?))
     }
 
-    /// The number of positions that imports left empty: those of noise, of rewound items, and of compacted items.
-    pub(crate) fn vacant(&self) -> u32 {
+    /// The positions that imports left empty: those of noise, of rewound items, and of compacted items.
+    pub(crate) fn vacant(&self) -> Vacant {
         self.trailers.vacant.filter(|_| self.is_ours()).unwrap_or_default()
     }
 
-    /// Whether imports left all positions empty that are. `slots` are the items.
-    pub(crate) fn has_only_vacant_gaps(&self, slots: &[ItemEntry]) -> bool {
-        self.gaps(slots) == self.vacant()
+    /// The position before which imports left all positions empty that are: 0 if others may have, the maximum if that is so in the complete
+    /// trace. `slots` are the items.
+    pub(crate) fn vacant_until(&self, slots: &[ItemEntry]) -> u32 {
+        let Vacant { count, before } = self.vacant();
+        if self.gaps(slots, before) == count { before.unwrap_or(u32::MAX) } else { 0 }
     }
 
-    /// How many of the empty positions imports left. One to which an item returned is not empty, and must not hide another one.
-    pub(crate) fn vacant_gaps(&self, repo: &Repo) -> Result<u32, TraceError> {
+    /// Those of the empty positions that imports left. One to which an item returned is not empty, and must not hide another one.
+    pub(crate) fn vacant_gaps(&self, repo: &Repo) -> Result<Vacant, TraceError> {
         match self.vacant() {
-            0 => Ok(0),
-            vacant => Ok(vacant.min(self.gaps(&tree::list(repo, self.commit.tree)?))),
+            Vacant { count: 0, .. } => Ok(Vacant::default()),
+            Vacant { count, before } => {
+                let gaps = self.gaps(&tree::list(repo, self.commit.tree)?, before);
+                Ok(Vacant { count: count.min(gaps), before })
+            }
         }
     }
 
-    fn gaps(&self, slots: &[ItemEntry]) -> u32 {
-        let positions: HashSet<u32> = slots.iter().map(|slot| slot.seq).collect();
-        self.next_after(slots.last()).saturating_sub(u32::try_from(positions.len()).unwrap_or(u32::MAX))
+    fn gaps(&self, slots: &[ItemEntry], before: Option<u32>) -> u32 {
+        let end = self.next_after(slots.last()).min(before.unwrap_or(u32::MAX));
+        let positions: HashSet<u32> = slots.iter().map(|slot| slot.seq).filter(|seq| *seq < end).collect();
+        end.saturating_sub(u32::try_from(positions.len()).unwrap_or(u32::MAX))
     }
 
     /// The total of the complete tree, including skipped items: the one in the trailers if it is valid, else a new count, which

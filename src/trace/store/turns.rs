@@ -171,7 +171,7 @@ pub(crate) fn is_prompt(item: &Item) -> bool {
     is_of_user(item)
         && !is_injected(item)
         && (!WRAPPERS.iter().any(|wrapper| item.body.trim_ascii_start().starts_with(wrapper.as_bytes()))
-            || command(item).is_some())
+            || command(&item.body).is_some())
 }
 
 /// Whether an item is the note that the user stopped the model.
@@ -191,12 +191,17 @@ fn is_injected(item: &Item) -> bool {
 
 /// The words of the user in an item: its text, or a slash command as it was typed.
 pub(crate) fn words(item: &Item) -> Cow<'_, str> {
-    command(item).map_or_else(|| String::from_utf8_lossy(&item.body), Cow::Owned)
+    words_of(&item.body)
+}
+
+/// As [`words`], of a body.
+pub(crate) fn words_of(body: &[u8]) -> Cow<'_, str> {
+    command(body).map_or_else(|| String::from_utf8_lossy(body), Cow::Owned)
 }
 
 /// A slash command with arguments. Agents store its parts between tags.
-fn command(item: &Item) -> Option<String> {
-    let text = std::str::from_utf8(&item.body).ok()?.trim_start();
+fn command(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?.trim_start();
     let part = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         Some(rest.split_once(&format!("</{name}>"))?.0.trim()).filter(|part| !part.is_empty())

@@ -138,12 +138,15 @@ pub(crate) fn renamed(
     Ok(named.into_keys().filter(|item| before.get(item) != after.get(item)).collect())
 }
 
-/// The items that the commits between two states name or change, whether these differ in them or not, each with whether one gives it content
-/// and does not only take it out.
+/// The items that commits between two states delete or restore, whether these differ in them or not, each with whether one does not only take it
+/// out. An import decides by such acts; see `History` of the imports.
 pub(crate) fn touched_between(repo: &Repo, [before, after]: [&Tip; 2]) -> Result<HashMap<ItemId, bool>, TraceError> {
     let mut touched: HashMap<ItemId, bool> = HashMap::new();
     for commit in repo.commits_beyond(after.commit.oid, Some(before.commit.oid))? {
-        let tip = Tip::read(repo, commit)?;
+        let tip = Tip::read(repo, commit)?.into_ours();
+        if !matches!(tip.trailers.op, Some(Op::Delete | Op::Restore | Op::Clean)) {
+            continue;
+        }
         let changes = changes_of(repo, &tip)?;
         let is_moved = |change: &&Change| match change {
             Change::Changed(old, new) => (old.blob, &old.item_type) == (new.blob, &new.item_type),

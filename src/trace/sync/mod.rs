@@ -38,7 +38,7 @@ use crate::git::{GitError, Oid, Repo};
 use crate::trace::model::name::{REMOTE_RECORDS, REMOTES, TRACES};
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemId, Tip, TraceError, TraceName};
+use crate::trace::{ItemId, Op, Tip, TraceError, TraceName};
 
 /// The ref of a trace as last fetched; `name` may be a glob.
 pub(crate) fn tracking_ref(remote: &str, name: &str) -> String {
@@ -133,7 +133,10 @@ fn items_of(repo: &Repo, traces: impl IntoIterator<Item = (Oid, Option<Oid>)>) -
             let commit = Tip::read(repo, oid)?;
             if let Some(item) = commit.item() {
                 items.insert(item);
-                continue;
+                // A summary takes the place of other items.
+                if commit.trailers.op != Some(Op::Compress) {
+                    continue;
+                }
             }
             let removed = changes_of(repo, &commit)?.into_iter().filter(|change| matches!(change, Change::Removed(_)));
             items.extend(removed.map(|change| change.entry().id));

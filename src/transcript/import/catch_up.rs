@@ -51,13 +51,14 @@ pub(crate) fn grown(repo: &Repo, format: Format, folders: &[PathBuf], most: usiz
     Ok(found)
 }
 
-/// Imports a session that [`grown`] found. One that cannot be read is left alone until it changes again.
+/// Imports a session that [`grown`] found. One that cannot be read, or that a setting refuses, is left alone until it changes
+/// again.
 pub(crate) fn import(context: ImportContext<'_>, format: Format, file: &Path) -> Result<Imported, HookError> {
     let state = FileState::with_sub_agents(format, file);
     // A file that does not tell its session waits for the session's own hook.
     let imported = hook::import_file(context, format, Destination::session_of(file, false), file);
-    let is_unreadable = imported.as_ref().is_err_and(HookError::is_of_file);
-    if let (true, Some(state), Some(mut seen)) = (is_unreadable, state, SeenFiles::read(context.repo, format)) {
+    let is_refused = imported.as_ref().is_err_and(HookError::is_of_file);
+    if let (true, Some(state), Some(mut seen)) = (is_refused, state, SeenFiles::read(context.repo, format)) {
         seen.note(file, state);
         seen.write(context.repo, format);
     }

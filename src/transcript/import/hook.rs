@@ -69,10 +69,19 @@ pub(crate) enum HookError {
 }
 
 impl HookError {
-    /// Whether a session's file is the cause, and not what may pass, such as a full disk.
+    /// Whether the same file would fail again, unlike on a full disk.
     pub(super) fn is_of_file(&self) -> bool {
         match self {
-            Self::Session(SessionError::Import { source, .. }) => matches!(source, TraceError::Stream { .. }),
+            Self::Session(SessionError::Import { source, .. }) => !matches!(
+                source,
+                TraceError::Git(_)
+                    | TraceError::MovedMeanwhile { .. }
+                    | TraceError::PurgedMeanwhile
+                    | TraceError::NotReached { .. }
+                    | TraceError::Compressor(_)
+                    | TraceError::BudgetCommand { .. }
+                    | TraceError::BudgetCommandFailed { .. }
+            ),
             Self::Session(SessionError::Open { .. } | SessionError::SubAgents { .. }) => true,
             Self::BadInput { .. } | Self::Trace(_) | Self::Git(_) => false,
         }

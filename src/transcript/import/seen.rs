@@ -94,11 +94,17 @@ impl SeenFiles {
     pub(crate) fn start(repo: &Repo, format: Format) {
         // A damaged list is replaced, too.
         if Self::read(repo, format).is_none() {
-            // A new worktree has no list yet.
+            // A new worktree has no list yet. Before it was added, its folder may have been another one's.
             let of_main = Self::read_in(repo.common_dir(), format);
             let new = Self::from_now(None, of_main.as_ref().is_some_and(|main| main.is_off));
-            Self { since: of_main.map_or(new.since, |main| main.since), ..new }.write(repo, format);
+            let since = of_main.zip(added(repo)).map(|(main, added)| main.since.max(added));
+            Self { since: since.unwrap_or(new.since), ..new }.write(repo, format);
         }
+    }
+
+    /// Whether it looks for files in a worktree.
+    pub(crate) fn is_on(git_dir: &Path, format: Format) -> bool {
+        Self::read_in(git_dir, format).is_some_and(|seen| !seen.is_off)
     }
 
     /// Looks for files that change from now on, if it looked for any before. If recording is off, from when it is on again.
@@ -165,6 +171,11 @@ impl SeenFiles {
             self.files.retain(|_, state| state.modified >= self.since);
         }
     }
+}
+
+/// When a linked worktree was added: git writes this file once.
+fn added(repo: &Repo) -> Option<u64> {
+    fs::metadata(repo.git_dir().join("commondir")).and_then(|file| file.modified()).ok().map(nanoseconds)
 }
 
 fn key(file: &Path) -> String {

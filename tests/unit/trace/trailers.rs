@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::tokens::{CounterId, Encoding};
 use crate::trace::Op;
-use crate::trace::model::trailers::{Basis, Counted, ImportPosition, Total, Trailers};
+use crate::trace::model::trailers::{Basis, Counted, ImportPosition, Total, Trailers, Vacant};
 
 #[test]
 fn trailers_read_back() {
@@ -17,7 +17,7 @@ fn trailers_read_back() {
         total: Some(Total { tokens: 12345, basis: Basis::Reported }),
         counted: Some(Counted { tokens: 12000, counter: CounterId::BuiltIn(Encoding::Cl100kBase) }),
         next: Some(44),
-        vacant: Some(3),
+        vacant: Some(Vacant { count: 3, before: Some(9) }),
         source: Some(ImportPosition { session: "a b".to_owned(), offset: 7, digest: "ff".to_owned(), as_seen: true }),
         family: "claude-code/6b2e".parse().ok(),
         title: Some(("c3d4f0a94c55b9a0".parse().unwrap(), "cafe".to_owned())),

@@ -102,7 +102,7 @@ impl AgentArgs {
             && !self.background
         {
             messages.push(format!(
-                "git-trace: the hook that records this session failed: {}. `git trace doctor` shows the last failure.",
+                "git-trace: a hook that records sessions failed: {}. `git trace doctor` shows the last failure.",
                 one_line(&format!("{error:#}"), 500)
             ));
         }
@@ -130,9 +130,11 @@ impl AgentArgs {
         let is_shown = call.ends_turn() && !self.background;
         if matches!(recording, Recording::Unwanted | Recording::Ask) {
             // If the user changes the setting later, no catch-up reads what sessions wrote until then.
-            let is_of_all = repo.config()?.boolean("extensions.worktreeConfig")? != Some(true);
-            for git_dir in repo.worktree_git_dirs()?.iter().filter(|git_dir| is_of_all || *git_dir == repo.git_dir()) {
-                SeenFiles::restart(git_dir, format, true);
+            for git_dir in repo.worktree_git_dirs()? {
+                let is_off = || SeenFiles::is_on(&git_dir, format) && !settings::is_recorded_in(&git_dir);
+                if git_dir == repo.git_dir() || is_off() {
+                    SeenFiles::restart(&git_dir, format, true);
+                }
             }
             if recording == Recording::Ask && is_shown {
                 messages.extend(tell_asking(repo));

@@ -1,6 +1,6 @@
 //! The changes that a pull, a merge, or a similar command made in the prompt of a trace, as lines and as JSON.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::app::cli::{Context, Result, Value, escaped, json};
 use crate::git::{Oid, Repo};
@@ -8,12 +8,12 @@ use crate::materialize::compare::Prompt;
 use crate::memory::forward;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::tree::{self, Change};
-use crate::trace::store::priority::{Before, ChangedPriority, Level};
+use crate::trace::store::priority::{Before, ChangedPriority, Level, SetLevel};
 use crate::trace::store::revision::find_known;
 use crate::trace::store::view::View;
 use crate::trace::store::walk::{renamed, touched_between};
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceName};
-use crate::transcript::continuation::{recorded_in, recorded_otherwise};
+use crate::transcript::continuation::{Recordings, recorded_otherwise};
 
 /// How many items a line names, besides pinned ones and instructions.
 pub(super) const MAX_CHANGED: usize = 20;
@@ -47,9 +47,18 @@ struct Place {
     is_vital: bool,
 }
 
-/// The traces that moved, or that have an item with a new priority: their names, and their commits before and after.
-pub(crate) fn touched(repo: &Repo, before: &Before) -> Result<Vec<(TraceName, [Tip; 2])>> {
-    let (changed, mut touched) = (before.changed_items(repo)?, Vec::new());
+/// A trace that moved, or that has an item with a new priority.
+pub(crate) struct Touched {
+    pub(crate) name: TraceName,
+    /// Its commits before and after.
+    commits: [Tip; 2],
+    /// Those that this repository records in it.
+    sessions: Vec<TraceName>,
+}
+
+/// The traces that moved, or that have an item with a new priority.
+pub(crate) fn touched(repo: &Repo, before: &Before) -> Result<Vec<Touched>> {
+    let (changed, mut touched, recordings) = (before.changed_items(repo)?, Vec::new(), Recordings::new(repo));
     for (refname, oid) in repo.list_refs(TRACES)? {
         let Some(name) = TraceName::of_ref(&refname) else { continue };
         let Some(earlier) = before.tip(&name).filter(|earlier| *earlier != oid || !changed.is_empty()) else {
@@ -59,7 +68,8 @@ pub(crate) fn touched(repo: &Repo, before: &Before) -> Result<Vec<(TraceName, [T
         let (Ok(earlier), Ok(tip)) = (Tip::read(repo, earlier), Tip::read(repo, oid)) else { continue };
         let is_moved = earlier.commit.oid != oid;
         if is_moved || tree::list(repo, tip.commit.tree)?.iter().any(|slot| changed.contains(&slot.id)) {
-            touched.push((name, [earlier, tip]));
+            let sessions = recordings.in_trace(&name)?;
+            touched.push(Touched { name, commits: [earlier, tip], sessions });
         }
     }
     Ok(touched)
@@ -71,15 +81,14 @@ impl Changed {
     /// Another line says that `own`, the items that only this repository has, follow those of others.
     pub(crate) fn between(
         repo: &Repo,
-        name: &TraceName,
-        [earlier, tip]: [Tip; 2],
+        Touched { name, commits: [earlier, tip], sessions }: Touched,
         before: &Before,
         priorities: &[ChangedPriority],
         own: &HashSet<ItemId>,
     ) -> Result<Self> {
         let commits = [earlier.clone(), tip.clone()];
-        let mut levels = before.changed_items(repo)?;
-        let recorded = recorded_otherwise(repo, name, commits.each_ref())?.into_iter();
+        let levels = before.changed_items(repo)?;
+        let recorded = recorded_otherwise(repo, &sessions, commits.each_ref())?.into_iter();
         let recorded = recorded.map(|session| Place { at: json!(session), is_vital: true }).collect();
         let before = View::earlier(repo, before, earlier)?;
         let after = View::at(repo, tip, None)?;
@@ -100,7 +109,7 @@ impl Changed {
         let others = before.slots.iter().filter(|slot| !own.contains(&slot.id));
         let is_renumbered =
             others.into_iter().any(|slot| positions.get(&slot.id).is_some_and(|position| *position != slot.seq));
-        let is_here = |change: &&ChangedPriority| change.place.as_ref().is_some_and(|(trace, _)| trace == name);
+        let is_here = |change: &&ChangedPriority| change.place.as_ref().is_some_and(|(trace, _)| *trace == name);
         let set = |is_skip: fn(&ChangedPriority) -> bool| -> HashSet<ItemId> {
             priorities.iter().filter(is_here).filter(|change| is_skip(change)).map(|change| change.item).collect()
         };
@@ -158,20 +167,11 @@ impl Changed {
         let (mut same, then) = (files(&before), files(&after));
         same.retain(|item, file| then.get(item) == Some(file));
         found.renamed = places(&renamed(repo, commits.each_ref(), &same)?);
-        let was_here: HashSet<ItemId> = before.slots.iter().map(|slot| slot.id).collect();
-        let changed: HashSet<ItemId> =
-            priorities.iter().filter(|change| change.is_changed).map(|change| change.item).collect();
-        let is_listed = |id: &ItemId| {
-            was_here.contains(id) != positions.contains_key(id)
-                || [&edited, own, &changed].iter().any(|ids| ids.contains(id))
-        };
-        levels.retain(|id| positions.contains_key(id));
-        let touched =
-            touched_in_sessions(repo, name, commits.each_ref(), levels, &|id| positions.contains_key(id), &is_listed)?;
-        let mut touched: Vec<_> = touched.into_iter().map(|id| (positions.get(&id).copied(), id)).collect();
-        touched.sort();
-        let at = |(seq, id): (Option<u32>, ItemId)| seq.map_or_else(|| json!(id.to_string()), |seq| json!(seq));
-        found.touched = touched.into_iter().map(|one| Place { at: at(one), is_vital: false }).collect();
+        if !sessions.is_empty() {
+            let changed = priorities.iter().filter(|change| change.is_changed).map(|change| change.item);
+            let listed: HashSet<ItemId> = edited.into_iter().chain(own.iter().copied()).chain(changed).collect();
+            found.touched = touched_in_sessions(repo, commits.each_ref(), [&before, &after], levels, &listed)?;
+        }
         Ok(found)
     }
 
@@ -234,27 +234,35 @@ impl Changed {
     }
 }
 
-/// Of a trace with recorded sessions: the items that were here, that others changed or set `levels` of, and that no other line names. Such acts
-/// decide what the next import does.
+/// Of a trace with recorded sessions: the items that were here, that others changed or set `levels` of, and that no other line names, as it does
+/// those of `listed`. Such acts decide what the next import does.
 fn touched_in_sessions(
     repo: &Repo,
-    name: &TraceName,
     commits: [&Tip; 2],
-    levels: HashSet<ItemId>,
-    is_here: &dyn Fn(&ItemId) -> bool,
-    is_listed: &dyn Fn(&ItemId) -> bool,
-) -> Result<BTreeSet<ItemId>> {
-    if recorded_in(repo, name)?.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let touched = touched_between(repo, commits)?.into_iter().filter(|(id, gives)| *gives || is_here(id));
-    let touched = touched.map(|(id, _)| id).chain(levels).filter(|id| !is_listed(id));
-    let touched: Vec<ItemId> = touched.collect();
+    [before, after]: [&View; 2],
+    mut levels: HashSet<ItemId>,
+    listed: &HashSet<ItemId>,
+) -> Result<Vec<Place>> {
+    let positions = |view: &View| view.slots.iter().map(|slot| (slot.id, slot.seq)).collect::<HashMap<_, _>>();
+    let (was_here, is_here) = (positions(before), positions(after));
+    // Whether a level is set decides, too.
+    let is_set = |view: &View| -> HashSet<ItemId> {
+        let set = view.slots.iter().filter(|slot| matches!(view.level(slot), SetLevel::Set(_)));
+        set.map(|slot| slot.id).collect()
+    };
+    let (was_set, set) = (is_set(before), is_set(after));
+    levels.retain(|id| is_here.contains_key(id) && was_set.contains(id) != set.contains(id));
+    let touched = touched_between(repo, commits)?.into_iter().filter(|(id, gives)| *gives || is_here.contains_key(id));
+    let mut touched: Vec<ItemId> = touched.map(|(id, _)| id).chain(levels).collect();
+    touched.retain(|id| was_here.contains_key(id) == is_here.contains_key(id) && !listed.contains(id));
     if touched.is_empty() {
-        Ok(BTreeSet::new())
-    } else {
-        Ok(find_known(repo, commits[0], &touched)?.into_keys().collect())
+        return Ok(Vec::new());
     }
+    let known = find_known(repo, commits[0], &touched)?.into_keys();
+    let mut touched: Vec<_> = known.map(|id| (is_here.get(&id).copied(), id)).collect();
+    touched.sort();
+    let at = |(seq, id): (Option<u32>, ItemId)| seq.map_or_else(|| json!(id.to_string()), |seq| json!(seq));
+    Ok(touched.into_iter().map(|one| Place { at: at(one), is_vital: false }).collect())
 }
 
 /// The places, first those that are never left out.

@@ -135,9 +135,10 @@ impl PullArgs {
         }
         let changes = failures.keep(in_traces(repo, &before).map_err(Error::from)).unwrap_or_default();
         // With the new priorities: what they leave out may let a new item into the middle.
-        for (name, tips) in failures.keep(touched(repo, &before)).unwrap_or_default() {
+        for touched in failures.keep(touched(repo, &before)).unwrap_or_default() {
+            let name = touched.name.clone();
             let own: HashSet<ItemId> = own.remove(&name).unwrap_or_default();
-            let found = failures.keep(Changed::between(repo, &name, tips, &before, &changes, &own));
+            let found = failures.keep(Changed::between(repo, touched, &before, &changes, &own));
             changed.extend(found.map(|found| (name, found)));
         }
         self.print_changed(context, &mut changed)?;

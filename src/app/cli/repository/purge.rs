@@ -47,10 +47,10 @@ pub(crate) struct PurgeArgs {
     #[arg(value_name = "ITEM", add = Values::Items)]
     items: Vec<String>,
     /// Read the text from stdin, and find it also in JSON, HTML, URLs, base64, hex, and UTF-16
-    #[arg(long, value_name = "-", value_parser = ["-"])]
+    #[arg(long, value_name = "-", value_parser = ["-"], conflicts_with = "items")]
     text: Option<String>,
     /// Regular expression, for bytes as they are stored
-    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true, conflicts_with = "items")]
     pattern: Option<String>,
     #[command(flatten)]
     reason: ReasonArgs,

@@ -129,8 +129,8 @@ impl Effects {
 
     /// Without new items before `own`, which follow those of others by intent.
     pub(super) fn without(repo: &Repo, name: TraceName, before: &Before, own: &HashSet<ItemId>) -> Result<Self> {
-        let changed = match touched(repo, before)?.into_iter().find(|(trace, _)| *trace == name) {
-            Some((_, tips)) => Changed::between(repo, &name, tips, before, &[], own)?,
+        let changed = match touched(repo, before)?.into_iter().find(|touched| touched.name == name) {
+            Some(touched) => Changed::between(repo, touched, before, &[], own)?,
             None => Changed::default(),
         };
         Ok(Self { name, changed })

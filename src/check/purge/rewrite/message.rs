@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::iter;
 
 use super::{Rewriter, Role, archive, is_of_code, read_item};
 use crate::check::purge::content::{Target, is_marker};
@@ -25,6 +26,9 @@ const FIXED: [&str; 10] = [
     "Trace-Code: ",
     "Trace-From: ",
 ];
+
+/// How many verbs, such as `revert: revert: `, may be before a repeated subject.
+const MAX_VERBS: usize = 16;
 
 /// Whether the message of a commit names a purged item and still says something of it. If its files are gone, a marker counts as all.
 pub(in crate::check::purge) fn says_more(repo: &Repo, target: &Target, oid: Oid, message: &str) -> bool {
@@ -59,7 +63,7 @@ pub(in crate::check::purge) fn says_more(repo: &Repo, target: &Target, oid: Oid,
 }
 
 /// The commit of a trace that was picked or replayed, if it is here. A remote may name any commit.
-pub(super) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, TraceError> {
+pub(in crate::check::purge) fn origin(repo: &Repo, commit: &RawCommit) -> Result<Option<Oid>, TraceError> {
     let Some(from) = Trailers::parse(&decoded(&commit.message)).from else { return Ok(None) };
     let found = repo.find_commit(&from)?;
     // A shorter name could name another commit in another clone.
@@ -115,13 +119,20 @@ impl Rewriter<'_> {
         let is_purged = items().any(|item| self.target.items.contains(&item));
         // A commit that changes several items names none, and one that compresses items names their summary.
         let is_compression = trailers.contains("Trace-Op: compress");
-        let says_more = !is_purged && (is_compression || trailers.contains("Trace-Reason: "));
+        // An expansion or a revert repeats the subject of the commit that it takes back.
+        let is_repetition = trailers.contains("Trace-From: ");
+        let names_none = is_compression || (is_repetition && items().next().is_none());
+        let says_more = !is_purged && (names_none || trailers.contains("Trace-Reason: "));
         let is_of_purged = is_purged || (says_more && self.changes_purged(commit)?);
         let (subject, body) = text.split_at(text.find('\n').unwrap_or(text.len()));
         let previews = self.previews(commit, &items().collect())?;
-        let must_go = (is_purged || (is_of_purged && is_compression) || self.repeats_purged(commit, subject)?)
-            && !is_marker(subject.as_bytes())
-            && !self.is_preview(commit, &items().collect(), subject)?;
+        let must_go =
+            (is_purged || (is_of_purged && names_none) || (is_repetition && self.repeats_purged(commit, subject)?))
+                && !is_marker(subject.as_bytes())
+                && !self.is_preview(commit, &items().collect(), subject)?;
+        if must_go {
+            self.forgotten_subjects.insert(subject.to_owned());
+        }
         let new_subject = self.subject(subject, previews.as_deref(), must_go);
         let mut changed = self.redacted(&(self.redacted(&format!("{new_subject}{body}")) + between));
         if !changed.ends_with(between) {
@@ -161,24 +172,43 @@ impl Rewriter<'_> {
         Ok(changed)
     }
 
-    /// Whether a subject repeats that of a commit that names or changes a purged item. An expansion or a revert repeats that of the commit which it
-    /// takes back.
-    fn repeats_purged(&self, commit: &RawCommit, subject: &str) -> Result<bool, TraceError> {
-        let mut next = origin(self.repo, commit)?;
-        while let Some(oid) = next.filter(|_| !self.target.items.is_empty()) {
+    /// Whether a subject repeats one that was replaced, after one or more verbs.
+    fn repeats_forgotten(&self, subject: &str) -> bool {
+        let repeated = iter::successors(Some(subject), |rest| Some(rest.split_once(": ")?.1));
+        repeated.skip(1).take(MAX_VERBS).any(|rest| self.forgotten_subjects.contains(rest))
+    }
+
+    /// Whether a subject repeats that of a commit that names or changes a purged item.
+    fn repeats_purged(&mut self, commit: &RawCommit, subject: &str) -> Result<bool, TraceError> {
+        if self.target.items.is_empty() {
+            return Ok(false);
+        }
+        let Some(first) = origin(self.repo, commit)? else {
+            // After a rebase, only some clones have it, but the commit that took its place has the same subject.
+            return Ok(self.repeats_forgotten(subject));
+        };
+        let (mut subject, mut next, mut followed, mut repeats) = (subject.to_owned(), Some(first), Vec::new(), false);
+        while let Some(oid) = next {
             let from = self.repo.read_raw_commit(oid)?;
             let message = decoded(&from.message);
             let repeated = message.lines().next().unwrap_or_default();
             if repeated.is_empty() || is_marker(repeated.as_bytes()) || !subject.ends_with(repeated) {
-                return Ok(false);
+                break;
             }
+            if let Some(known) = self.repetitions.get(&oid) {
+                repeats = *known;
+                break;
+            }
+            followed.push(oid);
             let mut named = message.lines().filter_map(|line| line.strip_prefix("Trace-Item: ")?.parse().ok());
             if named.any(|id| self.target.items.contains(&id)) || self.changes_purged(&from)? {
-                return Ok(true);
+                repeats = true;
+                break;
             }
-            next = origin(self.repo, &from)?;
+            (subject, next) = (repeated.to_owned(), origin(self.repo, &from)?);
         }
-        Ok(false)
+        self.repetitions.extend(followed.into_iter().map(|oid| (oid, repeats)));
+        Ok(repeats)
     }
 
     /// Whether a commit changes a purged item.

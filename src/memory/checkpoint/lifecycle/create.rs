@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::write::{lock_new, write};
 use super::{deactivate_others, edit_index, truncate_to_second};
+use crate::base::merge::FileKind;
 use crate::memory::checkpoint::document::REFERENCE_COLUMNS;
 use crate::memory::checkpoint::document::markdown::render_table;
 use crate::memory::checkpoint::error::CheckpointError;
@@ -47,6 +48,10 @@ pub(crate) fn create(folder: &Folder, new: &NewCheckpoint, now: Time) -> Result<
     let active = active_folder(folder, &known);
     let text = template(&id, new, parent.map(Checkpoint::id), now);
     let path = active.join(format!("{id}.md"));
+    let shown = folder.shown(&path);
+    if folder.pathspec.kind(shown.as_bytes()) != Some(FileKind::Checkpoint) {
+        return Err(CheckpointError::NotMatched { path: shown });
+    }
     let others = if new.is_current { deactivate_others(&known, None)? } else { Vec::new() };
     if path.symlink_metadata().is_ok() {
         return Err(CheckpointError::Exists { path: folder.shown(&path) });

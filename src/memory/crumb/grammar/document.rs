@@ -107,10 +107,16 @@ impl fmt::Display for Header<'_> {
     }
 }
 
+/// The longest name of a section, in bytes. Entries are shown and searched with it, so a long one multiplies their size.
+const MAX_SECTION: usize = 200;
+
 /// Mark and name of a section line. The mark is `§` or `=`; a file uses only one of them.
 pub(crate) fn parse_section(line: &str) -> Option<(char, &str)> {
     let (mark, rest) = ['§', '='].into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
-    let is_named = !rest.is_empty() && !rest.starts_with(char::is_whitespace) && !is_conflict_marker(line);
+    let is_named = !rest.is_empty()
+        && rest.len() <= MAX_SECTION
+        && !rest.starts_with(char::is_whitespace)
+        && !is_conflict_marker(line);
     is_named.then(|| (mark, rest.trim_end()))
 }
 

@@ -3,7 +3,8 @@
 //! A removal is a deletion with the reason of a [`Removal`]. An import restores only what an import rewound, and removes no item
 //! that a person restored, pinned, skipped, or unpinned.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
 
 use super::known::KnownItem;
 use super::writer::Writer;
@@ -29,6 +30,15 @@ struct Act {
     is_restoration: bool,
     reason: Option<String>,
     commit: Oid,
+    /// Whether an earlier act is of no importance. After a deletion, that is so from a restoration on: both sides of a merge may have
+    /// deleted an item.
+    is_complete: bool,
+}
+
+impl Act {
+    fn is_rewind(&self) -> bool {
+        !self.is_restoration && self.reason.as_deref() == Some(Removal::Rewound.as_str())
+    }
 }
 
 impl History {
@@ -83,13 +93,24 @@ impl History {
     }
 
     fn note(&mut self, item: ItemId, is_restoration: bool, earlier: &Tip) {
-        let (reason, commit) = (&earlier.trailers.reason, earlier.commit.oid);
-        self.acts.entry(item).or_insert_with(|| Act { is_restoration, reason: reason.clone(), commit });
+        let (reason, commit) = (earlier.trailers.reason.clone(), earlier.commit.oid);
+        match self.acts.entry(item) {
+            Entry::Vacant(new) => {
+                new.insert(Act { is_restoration, reason, commit, is_complete: is_restoration });
+            }
+            Entry::Occupied(mut later) if is_restoration => later.get_mut().is_complete = true,
+            // What a person deleted, no import restores.
+            Entry::Occupied(mut later) => {
+                let later = later.get_mut();
+                if !later.is_complete && later.is_rewind() {
+                    later.reason = reason;
+                }
+            }
+        }
     }
 
     fn was_rewound(&self, id: ItemId) -> bool {
-        let act = self.acts.get(&id).filter(|act| !act.is_restoration);
-        act.is_some_and(|act| act.reason.as_deref() == Some(Removal::Rewound.as_str()))
+        self.acts.get(&id).is_some_and(Act::is_rewind)
     }
 
     fn was_restored_by_person(&self, id: ItemId) -> bool {
@@ -114,7 +135,7 @@ impl Writer<'_> {
     ) -> Result<(), TraceError> {
         let Some(item) = self.live.remove(&id) else { return Ok(()) };
         let subject = format!("delete {}", item.preview);
-        self.change.vacant += 1;
+        self.change.vacant.leave(item.seq);
         self.remove(id, KnownItem { removal: Some(reason), ..item })?;
         *self.removed.entry(reason).or_default() += 1;
         self.commit_act((Op::Delete, id), &subject, reason.as_str(), mark)
@@ -153,17 +174,32 @@ impl Writer<'_> {
         self.keep_title(&going)?;
         self.read_deleted(&returning)?;
         let seq = |id: &ItemId| self.live.get(id).or(self.deleted.get(id)).map(|item| item.seq);
-        let mut wanted: Vec<ItemId> = going.iter().chain(&returning).copied().collect();
-        wanted.sort_by_key(|id| (seq(id), *id));
-        let count = wanted.len();
-        for (number, id) in wanted.into_iter().enumerate() {
-            let mark = if number + 1 == count { mark.take() } else { None };
+        let [going, returning] = [going, returning].map(|ids| {
+            let mut ids: Vec<ItemId> = ids.into_iter().collect();
+            ids.sort_by_key(|id| (seq(id), *id));
+            ids
+        });
+        let mut left = going.len() + returning.len();
+        let mut next_mark = || {
+            left -= 1;
+            mark.take_if(|_| left == 0)
+        };
+        for id in going {
             self.lock_objects()?;
-            if going.contains(&id) {
-                self.delete(id, Removal::Rewound, mark)?;
-            } else {
-                self.restore(id, mark)?;
-            }
+            self.delete(id, Removal::Rewound, next_mark())?;
+        }
+        if returning.is_empty() {
+            return Ok(());
+        }
+        // `gc --renumber` may have given their positions to others. From the first of these on, they follow all others, in their order.
+        let taken: HashSet<u32> = self.live.values().map(|item| item.seq).collect();
+        let (mut is_at_end, mut last) = (false, None);
+        for id in returning {
+            self.lock_objects()?;
+            let seq = self.deleted.get(&id).map(|item| item.seq);
+            is_at_end |= seq.is_some_and(|seq| taken.contains(&seq)) || seq <= last;
+            last = seq;
+            self.restore(id, is_at_end, next_mark())?;
         }
         Ok(())
     }
@@ -218,10 +254,9 @@ impl Writer<'_> {
     }
 
     /// Restores an item as it was when it was deleted.
-    fn restore(&mut self, id: ItemId, mark: Option<ImportPosition>) -> Result<(), TraceError> {
+    fn restore(&mut self, id: ItemId, at_end: bool, mark: Option<ImportPosition>) -> Result<(), TraceError> {
         let Some(mut item) = self.deleted.remove(&id) else { return Ok(()) };
-        // `gc --renumber` may have given its position to another one.
-        if self.live.values().any(|other| other.seq == item.seq) {
+        if at_end {
             item.seq = self.change.free_seq()?;
             let name = item.path.rsplit_once('/').map_or(&*item.path, |(_, name)| name);
             let (_, item_type, _) = tree::parse_name(name.as_bytes()).expect("the path is that of an item");
@@ -231,7 +266,7 @@ impl Writer<'_> {
         self.change.next_seq = self.change.next_seq.max(item.seq + 1);
         self.change.total.add(item.cost, item.is_skipped);
         let subject = format!("restore {}", item.preview);
-        self.change.vacant = self.change.vacant.saturating_sub(1);
+        self.change.vacant.refill(item.seq);
         self.live.insert(id, KnownItem { removal: None, ..item });
         self.commit_act((Op::Restore, id), &subject, RESUMED, mark)
     }

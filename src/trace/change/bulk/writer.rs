@@ -393,8 +393,8 @@ impl Writer<'_> {
         }
         going.sort_unstable_by_key(|(seq, id, _)| (*seq, *id));
         let seq = going.first().map(|(seq, ..)| *seq).filter(|_| !replaced.at_end);
-        let vacated = going.len().saturating_sub(usize::from(seq.is_some()));
-        self.change.vacant += u32::try_from(vacated).unwrap_or(u32::MAX);
+        let vacated = going.iter().skip(usize::from(seq.is_some()));
+        vacated.for_each(|(seq, ..)| self.change.vacant.leave(*seq));
         let mut items = Vec::with_capacity(going.len());
         for (_, id, item) in going {
             items.push(id);

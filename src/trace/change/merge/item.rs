@@ -31,6 +31,8 @@ pub(crate) fn merge_texts(
         return Ok(match (our_item.revision, their_item.revision) {
             (1, 2..) => Some(theirs.blob),
             (2.., 1) => Some(ours.blob),
+            // Two counters may have counted the tokens.
+            (1, 1) if is_same_record(&our_item, &their_item) => Some(ours.blob.min(theirs.blob)),
             _ => None,
         });
     };
@@ -38,6 +40,16 @@ pub(crate) fn merge_texts(
     let Some(mut merged) = merge_items(&base_item, &our_item, &their_item)? else { return Ok(None) };
     merged.keep_token_count(counter);
     Ok(Some(repo.write_blob(&item_file::render(&merged))?))
+}
+
+/// Whether two items differ only in what is computed.
+fn is_same_record(one: &Item, other: &Item) -> bool {
+    let [fields, others] = [one, other].map(|item| {
+        let mut fields = to_json(item);
+        fields.retain(|field, _| !NOT_FIELDS.contains(&field.as_str()));
+        fields
+    });
+    one.body == other.body && one.fields.meta == other.fields.meta && fields == others
 }
 
 /// Writes the next revision of an item on whose text the sides disagree.

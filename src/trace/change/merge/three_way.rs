@@ -118,7 +118,10 @@ impl Sides {
     /// Whether they add reasoning that follows other items here than it did there.
     pub(crate) fn adds_reasoning(&self) -> bool {
         let is_reasoning = |entry: &ItemEntry| entry.item_type == ItemType::reasoning();
-        self.theirs.iter().any(|change| matches!(change, Change::Added(entry) if is_reasoning(entry)))
+        let is_new = |id| self.our_slot(id, None).is_none();
+        self.theirs
+            .iter()
+            .any(|change| matches!(change, Change::Added(entry) if is_reasoning(entry) && is_new(entry.id)))
     }
 
     /// Notes what was merged, for the next commit in a row. An item that is deleted and restored in it returns to its position.
@@ -137,6 +140,10 @@ impl Sides {
 pub(crate) struct Merged {
     pub tree: Oid,
     pub next_seq: u32,
+    /// The position that stays empty before added items with reasoning.
+    pub apart: Option<u32>,
+    /// The positions to which items that were removed here returned.
+    pub refilled: Vec<u32>,
     pub added: Vec<ItemId>,
     pub edited: Vec<ItemId>,
     pub removed: Vec<ItemEntry>,
@@ -168,9 +175,12 @@ pub(crate) fn three_way(
     decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
 ) -> Result<Merged, TraceError> {
     let is_apart = placement == Placement::AtEnd && !sides.is_apart && sides.adds_reasoning();
+    let next_seq = ours.next_seq(repo)?;
     let merged = Merged {
         tree: ours.commit.tree,
-        next_seq: ours.next_seq(repo)? + u32::from(is_apart),
+        next_seq: next_seq + u32::from(is_apart),
+        apart: is_apart.then_some(next_seq),
+        refilled: Vec::new(),
         added: Vec::new(),
         edited: Vec::new(),
         removed: Vec::new(),
@@ -263,7 +273,10 @@ impl Merge<'_> {
         let seq = match (ours, base) {
             (Some(ours), _) => ours.seq,
             // We removed it, and they keep it.
-            (None, Some(base)) => base.seq,
+            (None, Some(base)) => {
+                self.merged.refilled.push(base.seq);
+                base.seq
+            }
             (None, None) if self.placement == Placement::WhereTheyStood => slot.seq,
             (None, None) => {
                 let known = self.positions.get(&slot.id).or(self.freed.get(&slot.seq));

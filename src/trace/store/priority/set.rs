@@ -84,6 +84,7 @@ pub(crate) fn set_under(
     signature: &Signature,
     requests: &[Request],
 ) -> Result<(), TraceError> {
+    tags::prefix(repo)?;
     // A purge may have replaced what the tags would lead to, while this process waited for the lock.
     let _purges = require_no_purge(repo)?;
     line_history::change(repo, signature, lock, |record| {

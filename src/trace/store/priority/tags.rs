@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::record::Record;
-use crate::git::{Oid, Repo};
+use crate::git::{GitError, Oid, Repo};
 use crate::trace::model::level::Level;
 use crate::trace::model::tree::{self, Change};
 use crate::trace::store::walk::{Parents, Walk, changes_of};
@@ -15,9 +15,17 @@ use crate::trace::{ItemId, Op, Tip, TraceError};
 /// The namespace of the tags unless `trace.tagPrefix` is set. A plain clone would fetch tags in `refs/tags/`.
 const DEFAULT_PREFIX: &str = "refs/trace-tags/";
 
+/// Checks the setting: for git, a file outside of `refs/` is no ref.
 pub(crate) fn prefix(repo: &Repo) -> Result<String, TraceError> {
-    let configured = repo.config()?.text("trace.tagPrefix")?;
-    Ok(format!("{}/", configured.as_deref().unwrap_or(DEFAULT_PREFIX).trim_end_matches('/')))
+    const KEY: &str = "trace.tagPrefix";
+    let Some(value) = repo.config()?.text(KEY)? else { return Ok(DEFAULT_PREFIX.to_owned()) };
+    let prefix = format!("{}/", value.trim_end_matches('/'));
+    let is_own = prefix.starts_with("refs/trace") && !prefix.starts_with(DEFAULT_PREFIX);
+    if !prefix.starts_with("refs/") || is_own || !Repo::is_refname(&format!("{prefix}normal")) {
+        let expected = "a folder of refs such as refs/tags/";
+        return Err(GitError::BadSetting { key: KEY.to_owned(), value, expected }.into());
+    }
+    Ok(prefix)
 }
 
 /// What the name of a tag says. The prefix alone does not tell: it may be `refs/tags/`, where the code has its tags.
