@@ -18,8 +18,9 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
+/// Reads a regular file, if it exists.
 pub(crate) fn read_if_exists(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match read_file(path) {
+    match check_regular(path).and_then(|()| read_file(path)) {
         Err(error)
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory) =>
         {

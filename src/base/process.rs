@@ -293,9 +293,10 @@ impl Process {
     /// As [`Self::stream`], for output that is read to its end, which a program that failed cuts off.
     pub(crate) fn stream_all<T, E>(
         &mut self,
+        write: impl FnOnce(ChildStdin) + Send,
         read: impl FnOnce(BufReader<ChildStdout>) -> Result<T, E>,
     ) -> Result<Result<T, E>, ProcessError> {
-        match self.stream_with_status(drop, read)? {
+        match self.stream_with_status(write, read)? {
             (Ok(_), status) if !status.success() => Err(ProcessError::Failed { command: self.name.clone(), status }),
             (answer, _) => Ok(answer),
         }

@@ -10,6 +10,7 @@ use crate::git::{Oid, Repo};
 use crate::trace::change::pending::PendingChange;
 use crate::trace::model::name::TRACES;
 use crate::trace::model::schema;
+use crate::trace::store::priority::{Level, Record};
 use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::{Draft, ItemEntry, ItemId, ItemType, Op, Tip, Trace, TraceError, TraceName};
 
@@ -96,8 +97,12 @@ impl Plan {
             }
             change.require_tip()?;
             let live: HashMap<ItemId, ItemEntry> = change.slots()?.into_iter().map(|slot| (slot.id, slot)).collect();
+            let slots: Vec<ItemEntry> = edits().map(|row| row.entry.slot.clone()).collect();
+            let levels = Record::open(trace.repo())?.levels(trace.repo(), &slots, None)?;
             for row in edits() {
-                if live.get(&row.entry.slot.id) != Some(&row.entry.slot) {
+                let slot = &row.entry.slot;
+                let is_pinned = levels.of(slot.id, &slot.item_type).level() == Level::Pinned;
+                if live.get(&slot.id) != Some(slot) || (is_pinned && !row.entry.is_fixed) {
                     return Err(TraceError::Changed { item: row.entry.slot.id, trace: trace.name().clone() });
                 }
                 replace(change, row)?;

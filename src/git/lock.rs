@@ -69,11 +69,9 @@ pub(crate) struct ObjectsLock(
     #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] Arc<File>,
 );
 
-/// A held lock of [`Repo::lock_compression`].
+/// A held lock of [`Repo::lock_compression`] or [`Repo::lock_transcript`].
 #[derive(Debug)]
-pub(crate) struct CompressionLock(
-    #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] File,
-);
+pub(crate) struct WorkLock(#[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] File);
 
 impl RefLock {
     pub(crate) fn refname(&self) -> &str {
@@ -139,12 +137,18 @@ impl Repo {
         Ok(())
     }
 
+    /// Excludes other imports of a transcript, but no purge: an import may fetch what was purged, and removes it again.
+    pub(crate) fn lock_transcript(&self, transcript: &str) -> Result<WorkLock, GitError> {
+        let name = format!("{}.transcript", &blake3::hash(transcript.as_bytes()).to_hex()[..16]);
+        self.acquire(&name, &format!("the import of `{transcript}`"), LOCK_PATIENCE, File::try_lock).map(WorkLock)
+    }
+
     /// Excludes other compressions of a trace. Unlike [`Repo::lock`], it is held while the user's command runs, and stops no other
     /// writer.
-    pub(crate) fn lock_compression(&self, refname: &str) -> Result<CompressionLock, GitError> {
+    pub(crate) fn lock_compression(&self, refname: &str) -> Result<WorkLock, GitError> {
         let name = format!("{}.compress", &blake3::hash(refname.as_bytes()).to_hex()[..16]);
         let what = format!("the compression of `{refname}`");
-        self.acquire(&name, &what, COMPRESSION_PATIENCE, File::try_lock).map(CompressionLock)
+        self.acquire(&name, &what, COMPRESSION_PATIENCE, File::try_lock).map(WorkLock)
     }
 
     /// Opens a lock file and locks it, however long that takes within `patience`.

@@ -75,7 +75,8 @@ fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
         };
         return bodies.any(is_start).then(|| marker.clone());
     }
-    needle.replace_text(title, marker).or_else(|| needle.replace_cuts_of(title, marker))
+    let new = needle.replace_text(title, marker);
+    needle.replace_cuts_of(new.as_deref().unwrap_or(title), marker).or(new)
 }
 
 /// Whether a derived file contains the text or is named by it, or a title of an archived trace contains it.

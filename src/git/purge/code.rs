@@ -130,7 +130,7 @@ impl Repo {
         let mut command = self.git("rev-list");
         command.args(options).args(["--ignore-missing", "--missing=allow-any", "--stdin"]);
         // In a hook of `git commit FILE`, git has another index than later.
-        let done = command.env("GIT_NO_LAZY_FETCH", "1").env_remove("GIT_INDEX_FILE").stream(write, |answers| {
+        let done = command.env("GIT_NO_LAZY_FETCH", "1").env_remove("GIT_INDEX_FILE").stream_all(write, |answers| {
             for line in answers.split(b'\n') {
                 let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
                 let (oid, path) = line.split_once(' ').unwrap_or((&line, ""));

@@ -42,7 +42,7 @@ impl Repo {
         // With a damaged `.rev` file, git does not list all objects, but reads each.
         let mut command = self.git_with(&["pack.readReverseIndex=false"], "cat-file");
         command.args(["--batch-all-objects", "--batch", "--unordered", "--buffer"]).env("GIT_NO_LAZY_FETCH", "1");
-        let done = command.stream_all(|mut answers| {
+        let done = command.stream_all(drop, |mut answers| {
             let (mut head, mut bytes) = (String::new(), Vec::new());
             loop {
                 head.clear();

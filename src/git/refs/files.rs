@@ -16,6 +16,7 @@ use git2::{ErrorCode, ReferenceType};
 use super::packed::Target;
 use super::worktree::{check_findable, is_local_refname};
 use super::{LogLine, RefStorage};
+use crate::base::worktree_path::check_regular;
 use crate::git::config::parse_bool;
 use crate::git::error::GitError;
 use crate::git::fsync::Component;
@@ -62,6 +63,9 @@ impl Repo {
             return Ok(found);
         }
         check_findable(refname)?;
+        let path = self.ref_path(refname);
+        // A FIFO would be waited for.
+        check_regular(&path).map_err(|source| GitError::io("read", path, source))?;
         let reference = match self.inner.find_reference(refname) {
             Ok(reference) => reference,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),

@@ -175,7 +175,7 @@ pub(super) fn import_file(
 ) -> Result<Imported, HookError> {
     check_regular(path).map_err(|source| SessionError::Open { path: path.to_owned(), source })?;
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let _lock = context.repo.lock(&format!("transcript {}", real.display()))?;
+    let _lock = context.repo.lock_transcript(&real.to_string_lossy())?;
     let imported = session::import(context, format, destination, path, &|_| ())?;
     log_refused(context, format, &imported);
     Ok(imported)
@@ -195,7 +195,7 @@ fn import_text(
             Destination::SubAgent { family: of.clone(), of, id: input.session_id.clone() }
         }
     };
-    let _lock = context.repo.lock(&format!("transcript {}", input.session(format)))?;
+    let _lock = context.repo.lock_transcript(input.session(format).as_str())?;
     let imported = transcript(context, format, destination, Input::Stream(Box::new(text.as_bytes())))?;
     log_refused(context, format, &imported);
     Ok(imported)

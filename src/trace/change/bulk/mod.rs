@@ -324,14 +324,16 @@ pub(crate) fn last_mark_at(repo: &Repo, tip: Tip, session: &str) -> Result<Optio
     Ok(None)
 }
 
-/// Moves the trace to `last`, which was written on top of `base`; merges if the trace has moved meanwhile.
+/// Moves the trace to `last`, which was written on top of `base`; merges if the trace has moved meanwhile. It may have moved back, by an undo, which
+/// is then a change like any other.
 fn move_or_merge(trace: &Trace<'_>, base: Option<&Tip>, last: Oid) -> Result<Oid, TraceError> {
     let (to, ()) = trace.change(|change| {
         match change.tip().cloned() {
             Some(ours) if Some(ours.commit.oid) != base.map(|tip| tip.commit.oid) => {
                 let theirs = Tip::read(change.repo(), last)?;
                 let mut keep_ours = |_: &_| Ok(Verdict::Take(Side::Ours));
-                merge::join(change, &ours, &theirs, "merge what was imported meanwhile", None, &mut keep_ours)?;
+                let (base, subject) = (base.map(|tip| tip.commit.tree), "merge what was imported meanwhile");
+                merge::join(change, base, [&ours, &theirs], subject, None, &mut keep_ours)?;
                 change.log("import".to_owned());
             }
             _ => change.move_to(last, "import".to_owned()),

@@ -32,6 +32,7 @@ use crate::trace::change::pending::PendingChange;
 use crate::trace::change::replay::Outcome;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::{schema, tree};
+use crate::trace::store::priority::{Level, Record};
 use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
@@ -114,7 +115,11 @@ impl PendingChange<'_> {
     ) -> Result<(Item, u32, u64), TraceError> {
         self.require_tip()?;
         let live: HashSet<ItemEntry> = self.slots()?.into_iter().collect();
-        if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot)) {
+        // None of them was pinned or skipped when it was selected.
+        let levels = Record::open(self.repo())?.levels(self.repo(), &selection.items, None)?;
+        let is_set =
+            |slot: &ItemEntry| matches!(levels.of(slot.id, &slot.item_type).level(), Level::Pinned | Level::Skip);
+        if let Some(slot) = selection.items.iter().find(|slot| !live.contains(slot) || is_set(slot)) {
             return Err(TraceError::Changed { item: slot.id, trace: self.trace.name().clone() });
         }
         for slot in &selection.items {

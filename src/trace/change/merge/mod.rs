@@ -151,7 +151,9 @@ impl Trace<'_> {
                 })
             };
             let (first, second) = if is_swapped { (theirs, &ours) } else { (&ours, theirs) };
-            let mut merged = join(change, first, second, options.subject, options.arrange, &mut decide)?;
+            let base = common_tree(repo, change.trace.name(), first.commit.oid, second.commit.oid, options.arrange)?;
+            let sides = [first, second];
+            let mut merged = join(change, base, sides, options.subject, options.arrange, &mut decide)?;
             merged.conflicts = merged.conflicts.iter().map(as_named).collect();
             Ok(match change.last().filter(|_| merged.conflicts.is_empty()) {
                 Some(commit) => Outcome::Merged(commit, merged),
@@ -184,18 +186,19 @@ fn forward(
     Ok(Outcome::FastForward(to))
 }
 
-/// Commits the merge of two tips, with the new items of `first` before those of `second`. Commits nothing if a conflict is open.
+/// Commits the merge of two tips, whose changes are those since the tree `base`, with the new items of `first` before those of `second`.
+/// Commits nothing if a conflict is open.
 pub(crate) fn join(
     change: &mut PendingChange<'_>,
-    first: &Tip,
-    second: &Tip,
+    base: Option<Oid>,
+    [first, second]: [&Tip; 2],
     subject: &str,
     arrange: Option<Arrange>,
     decide: &mut dyn FnMut(&Conflict) -> Result<Verdict, TraceError>,
 ) -> Result<Merged, TraceError> {
     let repo = change.repo();
-    let base = common_tree(repo, change.trace.name(), first.commit.oid, second.commit.oid, arrange)?;
-    let sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
+    let mut sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
+    sides.leave_out_removed(repo, [first, second])?;
     let mut merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
     if merged.conflicts.is_empty() {
         if let Some(Arrange { merged: arrange, moved }) = arrange {

@@ -1,6 +1,6 @@
 //! The three-way merge of two lists of items.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::item::merge_texts;
 use crate::base::merge::Side;
@@ -8,6 +8,7 @@ use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::tree::{self, CAPACITY, Change, TreeEditor, item_path};
 use crate::trace::store::total::{Reading, item_cost, read_item};
+use crate::trace::store::walk::changes_of;
 use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName};
 
 /// An item on which two sides disagree. `None` is an item that is absent.
@@ -52,6 +53,8 @@ pub(crate) struct Sides {
     pub positions: HashMap<ItemId, u32>,
     /// Our versions of all items that we changed, and of some others; `None` if we do not have them.
     ours: HashMap<ItemId, Option<ItemEntry>>,
+    /// The items that we added.
+    added: HashSet<ItemId>,
     /// The base and our tree, unless complete lists were compared.
     compared: Option<(Oid, Oid)>,
     /// Whether an earlier commit in a row left a position empty before its reasoning.
@@ -76,9 +79,11 @@ impl Sides {
             Ok(tree::changes_of_lists(before, tree::list(repo, after)?))
         };
         let compared = base.filter(|_| by_folders).map(|base| (base, ours.commit.tree));
-        let ours =
-            changes(ours.commit.tree)?.iter().map(|change| (change.entry().id, change.sides().1.cloned())).collect();
-        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours, compared, is_apart: false })
+        let ours = changes(ours.commit.tree)?;
+        let added = ours.iter().filter(|change| matches!(change, Change::Added(_)));
+        let added = added.map(|change| change.entry().id).collect();
+        let ours = ours.iter().map(|change| (change.entry().id, change.sides().1.cloned())).collect();
+        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours, added, compared, is_apart: false })
     }
 
     /// As [`Self::compare`], for the next of several commits in a row, with the same positions. Reads only what differs from the trees
@@ -112,7 +117,37 @@ impl Sides {
     /// [added reasoning](Self::adds_reasoning).
     pub(crate) fn of_change(change: Change, ours: Option<ItemEntry>, is_apart: bool) -> Self {
         let ours = HashMap::from([(change.entry().id, ours)]);
-        Self { theirs: vec![change], positions: HashMap::new(), ours, compared: None, is_apart }
+        Self { theirs: vec![change], positions: HashMap::new(), ours, added: HashSet::new(), compared: None, is_apart }
+    }
+
+    /// Leaves out recorded items that both sides added, and that one of them has removed, as two clones that record one session do: the base has no
+    /// trace of them. Reads the commits of a side only if the other one has such items.
+    pub(crate) fn leave_out_removed(&mut self, repo: &Repo, [ours, theirs]: [&Tip; 2]) -> Result<(), TraceError> {
+        let is_recorded = |entry: &ItemEntry| Ok::<_, TraceError>(read_item(repo, entry)?.fields.source.is_some());
+        let mut only_theirs = HashSet::new();
+        for change in &self.theirs {
+            if let Change::Added(entry) = change
+                && self.our_slot(entry.id, None).is_none()
+                && is_recorded(entry)?
+            {
+                only_theirs.insert((entry.id, entry.blob));
+            }
+        }
+        let known: HashSet<ItemId> = self.theirs.iter().map(|change| change.entry().id).collect();
+        let mut only_ours = HashSet::new();
+        for id in self.added.iter().filter(|id| !known.contains(id)) {
+            if let Some(Some(entry)) = self.ours.get(id)
+                && is_recorded(entry)?
+            {
+                only_ours.insert((*id, entry.blob));
+            }
+        }
+        let removed = removed_in(repo, ours, theirs, &only_theirs)?;
+        self.theirs.retain(|change| !removed.contains(&change.entry().id));
+        for id in removed_in(repo, theirs, ours, &only_ours)? {
+            self.theirs.extend(self.our_slot(id, None).map(Change::Removed));
+        }
+        Ok(())
     }
 
     /// Whether they add reasoning that follows other items here than it did there.
@@ -236,6 +271,29 @@ pub(crate) fn three_way(
 fn with_file(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<ItemEntry, TraceError> {
     let item_type = Reading::of_any_name(slot, &repo.read_blob(blob)?).item.fields.item_type;
     Ok(ItemEntry { item_type, blob, ..slot.clone() })
+}
+
+/// Of `items` with their files, those that a commit of `tip` which the other side lacks removed.
+fn removed_in(
+    repo: &Repo,
+    tip: &Tip,
+    other: &Tip,
+    items: &HashSet<(ItemId, Oid)>,
+) -> Result<HashSet<ItemId>, TraceError> {
+    let mut removed = HashSet::new();
+    if items.is_empty() {
+        return Ok(removed);
+    }
+    for oid in repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
+        for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+            if let Change::Removed(entry) = change
+                && items.contains(&(entry.id, entry.blob))
+            {
+                removed.insert(entry.id);
+            }
+        }
+    }
+    Ok(removed)
 }
 
 /// Whether two versions have the same text, at any position.
