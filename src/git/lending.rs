@@ -20,17 +20,16 @@ impl Repo {
         let packs = |objects: &Path| [objects.to_owned(), objects.join("pack")].map(|path| path.canonicalize().ok());
         let ours = packs(&self.objects);
         for path in folders.into_iter().filter(|path| path.exists()) {
-            // The file `.git` of a worktree is an address, too.
-            let folder = path.parent().filter(|_| path.is_file()).unwrap_or(&path);
+            let folder = folder_of_address(path);
             // The repository may belong to somebody else. The packs of a partial clone still show that it is one.
-            let objects = match Self::containing(folder, self.env().clone()) {
+            let objects = match Self::containing(&folder, self.env().clone()) {
                 Ok(other) if other.is_partial()? => return Ok(true),
                 Ok(other) => vec![other.objects],
                 Err(_) => ["objects", ".git/objects"].map(|path| folder.join(path)).to_vec(),
             };
             let is_ours = |path: &PathBuf| packs(path).iter().any(|path| path.is_some() && ours.contains(path));
             let lends = |path: &PathBuf| is_ours(path) || has_promised_pack(path);
-            if objects.iter().any(|objects| Loose::new(folder, objects, None).folders().iter().any(lends)) {
+            if objects.iter().any(|objects| Loose::new(&folder, objects, None).folders().iter().any(lends)) {
                 return Ok(true);
             }
         }
@@ -40,9 +39,14 @@ impl Repo {
     /// The repositories of an address in a local folder that this user may open. They fetch nothing: that would run programs of their
     /// settings, as `git upload-pack` does not.
     pub(crate) fn local_repositories(&self, url: &str) -> Result<Vec<Self>, GitError> {
-        let folders = self.local_folders(url)?.into_iter().filter(|path| is_git_directory(path) || has_git(path));
-        let opened = folders.filter_map(|path| Self::containing(&path, self.env().clone()).ok());
-        Ok(opened.inspect(|there| there.offline.set(true)).collect())
+        let folders = self.local_folders(url)?.into_iter().map(folder_of_address);
+        let folders = folders.filter(|path| is_git_directory(path) || has_git(path));
+        let open = |path: PathBuf| match Self::containing(&path, self.env().clone()) {
+            // `safe.bareRepository` is about those that git finds, not about an address.
+            Err(GitError::BareRepository { .. }) => Self::open(&path, self.env().clone()).ok(),
+            opened => opened.ok(),
+        };
+        Ok(folders.filter_map(open).inspect(|there| there.offline.set(true)).collect())
     }
 
     /// Where git may look for the repository of an address; none if it is on a network.
@@ -74,6 +78,11 @@ impl Repo {
         let printed = String::from_utf8_lossy(&answer.stdout);
         Ok(answer.is_success().then(|| printed.trim_end_matches('\0').to_owned()))
     }
+}
+
+/// The file `.git` of a worktree is an address, too.
+fn folder_of_address(path: PathBuf) -> PathBuf {
+    path.parent().filter(|_| path.is_file()).map(Path::to_path_buf).unwrap_or(path)
 }
 
 /// Whether another repository promised what the objects in a pack need.

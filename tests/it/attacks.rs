@@ -1,5 +1,7 @@
 //! Attacks that once succeeded, as shell scripts: what a hostile clone or remote, or an unusual setup, led to.
 
+mod recordings;
+
 use crate::repo::{TestRepo, has_terminal};
 
 /// Runs a script in a home folder without a repository.
@@ -1799,4 +1801,115 @@ fn a_session_that_cannot_be_caught_up_with_stops_no_other() {
         git init -q --bare hub; git init -q r; cd r; git commit -q --allow-empty -m x; git remote add hub ../hub; for s in a b c; do hook $s 2; done; git trace switch -q claude-code/a; git trace archive hub claude-code/b >/dev/null; mv ../hub ../gone; say c 4 >/dev/null; say b 4 >/dev/null; hook a 4; git trace materialize claude-code/c | grep -c 'text 4'
     "#);
     assert_eq!(said, "1\n");
+}
+
+#[test]
+fn a_purge_stops_if_git_cannot_list_the_code() {
+    let said = sh(r#"
+        git init -q a; cd a; git commit -q --allow-empty -m x; printf 'my kestrel text' | git trace commit -q -; b=$(git ls-tree -r refs/traces/main | awk '{print $3}' | tail -1); mkdir -p 1/2/3/4/5; git cat-file blob $b >1/2/3/4/5/f; git add 1; git commit -qm code
+        mkdir ../bin; printf '#!/bin/sh\ncase " $* " in *" rev-list "*--indexed-objects*) exit 128;; esac\nexec %s "$@"\n' $(command -v git) >../bin/git; chmod +x ../bin/git; printf kestrel | PATH=$PWD/../bin:$PATH git-trace purge --text - --yes >/dev/null 2>&1; echo "exit $?"; git fsck 2>&1 | grep -c missing; git cat-file -e HEAD:1/2/3/4/5/f; echo $?
+    "#);
+    assert_eq!(said, "exit 2\n0\n0\n");
+}
+
+#[test]
+fn a_stash_that_was_interrupted_stops_no_purge() {
+    let said = sh(r"
+        git init -q a; cd a; git trace commit -qm 'my kestrel'; sh -c 'exit' & wait $!; cp .git/HEAD .git/index.stash.$!; printf kestrel | git trace purge --text - --yes >/dev/null 2>&1; echo $?
+    ");
+    assert_eq!(said, "0\n");
+}
+
+#[test]
+fn titles_of_archived_sessions_are_replaced_whole_and_only_where_they_are_the_item() {
+    let said = sh(r#"
+        one() { printf '{"parentUuid":null,"uuid":"%s","sessionId":"%s","type":"user","message":{"role":"user","content":"%s"},"timestamp":"2026-01-06T14:55:00.000Z"}\n' $1 $1 "$2" >../$1.jsonl; git trace import claude-code ../$1.jsonl >/dev/null 2>&1; }
+        id() { git log --format='%(trailers:key=Trace-Item,valueonly)' refs/traces/claude-code/$1 | grep . | tail -1; }
+        git init -q --bare cold; git init -q a; cd a; git remote add cold ../cold; git trace commit -qm x; git trace switch -q main; one aaaaaaaa-1 hi; one aaaaaaaa-2 'hi, the password is hunter2'
+        one aaaaaaaa-3 '<command-message>x</command-message>\n<command-name>/deploy</command-name>\n<command-args>with hunter3</command-args>'; one aaaaaaaa-4 'Unlock it: correct horse battery staple; then the vault: correct horse battery staple'
+        I=$(id aaaaaaaa-2); J=$(id aaaaaaaa-3); for s in 1 3 4; do git trace branch copy$s claude-code/aaaaaaaa-$s >/dev/null; git trace archive cold claude-code/aaaaaaaa-$s >/dev/null; done; git trace purge $I --yes >/dev/null 2>&1; git trace purge $J --yes >/dev/null 2>&1; printf 'correct horse battery staple' | git trace purge --text - --yes >/dev/null 2>&1; grep -o '"title":"[^"]*"' .git/trace/archived | sort
+    "#);
+    assert_eq!(
+        said,
+        "\"title\":\"Unlock it: [purged: secret]; then the vault: [purged: secret]\"\n\"title\":\"[purged: secret]\"\n\"title\":\"hi\"\n"
+    );
+}
+
+#[test]
+fn a_purge_takes_items_or_a_text() {
+    let said = sh(r#"
+        git init -q a; cd a; git trace commit -qm 'my kestrel'; printf kestrel | git trace purge '#0' --text - --yes >/dev/null 2>&1; echo "exit $?"; git trace purge '#0' --pattern kestrel --yes >/dev/null 2>&1; echo "exit $?"; git trace show '#0'
+    "#);
+    assert_eq!(said, "exit 2\nexit 2\nmy kestrel");
+}
+
+#[test]
+fn a_bundle_of_the_settings_is_not_fetched() {
+    let said = sh(&format!(
+        r#"{COUNT}; git init -q --bare hub; git init -q a; cd a; git commit -q --allow-empty -m x; git remote add origin ../hub; git push -q origin HEAD; git trace commit -qm 'my kestrel'; git trace push -q; git bundle create -q ../b.bundle --all; cd ..; git clone -q hub b; cd b; git config fetch.bundleURI file://$PWD/../b.bundle; git trace pull -q
+        printf kestrel | git trace purge --text - --yes --push origin >/dev/null 2>&1; git trace pull -q; count . kestrel; git for-each-ref refs/bundles"#
+    ));
+    assert_eq!(said, "0\n");
+}
+
+#[test]
+fn a_prefix_of_tags_that_is_no_folder_of_refs_is_refused() {
+    let said = sh(r#"
+        git init -q a; cd a; git trace commit -qm one; for p in tags/ 'refs/tags/my prio' refs/traces/ -x; do git config trace.tagPrefix "$p"; git trace pin '#0' >/dev/null 2>&1; echo "exit $?"; git trace commit -p pinned -qm two >/dev/null 2>&1; done; git config --unset trace.tagPrefix; ls .git/tags 2>/dev/null; git trace log --oneline | wc -l; git trace status --json | grep -o '"pinned":[0-9]*'
+    "#);
+    assert_eq!(said, "exit 2\nexit 2\nexit 2\nexit 2\n1\n\"pinned\":0\n");
+}
+
+#[test]
+fn checkpoints_are_made_where_the_setting_finds_them() {
+    let said = sh(r#"
+        git init -q a; cd a; git commit -q --allow-empty -m x; git config trace.checkpoints docs/cp; git trace checkpoint new plan --current >/dev/null; git trace checkpoint list --all | grep -c plan; find docs -name 'chk-*'
+        git config trace.checkpoints 'notes/*-note.md'; git trace checkpoint new other >/dev/null 2>&1; echo "exit $?"; find notes -type f 2>/dev/null
+    "#);
+    assert_eq!(said, "1\ndocs/cp/active/chk-plan.md\nexit 2\n");
+}
+
+#[test]
+fn a_shared_file_that_cannot_be_read_stops_the_checks_that_need_it() {
+    let said = sh(r#"
+        git init -q a; cd a; git commit -q --allow-empty -m x; git trace install >/dev/null; printf '[trace]\n\tcheckpoints = notes/**/*.md\n<<<<<<< HEAD\n' >.traceconfig; mkdir notes; echo "key ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" >notes/chk-a.md; git add .
+        git trace check --staged >/dev/null 2>&1; echo "exit $?"; git commit -qm a >/dev/null 2>&1; echo "exit $?"
+    "#);
+    assert_eq!(said, "exit 2\nexit 1\n");
+}
+
+#[test]
+fn secrets_in_memory_files_are_warned_of() {
+    let said = sh(r#"
+        git init -q a; cd a; git config trace.secrets warn; git trace breadcrumb set project.token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 2>&1 >/dev/null | grep -c 'warning: the value of `project.token` holds'; git trace breadcrumb get project.token | cut -c1-4
+    "#);
+    assert_eq!(said, "1\nghp_\n");
+}
+
+#[test]
+fn a_trace_in_a_worktree_of_a_bare_remote_does_not_move() {
+    let said = sh(r#"
+        git init -q seed; git -C seed commit -q --allow-empty -m x; git clone -q --bare seed hub.git; git -C hub.git worktree add -q ../desk; cd desk; git trace commit -qm one; git trace switch -q -c work; git trace commit -qm two; git trace pin '#0' >/dev/null; cd ..
+        for address in hub.git desk/.git; do git clone -q $PWD/$address c; cd c; git trace pull >/dev/null 2>&1; git trace switch -q work; git trace commit -qm three; git -c safe.bareRepository=explicit trace push origin work >/dev/null 2>&1; echo "exit $?"; cd ..; rm -rf c; done; git -C desk trace log --oneline | head -1 | grep -c two
+    "#);
+    assert_eq!(said, "exit 1\nexit 1\n1\n");
+}
+
+#[test]
+fn a_fifo_in_a_remote_is_not_waited_for() {
+    let said = sh(r#"
+        git init -q --bare hub; git init -q a; cd a; git remote add origin ../hub; git trace commit -qm one; git trace push -q; git -C ../hub worktree add -q --orphan ../w 2>/dev/null; mkdir -p ../hub/trace; for f in TRACE_HEAD trace/ops; do rm -f ../hub/$f; mkfifo ../hub/$f; for c in push fetch pull; do timeout 20 git-trace $c >/dev/null 2>&1; [ $? = 124 ] && echo "$c waits for $f"; done; rm ../hub/$f; done
+    "#);
+    assert_eq!(said, "");
+}
+
+#[test]
+fn memory_files_of_a_clone_take_linear_time() {
+    let said = sh(r#"
+        git init -q a; cd a; { printf '∴CRUMB2 ADA s5\n\n§'; head -c 100000 /dev/zero | tr '\0' x; printf '\n'; for i in $(seq 5000); do echo ". a$i"; done; } >ada.crumb; { printf '∴CRUMB2 ADA s500000\n\n§volatile\n'; seq 1 20000 | awk '{printf "c @%d-%d x\n", 2*$1, 2*$1+1}'; } >many.crumb
+        git add .; ulimit -t 20; for c in "brief --agent ada" "crumb textconv ada.crumb" "crumb validate many.crumb"; do git-trace $c 2>&1 | wc -c | awk '{print ($1 < 1000000)}'; done
+        mkdir -p checkpoints; D=checkpoints/$(printf 'd%.0s' $(seq 200))/$(printf 'd%.0s' $(seq 200)); mkdir -p $D; for i in $(seq 400); do printf -- '---\ncheckpoint: chk-m\nstatus: current\n---\n' >$D/chk-$i.md; done; { printf -- '---\ncheckpoint: chk-m\n---\n'; yes '```' | head -n 100000; yes '<<<<<<< a' | head -n 40000; } >checkpoints/chk-x.md
+        git-trace checkpoint validate 2>&1 | head -c 100000000 | wc -c | awk '{print ($1 < 20000000)}'
+    "#);
+    assert_eq!(said, "1\n1\n1\n1\n");
 }

@@ -64,14 +64,17 @@ pub(super) fn remove_derived(repo: &Repo, target: &Target, removed: &Removed) ->
     Ok(done?)
 }
 
-/// A title without the text, or without the beginning of a purged item.
+/// A title without the text, or without the words of a purged item, which may be cut off.
 fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
     let (needle, marker) = (&target.needle, &target.marker);
-    let start = title.trim_end_matches('…').trim_end();
+    let (start, is_cut) = title.strip_suffix('…').map_or((title, false), |start| (start.trim_end(), true));
     let mut bodies = removed.bodies.iter().chain(removed.contents.iter().map(|item| &item.body));
     if needle.is_empty() && !start.is_empty() {
         let is_start = |body: &Vec<u8>| {
-            [String::from_utf8_lossy(body), words_of(body)].iter().any(|text| one_line(text).starts_with(start))
+            [String::from_utf8_lossy(body), words_of(body)].iter().any(|text| {
+                let text = one_line(text);
+                if is_cut { text.starts_with(start) } else { text == start }
+            })
         };
         return bodies.any(is_start).then(|| marker.clone());
     }

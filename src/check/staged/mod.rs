@@ -67,6 +67,7 @@ pub(crate) fn check(git: &Git, env: Env, source: &Source, now: Time) -> Result<V
     let source = &source::resolved(git, source)?;
     let settings = Settings::new(git, env);
     let source::Listed { entries, others } = source::list(git, source, &settings)?;
+    settings.check_kinds()?;
     let declared = declared(git, source, &entries)?;
     let mut checked = Vec::with_capacity(entries.len());
     let (mut checkpoints, mut with_odd_keys) = (Vec::new(), Vec::new());

@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use crate::base::merge::FileKind;
 use crate::base::time::Time;
 use crate::base::when::When;
-use crate::git::{Env, Git, Repo};
+use crate::git::{Env, Git, GitError, Repo};
 use crate::memory::checkpoint::Pathspec;
 use crate::secrets::{Allowed, Policy};
 use crate::trace::store::settings;
 
-/// A setting that cannot be read is treated as not set: a check must not fail for a reason outside the files.
+/// A setting that cannot be read is treated as not set, except for the one that says which files are checked.
 pub(crate) struct Settings<'g> {
     git: &'g Git,
     env: Env,
@@ -47,6 +47,14 @@ impl<'g> Settings<'g> {
             Pathspec::new(setting.as_deref())
         });
         pathspec.kind(path)
+    }
+
+    /// Fails if [`Self::kind`] needed a setting that cannot be read, such as one in a `.traceconfig` with a conflict: files would not be checked.
+    pub(crate) fn check_kinds(&self) -> Result<(), GitError> {
+        match self.repo().filter(|_| self.checkpoints.get().is_some()) {
+            Some(repo) => settings::text(repo, "trace.checkpoints").map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Whether secrets are looked for in all staged text files. A value that is neither `memory` nor `all` counts as `all`: somebody

@@ -44,7 +44,8 @@ impl Repo {
         let lines = lines.chain(after.iter().map(|(refname, new)| format!("{AFTER}{new} {refname}")));
         let lines = lines.chain(derived.then(|| DERIVED.to_owned()));
         let (path, text) = (self.noted_path(), lines.map(|line| line + "\n").collect::<String>());
-        replace::put(&path, Access::Usual, text.as_bytes()).map_err(|error| GitError::io("write", &path, error))
+        replace::put(&path, Access::Usual, text.as_bytes()).map_err(|error| GitError::io("write", &path, error))?;
+        self.share_file(&path)
     }
 
     pub(crate) fn noted_removal(&self) -> Result<Noted, GitError> {

@@ -1,5 +1,6 @@
 //! The state of all checkpoints together: what no single file shows.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -66,7 +67,7 @@ pub(crate) fn examine(folder: &Folder, git: &Git) -> Result<Vec<Problem>, Checkp
             report(&active, "missing-folder", "the folder of active checkpoints does not exist".to_owned(), FIX);
         }
     }
-    for one in known.iter().filter(|one| is_unlisted(&files, one)) {
+    for one in unlisted(&files, &known) {
         report(&one.file.path, "file-without-row", "INDEX.md does not list it".to_owned(), FIX);
     }
     for one in known.iter().filter(|one| one.file.has_conflict()) {
@@ -132,6 +133,7 @@ pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointE
     }
     let files = folder.files()?;
     let known = checkpoints(&files);
+    let unlisted = unlisted(&files, &known);
     for file in files.iter().filter(|file| file.kind == FileKind::CheckpointIndex) {
         let (Ok(text), Some(parent), false) = (file.text(), file.location.parent(), file.has_conflict()) else {
             continue;
@@ -140,7 +142,7 @@ pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointE
         for name in rows_without_file(&known, file, text) {
             fixed = remove(&fixed, &name);
         }
-        for one in known.iter().filter(|one| one.file.parent() == file.parent() && is_unlisted(&files, one)) {
+        for one in unlisted.iter().filter(|one| one.file.parent() == file.parent()) {
             let problem = one.document.problem_line().unwrap_or_default();
             let entry =
                 IndexEntry { name: one.file.stem(), description: problem, problem, scope: "", status: "Started" };
@@ -164,18 +166,24 @@ pub(crate) fn fix(folder: &Folder, now: Time) -> Result<Vec<String>, CheckpointE
 }
 
 fn rows_without_file(known: &[Checkpoint<'_>], file: &File, text: &str) -> Vec<String> {
-    let beside = |name: &String| {
-        known.iter().any(|one| one.file.parent() == file.parent() && (one.file.stem() == name || one.id() == name))
-    };
+    let beside = known.iter().filter(|one| one.file.parent() == file.parent());
+    let names: HashSet<&str> = beside.flat_map(|one| [one.file.stem(), one.id()]).collect();
     let rows = Index::parse(text).rows.into_iter().map(|(name, _)| name);
-    rows.filter(|name| !beside(name)).collect()
+    rows.filter(|name| !names.contains(name.as_str())).collect()
 }
 
-/// Whether there is a list beside an active checkpoint that does not have it. A page without frontmatter is none.
-fn is_unlisted(files: &[File], one: &Checkpoint<'_>) -> bool {
-    let index = files.iter().find(|file| file.kind == FileKind::CheckpointIndex && file.parent() == one.file.parent());
-    let Some(Ok(text)) = index.map(File::text) else { return false };
-    let has_frontmatter = one.document.text[start_of(one.document.text)..].starts_with("---");
-    let is_listed = Index::parse(text).rows.iter().any(|(name, _)| name == one.file.stem() || name == one.id());
-    has_frontmatter && !one.file.is_archived() && !is_listed && !index.is_some_and(File::has_conflict)
+/// The active checkpoints that a list beside them does not have. A page without frontmatter is none.
+fn unlisted<'k, 'f>(files: &[File], known: &'k [Checkpoint<'f>]) -> Vec<&'k Checkpoint<'f>> {
+    let lists = files.iter().filter(|file| file.kind == FileKind::CheckpointIndex && !file.has_conflict());
+    let lists = lists.filter_map(|list| {
+        let names: HashSet<String> = Index::parse(list.text().ok()?).rows.into_iter().map(|(name, _)| name).collect();
+        Some((list.parent(), names))
+    });
+    let lists: HashMap<_, _> = lists.collect();
+    let is_unlisted = |one: &&Checkpoint<'_>| {
+        let has_frontmatter = one.document.text[start_of(one.document.text)..].starts_with("---");
+        let list = lists.get(&one.file.parent()).filter(|_| has_frontmatter && !one.file.is_archived());
+        list.is_some_and(|names| !names.contains(one.file.stem()) && !names.contains(one.id()))
+    };
+    known.iter().filter(is_unlisted).collect()
 }

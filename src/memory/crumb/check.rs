@@ -10,7 +10,7 @@ use crate::memory::crumb::grammar::document::{
     BadHeader, CrumbFile, HEADER, Header, Line, LineEnding, LineKind, is_conflict_marker, is_same_section,
     parse_section,
 };
-use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange};
+use crate::memory::crumb::grammar::entry::{Entry, EntryKind, MAX_COMPARED, SessionRange};
 use crate::tokens::Counter;
 
 /// The most tokens that a file should have, because agents read it completely at the start of every session.
@@ -213,7 +213,7 @@ impl Check<'_> {
 
     fn check_overlap(&mut self, number: usize, line: &str, entry: &Entry<'_>, state: &mut State<'_>) {
         let Some(range) = entry.reference.filter(|_| entry.kind == EntryKind::Summary) else { return };
-        let mut others = state.summaries.iter();
+        let mut others = state.summaries.iter().take(MAX_COMPARED);
         if let Some((_, other, at)) = others.find(|(agent, other, _)| *agent == entry.agent && other.overlaps(&range)) {
             let message = format!("the summary of {range} overlaps that of {other} on line {at}");
             self.warn("overlapping-summaries", line, message, "keep one, or run `git trace crumb compress`");

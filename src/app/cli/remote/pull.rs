@@ -374,7 +374,7 @@ pub(crate) fn print_received(context: &Context, all: &[Received]) -> Result<()> 
         // Of lines, `undo` restores nothing that was purged.
         let is_undone = |refname: &str| refname != RECORD && !refname.starts_with(archive::ARCHIVES);
         let has_undo = all.iter().any(|received| is_undone(&received.refname));
-        let kept = if has_undo { "for `git trace undo`" } else { "in the reflog" };
+        let kept = if has_undo { "for `git trace undo`" } else { "below `refs/trace-orig/`" };
         ui.note(format!("the earlier states are kept {kept}; to remove them, purge the text here too"));
     }
     Ok(())

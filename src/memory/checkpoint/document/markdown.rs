@@ -63,7 +63,8 @@ impl Markdown {
     }
 
     pub(crate) fn is_code(&self, at: usize) -> bool {
-        self.code.iter().any(|code| code.contains(&at))
+        let next = self.code.partition_point(|code| code.end <= at);
+        self.code.get(next).is_some_and(|code| code.contains(&at))
     }
 }
 

@@ -79,7 +79,7 @@ pub(super) fn defined_at(line: &str, name: &str, needs_keyword: bool) -> Option<
         if after.starts_with("::") || after.starts_with('.') {
             return false;
         }
-        words(before).last().is_some_and(|word| KEYWORDS.contains(&word))
+        words(before).next_back().is_some_and(|word| KEYWORDS.contains(&word))
             || !needs_keyword && !is_lisp && after.starts_with(['(', '=', ':'])
             || before.starts_with(['-', '+']) && before.trim_end().ends_with(')')
     })

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::base::finding::{Finding, Findings};
 use crate::memory::checkpoint::document::Document;
 
+/// How many others a finding names.
+const MAX_OTHERS: usize = 3;
+
 /// Validates checkpoints against one another; returns the findings of each, in order. Linear in their number.
 ///
 /// Archived checkpoints are included because their ids must not be reused.
@@ -18,7 +21,10 @@ pub(crate) fn validate_set(documents: &[(&str, &Document<'_>)]) -> Vec<Vec<Findi
     }
     let span = |at: usize, key: &str| documents[at].1.key_span(key).unwrap_or_default();
     let others = |group: &[usize], at: usize| {
-        let others: Vec<_> = group.iter().filter(|other| **other != at).map(|other| documents[*other].0).collect();
+        let others = group.iter().filter(|other| **other != at).take(MAX_OTHERS);
+        let mut others: Vec<_> = others.map(|other| documents[*other].0.to_owned()).collect();
+        let more = group.len().saturating_sub(1 + others.len());
+        others.extend((more > 0).then(|| format!("and {more} more")));
         (!others.is_empty()).then(|| others.join(", "))
     };
     let current: Vec<_> = (0..documents.len()).filter(|at| documents[*at].1.is_current()).collect();

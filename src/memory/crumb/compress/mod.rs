@@ -19,7 +19,7 @@ use crate::memory::crumb::compress::shorten::{limit, prompt, shorten};
 use crate::memory::crumb::compress::tier::Tier;
 use crate::memory::crumb::error::CrumbError;
 use crate::memory::crumb::grammar::document::{CrumbFile, Line, is_same_section};
-use crate::memory::crumb::grammar::entry::{Entry, EntryKind, SessionRange, SessionRef};
+use crate::memory::crumb::grammar::entry::{Entry, EntryKind, MAX_COMPARED, SessionRange, SessionRef};
 use crate::trace::model::trailers::one_line;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -181,7 +181,9 @@ fn group(tier: Tier, agent: Option<char>, members: Vec<Member>) -> Group {
             let is_same = wide.reference.bounds() == member.reference.bounds();
             wide.is_summary && wide.reference.contains(&member.reference) && if is_same { other > index } else { true }
         };
-        member.is_summary && by_session.iter().enumerate().any(|(other, wide)| other != index && wider((other, wide)))
+        by_session.len() <= MAX_COMPARED
+            && member.is_summary
+            && by_session.iter().enumerate().any(|(other, wide)| other != index && wider((other, wide)))
     };
     let texts = by_session.iter().enumerate().filter(|(index, member)| !is_subsumed(*index, member));
     let texts: Vec<&str> = texts.map(|(_, member)| member.content.as_str()).collect();

@@ -100,6 +100,9 @@ pub(crate) fn parse_number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
+/// How many summaries of a section are compared with each other: the time is their product.
+pub(crate) const MAX_COMPARED: usize = 1000;
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SessionRange {
     pub from: SessionRef,

@@ -28,7 +28,7 @@ use super::check::FAILURES;
 use super::edit::section_place;
 use super::file::check_editable;
 use super::grammar::document::{BOM, CrumbFile, Header, LineEnding};
-use super::grammar::entry::{Entry, EntryKind, SessionRange};
+use super::grammar::entry::{Entry, EntryKind, MAX_COMPARED, SessionRange};
 use crate::base::escape::Plain;
 use crate::base::merge::{ConflictText, Hunk, Markers, MergeInput, Merged, Side, conflict};
 
@@ -314,7 +314,11 @@ impl Merge {
         let mut kept: Vec<(Option<char>, SessionRange, &str)> = Vec::new();
         let mut dropped = BTreeSet::new();
         for (agent, range, text) in summaries {
-            match kept.iter().find(|(other, wide, known)| *other == agent && wide.contains(&range) && *known != text) {
+            match kept
+                .iter()
+                .take(MAX_COMPARED)
+                .find(|(other, wide, known)| *other == agent && wide.contains(&range) && *known != text)
+            {
                 Some((.., wide)) => {
                     dropped.insert(text);
                     self.notes.push(MergeNote::Subsumed { kept: (*wide).to_owned(), dropped: text.to_owned() });
