@@ -52,13 +52,20 @@ pub(crate) fn with(text: &str, event: &str, entry: &str) -> Result<String, Strin
     text.ok_or_else(|| "the hooks cannot be added".to_owned())
 }
 
+/// More commands of git-trace than `install` ever wrote.
+const MAX_OWN: usize = 100;
+
 /// The text without the commands that `is_ours` accepts, of one event or of all. Parts that become empty are removed too.
 pub(crate) fn without(text: &str, event: Option<&str>, is_ours: &dyn Fn(&str) -> bool) -> Result<String, String> {
     let mut text = text.to_owned();
-    while let Some(next) = without_one(&text, event, is_ours)? {
-        text = next;
+    // Each removal reads the text again.
+    for _ in 0..MAX_OWN {
+        match without_one(&text, event, is_ours)? {
+            Some(next) => text = next,
+            None => return Ok(text),
+        }
     }
-    Ok(text)
+    Err(format!("it has more than {MAX_OWN} commands of git-trace; remove them by hand"))
 }
 
 fn without_one(text: &str, only: Option<&str>, is_ours: &dyn Fn(&str) -> bool) -> Result<Option<String>, String> {
