@@ -1846,8 +1846,8 @@ fn a_purge_takes_items_or_a_text() {
 #[test]
 fn a_bundle_of_the_settings_is_not_fetched() {
     let said = sh(&format!(
-        r#"{COUNT}; git init -q --bare hub; git init -q a; cd a; git commit -q --allow-empty -m x; git remote add origin ../hub; git push -q origin HEAD; git trace commit -qm 'my kestrel'; git trace push -q; git bundle create -q ../b.bundle --all; cd ..; git clone -q hub b; cd b; git config fetch.bundleURI file://$PWD/../b.bundle; git trace pull -q
-        printf kestrel | git trace purge --text - --yes --push origin >/dev/null 2>&1; git trace pull -q; count . kestrel; git for-each-ref refs/bundles"#
+        r"{COUNT}; git init -q --bare hub; git init -q a; cd a; git commit -q --allow-empty -m x; git remote add origin ../hub; git push -q origin HEAD; git trace commit -qm 'my kestrel'; git trace push -q; git bundle create -q ../b.bundle --all; cd ..; git clone -q hub b; cd b; git config fetch.bundleURI file://$PWD/../b.bundle; git trace pull -q
+        printf kestrel | git trace purge --text - --yes --push origin >/dev/null 2>&1; git trace pull -q; count . kestrel; git for-each-ref refs/bundles"
     ));
     assert_eq!(said, "0\n");
 }
@@ -1880,9 +1880,9 @@ fn a_shared_file_that_cannot_be_read_stops_the_checks_that_need_it() {
 
 #[test]
 fn secrets_in_memory_files_are_warned_of() {
-    let said = sh(r#"
+    let said = sh(r"
         git init -q a; cd a; git config trace.secrets warn; git trace breadcrumb set project.token ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 2>&1 >/dev/null | grep -c 'warning: the value of `project.token` holds'; git trace breadcrumb get project.token | cut -c1-4
-    "#);
+    ");
     assert_eq!(said, "1\nghp_\n");
 }
 

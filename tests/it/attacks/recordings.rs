@@ -23,9 +23,9 @@ fn recorded(script: &str) -> String {
 #[test]
 fn what_a_person_deleted_stays_deleted_if_a_colleague_calls_it_rewound() {
     let said = recorded(
-        r#"clones; cd a; rec s u1 - one; rec s u2 u1 two; rec s u3 u2 three; hook s >/dev/null; export GITTRACE_NAME=claude-code/s; git trace push -q origin claude-code/s; git -C ../b trace pull -q 2>/dev/null
+        r"clones; cd a; rec s u1 - one; rec s u2 u1 two; rec s u3 u2 three; hook s >/dev/null; export GITTRACE_NAME=claude-code/s; git trace push -q origin claude-code/s; git -C ../b trace pull -q 2>/dev/null
         git trace delete '#2' >/dev/null; sleep 1.1; cd ../b; git trace delete '#2' --reason rewound >/dev/null; git trace push -q origin claude-code/s; cd ../a; git trace pull >/dev/null
-        rec s u4 u1 four; hook s; rec s u5 u3 five; hook s; git trace materialize --format text | grep -c three; git trace materialize --format text | grep -c two"#,
+        rec s u4 u1 four; hook s; rec s u5 u3 five; hook s; git trace materialize --format text | grep -c three; git trace materialize --format text | grep -c two",
     );
     assert_eq!(said, "0\n1\n");
 }
@@ -33,9 +33,9 @@ fn what_a_person_deleted_stays_deleted_if_a_colleague_calls_it_rewound() {
 #[test]
 fn what_a_remote_decides_about_a_recording_is_listed_without_an_operation_log() {
     let said = recorded(
-        r#"clones; cd a; rec s u1 - one; rec s u2 u1 two; hook s >/dev/null; git trace commit -qm kestrel --trace other; printf kestrel | git trace purge --text - -y >/dev/null 2>&1; export GITTRACE_NAME=claude-code/s; git trace push -q origin claude-code/s
+        r"clones; cd a; rec s u1 - one; rec s u2 u1 two; hook s >/dev/null; git trace commit -qm kestrel --trace other; printf kestrel | git trace purge --text - -y >/dev/null 2>&1; export GITTRACE_NAME=claude-code/s; git trace push -q origin claude-code/s
         cd ../b; git trace pull -q 2>/dev/null; git trace delete '#1' >/dev/null; git trace revert $(git rev-parse refs/traces/claude-code/s) >/dev/null; git trace push -q origin claude-code/s; cd ../a; git trace pull | tail -1; git trace branch -m claude-code/s feature >/dev/null; unset GITTRACE_NAME; git trace push -q origin feature
-        cd ../b; git trace pull -q 2>/dev/null; export GITTRACE_NAME=feature; git trace delete '#1' >/dev/null; git trace revert $(git rev-parse refs/traces/feature) >/dev/null; git trace push -q origin feature; cd ../a; git trace pull origin feature | tail -1"#,
+        cd ../b; git trace pull -q 2>/dev/null; export GITTRACE_NAME=feature; git trace delete '#1' >/dev/null; git trace revert $(git rev-parse refs/traces/feature) >/dev/null; git trace push -q origin feature; cd ../a; git trace pull origin feature | tail -1",
     );
     let changed = "changed and changed back by the pull: #1\n";
     assert_eq!(said, format!("claude-code/s: {changed}feature: {changed}"));
@@ -44,10 +44,10 @@ fn what_a_remote_decides_about_a_recording_is_listed_without_an_operation_log() 
 #[test]
 fn items_that_nobody_changed_are_not_listed_as_changed() {
     let said = recorded(
-        r#"clones; cd a; rec s u0 - text0; rec s u1 u0 text1; rec s u2 u1 text2; hook s >/dev/null; export GITTRACE_NAME=claude-code/s; git trace push -q origin claude-code/s; cd ../b; git trace pull -q 2>/dev/null
+        r"clones; cd a; rec s u0 - text0; rec s u1 u0 text1; rec s u2 u1 text2; hook s >/dev/null; export GITTRACE_NAME=claude-code/s; git trace push -q origin claude-code/s; cd ../b; git trace pull -q 2>/dev/null
         git trace pin '#1' >/dev/null; git trace push -q origin claude-code/s; cd ../a; git trace pin '#1' >/dev/null; git trace pull | grep 'the pull'; git trace push -q origin claude-code/s
         cd ../b; git trace pull -q 2>/dev/null; git trace switch -q -c feature claude-code/s; unset GITTRACE_NAME; git trace --trace feature edit '#0' -m One >/dev/null; cd ../a; rec s u3 u2 text3; hook s >/dev/null; git trace push -q origin claude-code/s
-        cd ../b; git trace pull -q 2>/dev/null; git trace merge claude-code/s >/dev/null; git trace switch -q claude-code/s; git trace merge feature >/dev/null; git trace push -q origin claude-code/s; cd ../a; git trace pull | grep 'the pull'"#,
+        cd ../b; git trace pull -q 2>/dev/null; git trace merge claude-code/s >/dev/null; git trace switch -q claude-code/s; git trace merge feature >/dev/null; git trace push -q origin claude-code/s; cd ../a; git trace pull | grep 'the pull'",
     );
     assert_eq!(said, "claude-code/s: edited by the pull: #0\n");
 }
@@ -66,8 +66,8 @@ fn a_mark_for_a_session_without_marks_is_listed() {
 #[test]
 fn a_new_worktree_records_nothing_from_before_it_was_added() {
     let said = recorded(
-        r#"git init -q a; cd a; git commit -q --allow-empty -m x; told first 2; git worktree add -q ../w; cd ../w; told gone 3; git trace branch -D claude-code/gone >/dev/null 2>&1; cd ../a; git worktree remove ../w; git worktree add -q ../w w; cd ../w; told new 2; traces
-        cd ../a; mkdir ../v; cd ../v; say client 3; cd ../a; rm -r ../v; git worktree add -q ../v; cd ../v; say killed 2; told new2 2; told new2 3; traces"#,
+        r"git init -q a; cd a; git commit -q --allow-empty -m x; told first 2; git worktree add -q ../w; cd ../w; told gone 3; git trace branch -D claude-code/gone >/dev/null 2>&1; cd ../a; git worktree remove ../w; git worktree add -q ../w w; cd ../w; told new 2; traces
+        cd ../a; mkdir ../v; cd ../v; say client 3; cd ../a; rm -r ../v; git worktree add -q ../v; cd ../v; say killed 2; told new2 2; told new2 3; traces",
     );
     assert_eq!(said, "first new \nfirst killed new new2 \n");
 }
@@ -75,10 +75,10 @@ fn a_new_worktree_records_nothing_from_before_it_was_added() {
 #[test]
 fn each_worktree_is_asked_whether_it_records() {
     let said = recorded(
-        r#"for how in branch env; do git init -q a; cd a; git commit -q --allow-empty -m x; git worktree add -q ../b; told s 2; (cd ../b; told t 2; say killed 3)
+        r"for how in branch env; do git init -q a; cd a; git commit -q --allow-empty -m x; git worktree add -q ../b; told s 2; (cd ../b; told t 2; say killed 3)
         if [ $how = branch ]; then git config -f ../off trace.record false; git config includeIf.onbranch:private/.path $PWD/../off; git switch -qc private/x; told secret 2; else GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=trace.record GIT_CONFIG_VALUE_0=false told secret 2; fi
         cd ../b; told t 3; told t 4; traces; cd ..; rm -rf a b claude; done
-        git init -q a; cd a; git commit -q --allow-empty -m x; git worktree add -q ../b; told s 2; (cd ../b; told t 2); git sparse-checkout init --cone; git config trace.record false; (cd ../b; say unwanted 3); told s2 2; git config trace.record true; cd ../b; told t 3; told t 4; traces"#,
+        git init -q a; cd a; git commit -q --allow-empty -m x; git worktree add -q ../b; told s 2; (cd ../b; told t 2); git sparse-checkout init --cone; git config trace.record false; (cd ../b; say unwanted 3); told s2 2; git config trace.record true; cd ../b; told t 3; told t 4; traces",
     );
     assert_eq!(said, "killed s t \nkilled s t \ns t \n");
 }
@@ -86,8 +86,8 @@ fn each_worktree_is_asked_whether_it_records() {
 #[test]
 fn sessions_that_a_setting_refuses_stop_no_other() {
     let said = recorded(
-        r#"git init -q a; cd a; git commit -q --allow-empty -m x; git config trace.secrets refuse; git config trace.record true; told first 2; say killed 2; for i in 1 2 3 4 5 6 7 8; do say bad$i 2 'key AKIAIOSFODNN7EXAMPLQ'; hook bad$i >/dev/null 2>&1; done
-        for i in 3 4 5; do told first $i; done; traces; say first 6; hook first"#,
+        r"git init -q a; cd a; git commit -q --allow-empty -m x; git config trace.secrets refuse; git config trace.record true; told first 2; say killed 2; for i in 1 2 3 4 5 6 7 8; do say bad$i 2 'key AKIAIOSFODNN7EXAMPLQ'; hook bad$i >/dev/null 2>&1; done
+        for i in 3 4 5; do told first $i; done; traces; say first 6; hook first",
     );
     assert_eq!(said, "first killed \n");
 }
@@ -95,8 +95,8 @@ fn sessions_that_a_setting_refuses_stop_no_other() {
 #[test]
 fn turns_that_a_session_brings_back_keep_their_order_after_a_renumbering() {
     let said = recorded(
-        r#"git init -q a; cd a; git commit -q --allow-empty -m x; p=-; for i in 1 2 3 4 5 6; do rec s u$i $p text$i; p=u$i; done; hook s >/dev/null; p=u1; for i in 7 8; do rec s u$i $p text$i; p=u$i; done; hook s; git trace --trace claude-code/s gc --renumber >/dev/null 2>&1
-        rec s u9 u6 text9; hook s; git trace materialize claude-code/s --format text | grep -o 'text[0-9]' | tr '\n' ' '"#,
+        r"git init -q a; cd a; git commit -q --allow-empty -m x; p=-; for i in 1 2 3 4 5 6; do rec s u$i $p text$i; p=u$i; done; hook s >/dev/null; p=u1; for i in 7 8; do rec s u$i $p text$i; p=u$i; done; hook s; git trace --trace claude-code/s gc --renumber >/dev/null 2>&1
+        rec s u9 u6 text9; hook s; git trace materialize claude-code/s --format text | grep -o 'text[0-9]' | tr '\n' ' '",
     );
     assert_eq!(said, "text1 text2 text3 text4 text5 text6 text9 ");
 }
@@ -167,13 +167,13 @@ fn priorities_of_compressed_items_are_shared() {
 fn subjects_that_repeat_a_purged_summary_go_in_all_clones() {
     for how in ["expand '#1'", "revert refs/traces/main"] {
         let said = recorded(&format!(
-            r#"{COUNT}; clones; cd a; for t in base one two; do git trace commit -qm $t; done; git trace compress '#1..#2' -m 'the key is kestrel' >/dev/null; S=$(git log -1 --format='%(trailers:key=Trace-Item,valueonly)' refs/traces/main); git trace push -q origin; cd ../b; git trace pull -q; git trace {how} >/dev/null
-            cd ../a; git trace purge $S -y --push origin >/dev/null 2>&1; cd ../b; git trace pull >/dev/null 2>&1; git trace push -q origin; cd ../a; git trace pull >/dev/null 2>&1; cd ..; count a kestrel; git -C hub log --format=%s refs/traces/main | grep -c kestrel; git -C b log --format=%s refs/traces/main | grep -c kestrel"#
+            r"{COUNT}; clones; cd a; for t in base one two; do git trace commit -qm $t; done; git trace compress '#1..#2' -m 'the key is kestrel' >/dev/null; S=$(git log -1 --format='%(trailers:key=Trace-Item,valueonly)' refs/traces/main); git trace push -q origin; cd ../b; git trace pull -q; git trace {how} >/dev/null
+            cd ../a; git trace purge $S -y --push origin >/dev/null 2>&1; cd ../b; git trace pull >/dev/null 2>&1; git trace push -q origin; cd ../a; git trace pull >/dev/null 2>&1; cd ..; count a kestrel; git -C hub log --format=%s refs/traces/main | grep -c kestrel; git -C b log --format=%s refs/traces/main | grep -c kestrel"
         ));
         assert_eq!(said, "0\n0\n0\n", "{how}");
         let said = recorded(&format!(
-            r#"{COUNT}; clones; cd a; git trace commit -qm base; git trace branch feature >/dev/null; git trace commit -qm moved; git trace switch -q feature; git trace commit -qm one; git trace commit -qm two; git trace compress '#1..#2' -m 'the key is kestrel' >/dev/null; S=$(git log -1 --format='%(trailers:key=Trace-Item,valueonly)' refs/traces/feature)
-            git trace {} >/dev/null; git trace rebase main >/dev/null; git trace push -q origin; cd ../b; git trace pull -q; git trace purge $S -y >/dev/null 2>&1; echo $?; cd ..; count b kestrel"#,
+            r"{COUNT}; clones; cd a; git trace commit -qm base; git trace branch feature >/dev/null; git trace commit -qm moved; git trace switch -q feature; git trace commit -qm one; git trace commit -qm two; git trace compress '#1..#2' -m 'the key is kestrel' >/dev/null; S=$(git log -1 --format='%(trailers:key=Trace-Item,valueonly)' refs/traces/feature)
+            git trace {} >/dev/null; git trace rebase main >/dev/null; git trace push -q origin; cd ../b; git trace pull -q; git trace purge $S -y >/dev/null 2>&1; echo $?; cd ..; count b kestrel",
             how.replace("refs/traces/main", "refs/traces/feature")
         ));
         assert_eq!(said, "0\n0\n", "{how}");
