@@ -132,11 +132,10 @@ pub(crate) fn delete_fetched<'n>(
     if refnames.is_empty() {
         return Ok(());
     }
-    if !objects.is_empty() {
-        // A process that dies in between leaves them to the next removal.
-        note(repo, objects.clone())?;
-    }
+    // A process that dies in between leaves them to the next removal.
+    let noted = if objects.is_empty() { Ok(()) } else { note(repo, objects.clone()) };
     repo.delete_refs(refnames)?;
+    noted?;
     if !objects.is_empty() {
         // Another process may have looked at the list before.
         drop_objects(repo, objects)?;

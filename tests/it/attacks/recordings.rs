@@ -188,3 +188,21 @@ fn the_hook_of_an_archived_session_keeps_nothing_purged() {
     ));
     assert_eq!(said, "0\n0\n1\n");
 }
+
+#[test]
+fn a_merge_keeps_what_was_restored_after_the_other_side_had_taken_the_removal_over() {
+    let said = recorded(
+        r#"git init -q r; cd r; rec s u0 - text0; for i in 1 2 3 4 5; do rec s u$i u$((i-1)) text$i; done; hook s >/dev/null; T=claude-code/s; git trace switch -q $T; git trace branch exp >/dev/null; git trace commit --trace exp -qm note; git trace compress '#1..#3' -m 'a summary' >/dev/null; git trace --trace exp merge $T >/dev/null; git trace expand '#1' >/dev/null; git trace merge exp >/dev/null
+        git trace materialize --format text | grep -c -e text -e note; git trace --trace exp merge $T >/dev/null; git trace materialize exp --format text | grep -c -e text -e note"#,
+    );
+    assert_eq!(said, "7\n7\n");
+}
+
+#[test]
+fn a_pull_of_a_purged_line_renames_the_file_of_the_archive() {
+    let said = recorded(
+        r"clones; cd a; git trace crumb new ada.crumb --identity ADA >/dev/null; for i in 1 2 3 4; do git trace crumb start ada.crumb; git trace crumb note ada.crumb 'note '$i' about quokka number '$i' and more words'; done >/dev/null; for i in $(seq 7 22); do git trace crumb start ada.crumb >/dev/null; done; git trace crumb compress ada.crumb >/dev/null; git add .; git commit -qm compressed; R=refs/crumb-archive/ADA; git trace push -q origin $R; git push -q origin HEAD
+        cd ../b; git pull -q origin HEAD --rebase 2>/dev/null; git trace pull -q origin $R 2>/dev/null; cd ../a; printf 'quokka number 2' | git trace purge --text - --yes --push origin >/dev/null 2>&1; cd ../b; git trace pull -q origin $R 2>/dev/null; git trace push -q origin $R; for c in a b hub; do git -C ../$c ls-tree -r --name-only $R; done | sort -u | wc -l",
+    );
+    assert_eq!(said, "1\n");
+}

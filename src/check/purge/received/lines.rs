@@ -165,7 +165,7 @@ impl<'t> Clean<'t> {
             if found.is_none() && !text.contains("[purged: ") {
                 continue;
             }
-            let others = lines_of(repo, others, &path)?;
+            let (commits, others) = (others, lines_of(repo, others, &path)?);
             let settings = |text: &str| -> Vec<Setting> {
                 text.lines().filter(|line| of_line(line).is_none()).filter_map(Setting::parse).collect()
             };
@@ -179,7 +179,8 @@ impl<'t> Clean<'t> {
             }
             purge = purge.or(found).or_else(|| tombstones.any());
             let bytes = history.format.normalized(lines.join("\n").as_bytes());
-            if bytes.is_empty() {
+            let is_renamed = history.is_private() && found.is_some() && is_elsewhere(repo, commits, &path, &lines)?;
+            if bytes.is_empty() || is_renamed {
                 editor.remove(repo, &path)?;
             } else {
                 editor.put(repo, &path, repo.write_blob(bytes.as_bytes())?)?;
@@ -188,6 +189,21 @@ impl<'t> Clean<'t> {
         }
         Ok(Self { tree: editor.write(repo)?, items, forms, purge })
     }
+}
+
+/// Whether another file of a commit has these lines: an archive's file is named by a line, and a purge of that line renames it.
+fn is_elsewhere(repo: &Repo, commits: &[Oid], path: &str, lines: &[String]) -> Result<bool, TraceError> {
+    for oid in commits {
+        for (other, file) in list_files(repo, repo.read_commit(*oid)?.tree)? {
+            let bytes = repo.read_blob(file)?;
+            let text = String::from_utf8_lossy(&bytes);
+            let there: BTreeSet<&str> = text.lines().collect();
+            if other != path && lines.iter().all(|line| there.contains(line.as_str())) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The lines of a file in all of these commits.

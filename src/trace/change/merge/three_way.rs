@@ -285,7 +285,12 @@ fn removed_in(
         return Ok(removed);
     }
     for oid in repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
-        for change in changes_of(repo, &Tip::read(repo, oid)?)? {
+        let commit = Tip::read(repo, oid)?;
+        // What a merge takes out, one of its sides removed, which may be the other one here.
+        if commit.commit.parents.len() > 1 {
+            continue;
+        }
+        for change in changes_of(repo, &commit)? {
             if let Change::Removed(entry) = change
                 && items.contains(&(entry.id, entry.blob))
             {
