@@ -2112,7 +2112,10 @@ fn a_pull_that_rewrites_only_reasons_does_not_offer_an_undo() {
     repo.within(&clone, |repo| {
         let said = repo.trace(&["pull"]);
         assert!(said.contains("reasons rewritten: 1") && !said.contains("undo"), "{said}");
-        assert!(said.contains("the earlier states are kept below `refs/trace-orig/`; to remove them, purge the text"), "{said}");
+        assert!(
+            said.contains("the earlier states are kept below `refs/trace-orig/`; to remove them, purge the text"),
+            "{said}"
+        );
     });
 }
 

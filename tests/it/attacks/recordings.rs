@@ -192,8 +192,8 @@ fn the_hook_of_an_archived_session_keeps_nothing_purged() {
 #[test]
 fn a_merge_keeps_what_was_restored_after_the_other_side_had_taken_the_removal_over() {
     let said = recorded(
-        r#"git init -q r; cd r; rec s u0 - text0; for i in 1 2 3 4 5; do rec s u$i u$((i-1)) text$i; done; hook s >/dev/null; T=claude-code/s; git trace switch -q $T; git trace branch exp >/dev/null; git trace commit --trace exp -qm note; git trace compress '#1..#3' -m 'a summary' >/dev/null; git trace --trace exp merge $T >/dev/null; git trace expand '#1' >/dev/null; git trace merge exp >/dev/null
-        git trace materialize --format text | grep -c -e text -e note; git trace --trace exp merge $T >/dev/null; git trace materialize exp --format text | grep -c -e text -e note"#,
+        r"git init -q r; cd r; rec s u0 - text0; for i in 1 2 3 4 5; do rec s u$i u$((i-1)) text$i; done; hook s >/dev/null; T=claude-code/s; git trace switch -q $T; git trace branch exp >/dev/null; git trace commit --trace exp -qm note; git trace compress '#1..#3' -m 'a summary' >/dev/null; git trace --trace exp merge $T >/dev/null; git trace expand '#1' >/dev/null; git trace merge exp >/dev/null
+        git trace materialize --format text | grep -c -e text -e note; git trace --trace exp merge $T >/dev/null; git trace materialize exp --format text | grep -c -e text -e note",
     );
     assert_eq!(said, "7\n7\n");
 }

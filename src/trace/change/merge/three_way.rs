@@ -9,7 +9,7 @@ use crate::tokens::Counter;
 use crate::trace::model::tree::{self, CAPACITY, Change, TreeEditor, item_path};
 use crate::trace::store::total::{Reading, item_cost, read_item};
 use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName};
+use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, TraceError, TraceName};
 
 /// An item on which two sides disagree. `None` is an item that is absent.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -273,32 +273,42 @@ fn with_file(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<ItemEntry, Trac
     Ok(ItemEntry { item_type, blob, ..slot.clone() })
 }
 
-/// Of `items` with their files, those that a commit of `tip` which the other side lacks removed.
+/// Of `items` with their files, those that a commit of `tip` removed, unless one of `other` restored them.
 fn removed_in(
     repo: &Repo,
     tip: &Tip,
     other: &Tip,
     items: &HashSet<(ItemId, Oid)>,
 ) -> Result<HashSet<ItemId>, TraceError> {
-    let mut removed = HashSet::new();
     if items.is_empty() {
-        return Ok(removed);
+        return Ok(HashSet::new());
     }
-    for oid in repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
-        let commit = Tip::read(repo, oid)?;
-        // What a merge takes out, one of its sides removed, which may be the other one here.
-        if commit.commit.parents.len() > 1 {
-            continue;
-        }
-        for change in changes_of(repo, &commit)? {
-            if let Change::Removed(entry) = change
-                && items.contains(&(entry.id, entry.blob))
-            {
-                removed.insert(entry.id);
+    let removal = |(_, change)| match change {
+        Change::Removed(entry) if items.contains(&(entry.id, entry.blob)) => Some(entry.id),
+        _ => None,
+    };
+    let mut removed: HashSet<ItemId> = own_changes(repo, tip, other)?.into_iter().filter_map(removal).collect();
+    if !removed.is_empty() {
+        for (op, change) in own_changes(repo, other, tip)? {
+            if op == Some(Op::Restore) {
+                removed.remove(&change.entry().id);
             }
         }
     }
     Ok(removed)
+}
+
+/// The changes by commits of `tip` that `other` lacks. What a merge takes out, one of its sides removed, which may be `other`.
+fn own_changes(repo: &Repo, tip: &Tip, other: &Tip) -> Result<Vec<(Option<Op>, Change)>, TraceError> {
+    let mut changes = Vec::new();
+    for oid in repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
+        let commit = Tip::read(repo, oid)?;
+        if commit.commit.parents.len() < 2 {
+            let op = commit.trailers.op;
+            changes.extend(changes_of(repo, &commit)?.into_iter().map(|change| (op, change)));
+        }
+    }
+    Ok(changes)
 }
 
 /// Whether two versions have the same text, at any position.
