@@ -296,41 +296,61 @@ pub(crate) fn recorded_otherwise(
 /// Which sessions this repository records.
 pub(crate) struct Recordings<'r> {
     repo: &'r Repo,
-    /// The refs that imports moved, as far as the operation log tells.
-    imported: OnceCell<HashSet<String>>,
+    logged: OnceCell<Logged>,
 }
 
 impl<'r> Recordings<'r> {
     pub(crate) fn new(repo: &'r Repo) -> Self {
-        Self { repo, imported: OnceCell::new() }
+        Self { repo, logged: OnceCell::new() }
     }
 
-    /// The sessions that are recorded in a trace, by their default traces. A trace with the name of a session may be a colleague's: the agent
-    /// has the session's file here, or the operation log has an import.
+    /// The sessions that are recorded in a trace, by their default traces. A trace with the name of a session may be a colleague's: the operation log
+    /// has an import, or how it came here, or else the agent has the session's file.
     pub(crate) fn in_trace(&self, name: &TraceName) -> Result<Vec<TraceName>, TraceError> {
         let repo = self.repo;
         let mut sessions = session::of_traces(repo, &[name])?;
         if !is_session_name(name) || session::continued_by(repo, name)? != *name {
             return Ok(sessions);
         }
-        if self.imported.get().is_none() {
-            let _ = self.imported.set(imported_refs(repo.operations()?));
+        if self.logged.get().is_none() {
+            let _ = self.logged.set(Logged::of(repo.operations()?));
         }
-        let is_imported = self.imported.get().is_some_and(|imported| imported.contains(&name.refname()));
+        let refname = name.refname();
+        let is_in = |refs: fn(&Logged) -> &HashSet<String>| {
+            self.logged.get().is_some_and(|logged| refs(logged).contains(&refname))
+        };
+        let (is_imported, is_created) = (is_in(|logged| &logged.imported), is_in(|logged| &logged.created));
         let has_file = || {
             let (agent, session) = name.as_str().split_once('/')?;
             folder_of(repo.env(), agent.parse().ok()?, session)
         };
-        if is_imported || has_file().is_some() {
+        if is_imported || (!is_created && has_file().is_some()) {
             sessions.push(name.clone());
         }
         Ok(sessions)
     }
 }
 
-fn imported_refs(operations: Vec<Operation>) -> HashSet<String> {
-    let is_import = |operation: &Operation| {
-        ["hook ", "import", "sessions", "resume"].iter().any(|command| operation.command.starts_with(command))
-    };
-    operations.into_iter().filter(is_import).flat_map(|operation| operation.refs).map(|made| made.refname).collect()
+/// The refs that imports moved, and those that other commands created, as far as the operation log tells.
+struct Logged {
+    imported: HashSet<String>,
+    created: HashSet<String>,
+}
+
+impl Logged {
+    fn of(operations: Vec<Operation>) -> Self {
+        let (mut imported, mut created) = (HashSet::new(), HashSet::new());
+        for operation in operations {
+            let is_import =
+                ["hook ", "import", "sessions", "resume"].iter().any(|command| operation.command.starts_with(command));
+            for made in operation.refs {
+                if is_import {
+                    imported.insert(made.refname);
+                } else if made.old.is_none() {
+                    created.insert(made.refname);
+                }
+            }
+        }
+        Self { imported, created }
+    }
 }

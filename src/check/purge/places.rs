@@ -11,7 +11,7 @@ use crate::base::bounded;
 use crate::base::worktree_path::resolve;
 use crate::git::{GitError, NOTED_REMOVAL, Reflog, Repo, remove_derived as remove_file_or_folder};
 use crate::trace::TraceError;
-use crate::trace::model::trailers::one_line;
+use crate::trace::model::trailers::{first_words, one_line};
 use crate::trace::store::archived;
 use crate::trace::store::tombstone::Removed;
 use crate::trace::store::turns::words_of;
@@ -72,8 +72,7 @@ fn replaced(target: &Target, removed: &Removed, title: &str) -> Option<String> {
     if needle.is_empty() && !start.is_empty() {
         let is_start = |body: &Vec<u8>| {
             [String::from_utf8_lossy(body), words_of(body)].iter().any(|text| {
-                let text = one_line(text);
-                if is_cut { text.starts_with(start) } else { text == start }
+                if is_cut { one_line(text).starts_with(start) } else { first_words(text.as_bytes()) == start }
             })
         };
         return bodies.any(is_start).then(|| marker.clone());

@@ -137,9 +137,9 @@ impl Repo {
         }
     }
 
-    /// Notes where a ref is, unless this was noted before.
-    pub(crate) fn watch_ref(&self, refname: &'static str) -> Result<(), GitError> {
-        if !self.watched.borrow().contains_key(refname) {
+    /// Notes where a ref is, `again` if this was noted before.
+    pub(crate) fn watch_ref(&self, refname: &'static str, again: bool) -> Result<(), GitError> {
+        if again || !self.watched.borrow().contains_key(refname) {
             let oid = self.find_ref(refname)?;
             self.watched.borrow_mut().insert(refname, oid);
         }

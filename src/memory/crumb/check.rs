@@ -7,7 +7,7 @@ use crate::base::escape::marked;
 use crate::base::finding::{Finding, Findings, Weight};
 use crate::base::merge::conflict;
 use crate::memory::crumb::grammar::document::{
-    BadHeader, CrumbFile, HEADER, Header, Line, LineEnding, LineKind, is_conflict_marker, is_same_section,
+    BadHeader, CrumbFile, HEADER, Header, Line, LineEnding, LineKind, MAX_SECTION, is_conflict_marker, is_same_section,
     parse_section,
 };
 use crate::memory::crumb::grammar::entry::{Entry, EntryKind, MAX_COMPARED, SessionRange};
@@ -262,7 +262,12 @@ impl Check<'_> {
         } else if line.trim_start().starts_with(HEADER) {
             self.error("second-header", line, "the file has a second header", "keep one");
         } else if line.starts_with(['§', '=']) {
-            self.error("bad-section", line, "a section has no name directly after its mark", "write it as in `§core`");
+            let (message, remedy) = if line.len() > MAX_SECTION {
+                ("the name of a section is too long", "use at most 200 bytes")
+            } else {
+                ("a section has no name directly after its mark", "write it as in `§core`")
+            };
+            self.error("bad-section", line, message, remedy);
         } else {
             let found: String = line.chars().next().into_iter().flat_map(char::escape_default).collect();
             let is_glued = EntryKind::ALL.iter().any(|kind| line.starts_with(kind.mark()));

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::append::Committed;
 use super::pending::PendingChange;
-use crate::trace::model::trailers::preview;
+use crate::trace::change::bulk::Removal;
+use crate::trace::model::trailers::{Trailers, preview};
 use crate::trace::model::tree;
 use crate::trace::store::resolve::last_touch;
 use crate::trace::store::revision::{self, Found};
@@ -123,7 +124,7 @@ fn put_back(
     change: &mut PendingChange<'_>,
     tombstones: Option<&Tombstones>,
     live: Option<ItemEntry>,
-    Found { newest, wanted: (slot, mut item) }: Found,
+    Found { newest, removed, wanted: (slot, mut item) }: Found,
 ) -> Result<(Item, u32, Option<String>), TraceError> {
     let purge = tombstones.and_then(|all| all.of_object(slot.blob).or_else(|| all.of_content(&item)));
     if let Some(purge) = purge {
@@ -135,6 +136,14 @@ fn put_back(
         let revised = change.revise(&slot, &old, Draft { fields: item.fields, body: item.body })?;
         let subject = revised.as_ref().map(preview);
         return Ok((revised.unwrap_or(old), slot.seq, subject));
+    }
+    // Its position is not empty any more. A person's deletion left none that counts.
+    let is_of_import = |removed: &Trailers| match removed.op {
+        Some(Op::Delete) => removed.reason.as_deref().is_some_and(|reason| reason.parse::<Removal>().is_ok()),
+        op => op == Some(Op::Compress),
+    };
+    if removed.as_ref().is_some_and(is_of_import) {
+        change.vacant.refill(slot.seq);
     }
     if item.revision == newest.revision {
         change.put_blob(slot.seq, &item, slot.blob)?;

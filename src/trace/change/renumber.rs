@@ -22,6 +22,9 @@ impl Trace<'_> {
             let first_gap = nexts.zip(&slots).position(|(next, slot)| slot.seq > next && slot.seq > vacant_until);
             let is_reasoning = |slot: &ItemEntry| slot.item_type == ItemType::reasoning();
             let kept_gap = first_gap.filter(|gap| slots[*gap..].iter().any(is_reasoning));
+            // What follows the last item may be reasoning.
+            let end = slots.last().map_or(0, |last| last.seq + 1);
+            let is_open = kept_gap.is_none() && change.next_seq > end.max(vacant_until);
             // Remove all files first: an earlier file may move to the path of a later one.
             let mut moved = HashMap::new();
             for (rank, slot) in slots.iter().enumerate() {
@@ -36,7 +39,8 @@ impl Trace<'_> {
             for (path, blob) in &moved {
                 change.put_file(path, *blob)?;
             }
-            let next = u32::try_from(slots.len() + usize::from(kept_gap.is_some())).unwrap_or(tree::CAPACITY);
+            let next =
+                u32::try_from(slots.len() + usize::from(kept_gap.is_some() || is_open)).unwrap_or(tree::CAPACITY);
             change.vacant = Vacant::default();
             if !moved.is_empty() || change.next_seq != next {
                 change.next_seq = next;

@@ -5,12 +5,15 @@ use std::collections::{HashMap, HashSet};
 use super::total::{self, Reading};
 use super::walk::{Parents, Walk, changes_of};
 use crate::git::Repo;
+use crate::trace::model::trailers::Trailers;
 use crate::trace::model::tree::Change;
 use crate::trace::{Item, ItemEntry, ItemId, Tip, TraceError, TraceName};
 
 #[derive(Debug)]
 pub(crate) struct Found {
     pub newest: Item,
+    /// The commit that removed it; `None` if it was only changed there.
+    pub removed: Option<Trailers>,
     pub wanted: (ItemEntry, Item),
 }
 
@@ -22,7 +25,7 @@ pub(crate) fn find(
     id: ItemId,
     revision: Option<u32>,
 ) -> Result<Found, TraceError> {
-    let mut newest: Option<Item> = None;
+    let mut newest: Option<(Item, Option<Trailers>)> = None;
     for earlier in Walk::new(repo, tip.clone(), Parents::All) {
         let earlier = earlier?;
         if earlier.item().is_some_and(|item| item != id) {
@@ -32,9 +35,10 @@ pub(crate) fn find(
         for slot in changes.iter().flat_map(Change::newest_first).filter(|slot| slot.id == id) {
             // A damaged file contains no revision.
             let Reading { item, damage: None } = total::read(repo, slot)? else { continue };
-            let newest = newest.get_or_insert_with(|| item.clone());
+            let (newest, removed) = newest.get_or_insert_with(|| (item.clone(), removal(&earlier, &changes, id)));
             if revision.is_none_or(|revision| revision == item.revision) {
-                return Ok(Found { newest: newest.clone(), wanted: (slot.clone(), item) });
+                let (newest, removed) = (newest.clone(), removed.clone());
+                return Ok(Found { newest, removed, wanted: (slot.clone(), item) });
             }
         }
     }
@@ -65,11 +69,17 @@ pub(crate) fn find_known(repo: &Repo, tip: &Tip, ids: &[ItemId]) -> Result<HashM
                 && let Reading { item, damage: None } = total::read(repo, slot)?
             {
                 wanted.remove(&slot.id);
-                found.insert(slot.id, Found { newest: item.clone(), wanted: (slot.clone(), item) });
+                let removed = removal(&earlier, &changes, slot.id);
+                found.insert(slot.id, Found { newest: item.clone(), removed, wanted: (slot.clone(), item) });
             }
         }
     }
     Ok(found)
+}
+
+fn removal(commit: &Tip, changes: &[Change], id: ItemId) -> Option<Trailers> {
+    let is_it = |change: &Change| matches!(change, Change::Removed(entry) if entry.id == id);
+    changes.iter().any(is_it).then(|| commit.trailers.clone())
 }
 
 fn missing(name: &TraceName, id: ItemId, revision: Option<u32>) -> TraceError {

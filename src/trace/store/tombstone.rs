@@ -47,7 +47,7 @@ use super::signature::Signature;
 use crate::git::{Mode, Oid, Repo, TreeStore as _};
 use crate::trace::{Item, ItemId, TraceError};
 
-pub(crate) use applied::{note_purges, require_no_purge};
+pub(crate) use applied::{note_purges, note_purges_again, require_no_purge};
 use content::copied_content;
 pub(crate) use content::{LONGEST_REASON, content, forms_of_text, is_reason, is_same_content, with_content_of};
 pub(crate) use incoming::{accept_texts, is_marked, line_of};

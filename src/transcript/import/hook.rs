@@ -72,15 +72,19 @@ impl HookError {
     /// Whether the same file would fail again, unlike on a full disk.
     pub(super) fn is_of_file(&self) -> bool {
         match self {
-            Self::Session(SessionError::Import { source, .. }) => !matches!(
+            Self::Session(SessionError::Import { source, .. }) => matches!(
                 source,
-                TraceError::Git(_)
-                    | TraceError::MovedMeanwhile { .. }
-                    | TraceError::PurgedMeanwhile
-                    | TraceError::NotReached { .. }
-                    | TraceError::Compressor(_)
-                    | TraceError::BudgetCommand { .. }
-                    | TraceError::BudgetCommandFailed { .. }
+                TraceError::Stream { .. }
+                    | TraceError::Secret { .. }
+                    | TraceError::Schema(_)
+                    | TraceError::Field(_)
+                    | TraceError::OverBudget { .. }
+                    | TraceError::Full { .. }
+                    | TraceError::BadLine { .. }
+                    | TraceError::SeenOtherwise { .. }
+                    | TraceError::SeveralConversations
+                    | TraceError::Purged { .. }
+                    | TraceError::PurgedThere { .. }
             ),
             Self::Session(SessionError::Open { .. } | SessionError::SubAgents { .. }) => true,
             Self::BadInput { .. } | Self::Trace(_) | Self::Git(_) => false,

@@ -16,6 +16,7 @@ use crate::trace::model::level::Level;
 use crate::trace::model::trailers::preview;
 use crate::trace::store::budget_policy::BudgetPolicy;
 use crate::trace::store::settings;
+use crate::trace::store::tombstone::note_purges_again;
 use crate::trace::store::trace::Trace;
 use crate::trace::{Draft, Fields, ItemType, TraceName};
 
@@ -136,6 +137,8 @@ fn run_batch(context: &Context, name: &TraceName, budget: Option<&BudgetPolicy>)
         if line.trim_ascii().is_empty() {
             continue;
         }
+        // A purge before this line does not concern it.
+        note_purges_again(context.repo()?)?;
         let object = serde_json::from_slice::<Map<String, Value>>(&line).context("the line is not a JSON object");
         let item = object.and_then(|object| Ok(NewItem::from_json(&object, &usage)?));
         let answer = match item.and_then(|item| commit(context, name, budget, item)) {

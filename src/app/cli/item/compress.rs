@@ -15,7 +15,7 @@ use crate::trace::change::compress::{
 };
 use crate::trace::model::trailers::preview;
 use crate::trace::query::select::{self as items, Among};
-use crate::trace::store::tombstone::{note_purges, require_no_purge};
+use crate::trace::store::tombstone::note_purges;
 use crate::trace::{TraceName, View};
 
 /// Replace several items with one summary
@@ -142,7 +142,6 @@ impl CompressArgs {
         if self.dry_run {
             return print_plan(context, &name, &selection, self.json).map(ExitStatus::from);
         }
-        let is_given = body.is_some();
         let body = match body {
             Some(body) => body,
             None => {
@@ -156,7 +155,6 @@ impl CompressArgs {
         let summary = Draft::dialogue(body);
         let (subject, reason) = (self.subject.as_deref(), self.reason.as_deref());
         let warn = |warning: &str| context.ui.note(warning);
-        let _no_purge = if is_given { Some(require_no_purge(repo)?) } else { None };
         let done = context.open(&name)?.with_warnings(&warn).compress(&selection, summary, subject, reason)?;
         if self.json {
             let mut report = compress::to_json(&name, &selection, &done);

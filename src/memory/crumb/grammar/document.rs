@@ -108,7 +108,7 @@ impl fmt::Display for Header<'_> {
 }
 
 /// The longest name of a section, in bytes. Entries are shown and searched with it, so a long one multiplies their size.
-const MAX_SECTION: usize = 200;
+pub(crate) const MAX_SECTION: usize = 200;
 
 /// Mark and name of a section line. The mark is `§` or `=`; a file uses only one of them.
 pub(crate) fn parse_section(line: &str) -> Option<(char, &str)> {

@@ -3,8 +3,7 @@
 //! A removal is a deletion with the reason of a [`Removal`]. An import restores only what an import rewound, and removes no item
 //! that a person restored, pinned, skipped, or unpinned.
 
-use std::collections::HashSet;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use super::known::KnownItem;
 use super::writer::Writer;
@@ -19,20 +18,17 @@ use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
 /// The reason with which a rewound item is restored.
 const RESUMED: &str = "resumed";
 
-/// The items of a history, and the last deletion or restoration of each.
+/// The items of a history, and the deletions and restorations of each, the newest first.
 #[derive(Default)]
 pub(super) struct History {
     pub(super) items: HashSet<ItemId>,
-    acts: HashMap<ItemId, Act>,
+    acts: HashMap<ItemId, Vec<Act>>,
 }
 
 struct Act {
     is_restoration: bool,
     reason: Option<String>,
     commit: Oid,
-    /// Whether an earlier act is of no importance. After a deletion, that is so from a restoration on: both sides of a merge may have
-    /// deleted an item.
-    is_complete: bool,
 }
 
 impl Act {
@@ -94,32 +90,35 @@ impl History {
 
     fn note(&mut self, item: ItemId, is_restoration: bool, earlier: &Tip) {
         let (reason, commit) = (earlier.trailers.reason.clone(), earlier.commit.oid);
-        match self.acts.entry(item) {
-            Entry::Vacant(new) => {
-                new.insert(Act { is_restoration, reason, commit, is_complete: is_restoration });
-            }
-            Entry::Occupied(mut later) if is_restoration => later.get_mut().is_complete = true,
-            // What a person deleted, no import restores.
-            Entry::Occupied(mut later) => {
-                let later = later.get_mut();
-                if !later.is_complete && later.is_rewind() {
-                    later.reason = reason;
-                }
-            }
-        }
+        self.acts.entry(item).or_default().push(Act { is_restoration, reason, commit });
     }
 
-    fn was_rewound(&self, id: ItemId) -> bool {
-        self.acts.get(&id).is_some_and(Act::is_rewind)
+    fn last(&self, id: ItemId) -> Option<&Act> {
+        self.acts.get(&id)?.first()
+    }
+
+    /// Whether an import rewound it, and no person deleted it on another side of a merge.
+    fn was_rewound(&self, repo: &Repo, id: ItemId) -> Result<bool, TraceError> {
+        let Some((last, earlier)) = self.acts.get(&id).and_then(|acts| acts.split_first()) else { return Ok(false) };
+        if !last.is_rewind() {
+            return Ok(false);
+        }
+        // In one line, something brought it back after an earlier deletion.
+        for act in earlier.iter().filter(|act| !act.is_rewind()) {
+            if !repo.is_ancestor(act.commit, last.commit)? {
+                return Ok(act.is_restoration);
+            }
+        }
+        Ok(true)
     }
 
     fn was_restored_by_person(&self, id: ItemId) -> bool {
-        self.acts.get(&id).is_some_and(|act| act.is_restoration && act.reason.as_deref() != Some(RESUMED))
+        self.last(id).is_some_and(|act| act.is_restoration && act.reason.as_deref() != Some(RESUMED))
     }
 
     /// The entry of an item before it was deleted.
     fn deleted(&self, repo: &Repo, id: ItemId) -> Result<Option<ItemEntry>, TraceError> {
-        let Some(act) = self.acts.get(&id) else { return Ok(None) };
+        let Some(act) = self.last(id) else { return Ok(None) };
         let changes = changes_of(repo, &Tip::read(repo, act.commit)?)?;
         Ok(changes.iter().map(|change| change.entry().clone()).find(|entry| entry.id == id))
     }
@@ -166,7 +165,7 @@ impl Writer<'_> {
             let is_live = self.live.contains_key(&id);
             if is_rewound && is_live && !kept.contains(&id) {
                 going.insert(id);
-            } else if !is_rewound && !is_live && self.was_rewound(id) {
+            } else if !is_rewound && !is_live && self.was_rewound(id)? {
                 returning.insert(id);
             }
         }
@@ -209,10 +208,11 @@ impl Writer<'_> {
         self.live.contains_key(&id) || self.deleted.contains_key(&id)
     }
 
-    fn was_rewound(&self, id: ItemId) -> bool {
-        match self.deleted.get(&id) {
-            Some(item) => item.removal == Some(Removal::Rewound),
-            None => self.history.as_ref().is_some_and(|history| history.was_rewound(id)),
+    fn was_rewound(&self, id: ItemId) -> Result<bool, TraceError> {
+        match (self.deleted.get(&id), &self.history) {
+            (Some(item), _) => Ok(item.removal == Some(Removal::Rewound)),
+            (None, Some(history)) => history.was_rewound(self.change.repo(), id),
+            (None, None) => Ok(false),
         }
     }
 

@@ -33,6 +33,7 @@ use crate::trace::change::replay::Outcome;
 use crate::trace::model::trailers::preview;
 use crate::trace::model::{schema, tree};
 use crate::trace::store::priority::{Level, Record};
+use crate::trace::store::tombstone::require_no_purge;
 use crate::trace::store::total;
 use crate::trace::store::walk::{Parents, Walk};
 use crate::trace::{Draft, Fields, Item, ItemEntry, ItemId, Op, Tip, Trace, TraceError, TraceName};
@@ -73,7 +74,8 @@ pub(crate) fn to_json(name: &TraceName, selection: &Selection, done: &Compressed
 impl Trace<'_> {
     /// Replaces the items of a selection by a summary.
     ///
-    /// Fails with [`TraceError::Changed`] if one of them changed since it was selected.
+    /// Fails with [`TraceError::Changed`] if one of them changed since it was selected, and with [`TraceError::PurgedMeanwhile`] if something was
+    /// purged.
     pub(crate) fn compress(
         &self,
         selection: &Selection,
@@ -82,6 +84,8 @@ impl Trace<'_> {
         reason: Option<&str>,
     ) -> Result<Compressed, TraceError> {
         validate_subject(subject)?;
+        // A model may have written the summary meanwhile.
+        let _no_purge = require_no_purge(self.repo())?;
         let [mut subject, mut reason] = [subject, reason].map(|line| line.map(str::to_owned));
         let Draft { fields, body } = &mut summary;
         self.scan_for_secrets(fields, body, subject.iter_mut().chain(&mut reason))?;

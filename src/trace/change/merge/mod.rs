@@ -9,6 +9,7 @@
 
 mod item;
 pub(crate) mod json;
+mod recordings;
 pub(crate) mod three_way;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use crate::base::time::Time;
 use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::change::pending::PendingChange;
+use crate::trace::model::trailers::Vacant;
 use crate::trace::model::tree;
 use crate::trace::store::foreign::require_sound;
 use crate::trace::store::tombstone::{Tombstones, require_no_purge};
@@ -198,8 +200,11 @@ pub(crate) fn join(
 ) -> Result<Merged, TraceError> {
     let repo = change.repo();
     let mut sides = Sides::compare(repo, base, [first, second], second.commit.tree)?;
-    sides.leave_out_removed(repo, [first, second])?;
-    let mut merged = change.three_way(first, &sides, Placement::AtEnd, decide)?;
+    sides.follow_sessions(repo, [first, second])?;
+    let (mut merged, vacant) = match continued(change, first, second, &sides)? {
+        Some((merged, vacant)) => (merged, Some(vacant)),
+        None => (change.three_way(first, &sides, Placement::AtEnd, decide)?, None),
+    };
     if merged.conflicts.is_empty() {
         if let Some(Arrange { merged: arrange, moved }) = arrange {
             arrange(repo, change.trace.name(), base, &mut merged)?;
@@ -208,11 +213,36 @@ pub(crate) fn join(
         }
         change.continue_on(first)?;
         change.add_parent(second.commit.oid);
+        change.vacant = vacant.unwrap_or(change.vacant);
         change.last_time = Some(first.time().max(second.time()));
         let trailers = change.trailers(Op::Merge, None, None)?;
         change.commit_merged(&merged, subject, trailers, None)?;
     }
     Ok(merged)
+}
+
+/// The merge if its items are those of `second` in their order, as if `second` had continued `first`, and the positions that are empty in it: where
+/// imports left those of `second`, signed reasoning holds as it did there.
+fn continued(
+    change: &PendingChange<'_>,
+    first: &Tip,
+    second: &Tip,
+    sides: &Sides,
+) -> Result<Option<(Merged, Vacant)>, TraceError> {
+    let repo = change.repo();
+    let slots = tree::list(repo, second.commit.tree)?;
+    if !sides.moves_reasoning() || second.vacant_until(&slots) < u32::MAX {
+        return Ok(None);
+    }
+    let sides = sides.clone().without_gap();
+    let merged = change.three_way(first, &sides, Placement::AtEnd, &mut |_| Ok(Verdict::Open))?;
+    let files = |slots: &[ItemEntry]| slots.iter().map(|slot| (slot.id, slot.blob)).collect::<Vec<_>>();
+    let result = tree::list(repo, merged.tree)?;
+    if !merged.conflicts.is_empty() || files(&result) != files(&slots) {
+        return Ok(None);
+    }
+    let count = merged.next_seq.saturating_sub(u32::try_from(result.len()).unwrap_or(u32::MAX));
+    Ok(Some((Merged { refilled: Vec::new(), ..merged }, Vacant { count, before: None })))
 }
 
 impl PendingChange<'_> {

@@ -8,8 +8,7 @@ use crate::git::{Oid, Repo};
 use crate::tokens::Counter;
 use crate::trace::model::tree::{self, CAPACITY, Change, TreeEditor, item_path};
 use crate::trace::store::total::{Reading, item_cost, read_item};
-use crate::trace::store::walk::changes_of;
-use crate::trace::{ItemEntry, ItemId, ItemType, Op, Tip, TraceError, TraceName};
+use crate::trace::{ItemEntry, ItemId, ItemType, Tip, TraceError, TraceName};
 
 /// An item on which two sides disagree. `None` is an item that is absent.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,15 +45,19 @@ pub(crate) enum Placement {
 }
 
 /// The changes of both sides since their merge base.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sides {
     pub theirs: Vec<Change>,
     /// The positions of removed items, to which they return if they are added again.
     pub positions: HashMap<ItemId, u32>,
     /// Our versions of all items that we changed, and of some others; `None` if we do not have them.
-    ours: HashMap<ItemId, Option<ItemEntry>>,
+    pub(super) ours: HashMap<ItemId, Option<ItemEntry>>,
     /// The items that we added.
-    added: HashSet<ItemId>,
+    pub(super) added: HashSet<ItemId>,
+    /// Those of the base that we removed.
+    pub(super) removed: Vec<ItemEntry>,
+    /// Those of them that return to the positions that imports left empty.
+    pub(super) returning: HashSet<ItemId>,
     /// The base and our tree, unless complete lists were compared.
     compared: Option<(Oid, Oid)>,
     /// Whether an earlier commit in a row left a position empty before its reasoning.
@@ -82,8 +85,11 @@ impl Sides {
         let ours = changes(ours.commit.tree)?;
         let added = ours.iter().filter(|change| matches!(change, Change::Added(_)));
         let added = added.map(|change| change.entry().id).collect();
+        let removed = ours.iter().filter(|change| matches!(change, Change::Removed(_)));
+        let (removed, returning) = (removed.map(|change| change.entry().clone()).collect(), HashSet::new());
         let ours = ours.iter().map(|change| (change.entry().id, change.sides().1.cloned())).collect();
-        Ok(Self { theirs: changes(after)?, positions: HashMap::new(), ours, added, compared, is_apart: false })
+        let (theirs, positions) = (changes(after)?, HashMap::new());
+        Ok(Self { theirs, positions, ours, added, removed, returning, compared, is_apart: false })
     }
 
     /// As [`Self::compare`], for the next of several commits in a row, with the same positions. Reads only what differs from the trees
@@ -116,38 +122,9 @@ impl Sides {
     /// A single change of theirs, of an item that we have as `ours`. `is_apart`: whether earlier ones in a row have
     /// [added reasoning](Self::adds_reasoning).
     pub(crate) fn of_change(change: Change, ours: Option<ItemEntry>, is_apart: bool) -> Self {
-        let ours = HashMap::from([(change.entry().id, ours)]);
-        Self { theirs: vec![change], positions: HashMap::new(), ours, added: HashSet::new(), compared: None, is_apart }
-    }
-
-    /// Leaves out recorded items that both sides added, and that one of them has removed, as two clones that record one session do: the base has no
-    /// trace of them. Reads the commits of a side only if the other one has such items.
-    pub(crate) fn leave_out_removed(&mut self, repo: &Repo, [ours, theirs]: [&Tip; 2]) -> Result<(), TraceError> {
-        let is_recorded = |entry: &ItemEntry| Ok::<_, TraceError>(read_item(repo, entry)?.fields.source.is_some());
-        let mut only_theirs = HashSet::new();
-        for change in &self.theirs {
-            if let Change::Added(entry) = change
-                && self.our_slot(entry.id, None).is_none()
-                && is_recorded(entry)?
-            {
-                only_theirs.insert((entry.id, entry.blob));
-            }
-        }
-        let known: HashSet<ItemId> = self.theirs.iter().map(|change| change.entry().id).collect();
-        let mut only_ours = HashSet::new();
-        for id in self.added.iter().filter(|id| !known.contains(id)) {
-            if let Some(Some(entry)) = self.ours.get(id)
-                && is_recorded(entry)?
-            {
-                only_ours.insert((*id, entry.blob));
-            }
-        }
-        let removed = removed_in(repo, ours, theirs, &only_theirs)?;
-        self.theirs.retain(|change| !removed.contains(&change.entry().id));
-        for id in removed_in(repo, theirs, ours, &only_ours)? {
-            self.theirs.extend(self.our_slot(id, None).map(Change::Removed));
-        }
-        Ok(())
+        let (ours, positions) = (HashMap::from([(change.entry().id, ours)]), HashMap::new());
+        let (added, removed, returning) = (HashSet::new(), Vec::new(), HashSet::new());
+        Self { theirs: vec![change], positions, ours, added, removed, returning, compared: None, is_apart }
     }
 
     /// Whether they add reasoning that follows other items here than it did there.
@@ -159,6 +136,16 @@ impl Sides {
             .any(|change| matches!(change, Change::Added(entry) if is_reasoning(entry) && is_new(entry.id)))
     }
 
+    /// Whether they add or remove anything that reasoning may follow.
+    pub(crate) fn moves_reasoning(&self) -> bool {
+        self.adds_reasoning() || self.theirs.iter().any(|change| matches!(change, Change::Removed(_)))
+    }
+
+    /// The same, without an empty position before added reasoning.
+    pub(crate) fn without_gap(self) -> Self {
+        Self { is_apart: true, ..self }
+    }
+
     /// Notes what was merged, for the next commit in a row. An item that is deleted and restored in it returns to its position.
     pub(crate) fn note(&mut self, merged: &Merged) {
         self.positions.extend(merged.removed.iter().map(|slot| (slot.id, slot.seq)));
@@ -166,7 +153,7 @@ impl Sides {
     }
 
     /// Our version of an item, whose version in the base is `base`.
-    fn our_slot(&self, id: ItemId, base: Option<&ItemEntry>) -> Option<ItemEntry> {
+    pub(super) fn our_slot(&self, id: ItemId, base: Option<&ItemEntry>) -> Option<ItemEntry> {
         self.ours.get(&id).map_or_else(|| base.cloned(), Clone::clone)
     }
 }
@@ -232,7 +219,8 @@ pub(crate) fn three_way(
     });
     let freed = freed.collect();
     let editor = TreeEditor::new(repo, Some(ours.commit.tree))?;
-    let mut merge = Merge { repo, name, counter, placement, freed, positions: &sides.positions, editor, merged };
+    let (positions, returning) = (&sides.positions, &sides.returning);
+    let mut merge = Merge { repo, name, counter, placement, freed, positions, returning, editor, merged };
     for change in &sides.theirs {
         let (base, theirs) = change.sides();
         let item = change.entry().id;
@@ -273,44 +261,6 @@ fn with_file(repo: &Repo, slot: &ItemEntry, blob: Oid) -> Result<ItemEntry, Trac
     Ok(ItemEntry { item_type, blob, ..slot.clone() })
 }
 
-/// Of `items` with their files, those that a commit of `tip` removed, unless one of `other` restored them.
-fn removed_in(
-    repo: &Repo,
-    tip: &Tip,
-    other: &Tip,
-    items: &HashSet<(ItemId, Oid)>,
-) -> Result<HashSet<ItemId>, TraceError> {
-    if items.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let removal = |(_, change)| match change {
-        Change::Removed(entry) if items.contains(&(entry.id, entry.blob)) => Some(entry.id),
-        _ => None,
-    };
-    let mut removed: HashSet<ItemId> = own_changes(repo, tip, other)?.into_iter().filter_map(removal).collect();
-    if !removed.is_empty() {
-        for (op, change) in own_changes(repo, other, tip)? {
-            if op == Some(Op::Restore) {
-                removed.remove(&change.entry().id);
-            }
-        }
-    }
-    Ok(removed)
-}
-
-/// The changes by commits of `tip` that `other` lacks. What a merge takes out, one of its sides removed, which may be `other`.
-fn own_changes(repo: &Repo, tip: &Tip, other: &Tip) -> Result<Vec<(Option<Op>, Change)>, TraceError> {
-    let mut changes = Vec::new();
-    for oid in repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
-        let commit = Tip::read(repo, oid)?;
-        if commit.commit.parents.len() < 2 {
-            let op = commit.trailers.op;
-            changes.extend(changes_of(repo, &commit)?.into_iter().map(|change| (op, change)));
-        }
-    }
-    Ok(changes)
-}
-
 /// Whether two versions have the same text, at any position.
 fn same_text(one: Option<&ItemEntry>, other: Option<&ItemEntry>) -> bool {
     one.map(|slot| slot.blob) == other.map(|slot| slot.blob)
@@ -323,6 +273,7 @@ struct Merge<'r> {
     placement: Placement,
     freed: HashMap<u32, u32>,
     positions: &'r HashMap<ItemId, u32>,
+    returning: &'r HashSet<ItemId>,
     editor: TreeEditor,
     merged: Merged,
 }
@@ -358,6 +309,9 @@ impl Merge<'_> {
         };
         if seq >= CAPACITY {
             return Err(TraceError::Full { trace: self.name.clone() });
+        }
+        if self.returning.contains(&slot.id) {
+            self.merged.refilled.push(seq);
         }
         self.merged.next_seq = self.merged.next_seq.max(seq + 1);
         self.editor.put(self.repo, &item_path(seq, &slot.item_type, slot.id), slot.blob)?;
