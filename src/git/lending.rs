@@ -82,7 +82,8 @@ impl Repo {
 
 /// The file `.git` of a worktree is an address, too.
 fn folder_of_address(path: PathBuf) -> PathBuf {
-    path.parent().filter(|_| path.is_file()).map(Path::to_path_buf).unwrap_or(path)
+    let is_link = path.ends_with(".git") && path.is_file();
+    path.parent().filter(|_| is_link).map(Path::to_path_buf).unwrap_or(path)
 }
 
 /// Whether another repository promised what the objects in a pack need.

@@ -1827,11 +1827,12 @@ fn titles_of_archived_sessions_are_replaced_whole_and_only_where_they_are_the_it
         id() { git log --format='%(trailers:key=Trace-Item,valueonly)' refs/traces/claude-code/$1 | grep . | tail -1; }
         git init -q --bare cold; git init -q a; cd a; git remote add cold ../cold; git trace commit -qm x; git trace switch -q main; one aaaaaaaa-1 hi; one aaaaaaaa-2 'hi, the password is hunter2'
         one aaaaaaaa-3 '<command-message>x</command-message>\n<command-name>/deploy</command-name>\n<command-args>with hunter3</command-args>'; one aaaaaaaa-4 'Unlock it: correct horse battery staple; then the vault: correct horse battery staple'
-        I=$(id aaaaaaaa-2); J=$(id aaaaaaaa-3); for s in 1 3 4; do git trace branch copy$s claude-code/aaaaaaaa-$s >/dev/null; git trace archive cold claude-code/aaaaaaaa-$s >/dev/null; done; git trace purge $I --yes >/dev/null 2>&1; git trace purge $J --yes >/dev/null 2>&1; printf 'correct horse battery staple' | git trace purge --text - --yes >/dev/null 2>&1; grep -o '"title":"[^"]*"' .git/trace/archived | sort
+        one aaaaaaaa-5 "My password is hunter5$(printf '%600s')please remember it"; K=$(id aaaaaaaa-5)
+        I=$(id aaaaaaaa-2); J=$(id aaaaaaaa-3); for s in 1 3 4 5; do git trace branch copy$s claude-code/aaaaaaaa-$s >/dev/null; git trace archive cold claude-code/aaaaaaaa-$s >/dev/null; done; git trace purge $I --yes >/dev/null 2>&1; git trace purge $J --yes >/dev/null 2>&1; git trace purge $K --yes >/dev/null 2>&1; printf 'correct horse battery staple' | git trace purge --text - --yes >/dev/null 2>&1; grep -o '"title":"[^"]*"' .git/trace/archived | sort
     "#);
     assert_eq!(
         said,
-        "\"title\":\"Unlock it: [purged: secret]; then the vault: [purged: secret]\"\n\"title\":\"[purged: secret]\"\n\"title\":\"hi\"\n"
+        "\"title\":\"Unlock it: [purged: secret]; then the vault: [purged: secret]\"\n\"title\":\"[purged: secret]\"\n\"title\":\"[purged: secret]\"\n\"title\":\"hi\"\n"
     );
 }
 
@@ -1912,4 +1913,12 @@ fn memory_files_of_a_clone_take_linear_time() {
         git-trace checkpoint validate 2>&1 | head -c 100000000 | wc -c | awk '{print ($1 < 20000000)}'
     "#);
     assert_eq!(said, "1\n1\n1\n1\n");
+}
+
+#[test]
+fn a_bundle_in_a_work_tree_is_not_its_repository() {
+    let said = sh(r"
+        git init -q w; cd w; git commit -q --allow-empty -m c; git trace commit -qm one; git trace pin '#0' >/dev/null; git bundle create -q b.bundle --all; cd ..; git init -q r; cd r; git remote add in ../w/b.bundle; git trace fetch -q in; echo $?
+    ");
+    assert_eq!(said, "0\n");
 }

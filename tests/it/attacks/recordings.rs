@@ -10,7 +10,7 @@ const SESSIONS: &str = r#"
     file() { echo $CLAUDE_CONFIG_DIR/projects/$(echo $PWD | sed 's,[^A-Za-z0-9],-,g')/$1.jsonl; }
     rec() { mkdir -p $(dirname $(file $1)); p=null; [ "$3" = - ] || p="\"$3\""; printf '{"parentUuid":%s,"uuid":"%s","sessionId":"%s","type":"user","message":{"role":"user","content":"%s"},"timestamp":"2026-01-06T14:55:%02d.000Z","cwd":"%s"}\n' $p $2 $1 "$4" $((${#2} % 60)) $PWD >>$(file $1); }
     say() { rm -f $(file $1); for i in $(seq $2); do rec $1 $1-$i - "text $i $3"; done; sleep 0.05; }
-    hook() { printf '{"session_id":"%s","transcript_path":"%s","hook_event_name":"Stop"}' $1 $(file $1) | git-trace hook claude-code --wait; }
+    hook() { printf '{"session_id":"%s","transcript_path":"%s","hook_event_name":"Stop"}' $1 ${2:-$(file $1)} | git-trace hook claude-code --wait; }
     told() { say $1 $2 "$3"; hook $1 >/dev/null 2>&1; }
     traces() { git for-each-ref --format='%(refname:lstrip=3)' refs/traces | tr '\n' ' '; echo; }
     clones() { git init -q --bare hub; for c in a b; do git init -q $c; git -C $c commit -q --allow-empty -m x; git -C $c remote add origin ../hub; done; }
@@ -203,6 +203,74 @@ fn a_pull_of_a_purged_line_renames_the_file_of_the_archive() {
     let said = recorded(
         r"clones; cd a; git trace crumb new ada.crumb --identity ADA >/dev/null; for i in 1 2 3 4; do git trace crumb start ada.crumb; git trace crumb note ada.crumb 'note '$i' about quokka number '$i' and more words'; done >/dev/null; for i in $(seq 7 22); do git trace crumb start ada.crumb >/dev/null; done; git trace crumb compress ada.crumb >/dev/null; git add .; git commit -qm compressed; R=refs/crumb-archive/ADA; git trace push -q origin $R; git push -q origin HEAD
         cd ../b; git pull -q origin HEAD --rebase 2>/dev/null; git trace pull -q origin $R 2>/dev/null; cd ../a; printf 'quokka number 2' | git trace purge --text - --yes --push origin >/dev/null 2>&1; cd ../b; git trace pull -q origin $R 2>/dev/null; git trace push -q origin $R; for c in a b hub; do git -C ../$c ls-tree -r --name-only $R; done | sort -u | wc -l",
+    );
+    assert_eq!(said, "1\n");
+}
+
+#[test]
+fn a_recording_that_is_ahead_keeps_its_signatures_in_either_order() {
+    let compacted =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = recorded(&format!(
+        r#"count() {{ git -C $1 trace materialize $T --format anthropic 2>/dev/null | grep -o '"type":"thinking"' | wc -l; }}; push() {{ git -C $1 trace push -q origin '*'; }}; pull() {{ git -C $1 trace pull -q 2>/dev/null; }}; import() {{ git -C $1 trace import $PWD/s.jsonl >/dev/null 2>&1; }}
+        clones; for c in a b; do git -C $c config trace.contextRemote origin; done; T=claude-code/488c5296-fc78-4fdf-8cfd-f1cae9454bd0; head -n 6 '{THINKING}' >s.jsonl; import a; push a; pull b; head -n 14 '{THINKING}' >s.jsonl; import b; push b; head -n 20 '{THINKING}' >s.jsonl; import a; count a; pull a; count a; cp '{THINKING}' s.jsonl; import a; count a; rm -rf hub a b
+        for how in plain counted; do clones; for c in a b; do git -C $c config trace.contextRemote origin; done; [ $how = plain ] || git -C b config trace.encoding cl100k_base; T=claude-code/198393f2-22db-477b-ac77-1825bea883ae; head -n $(($(grep -n compact_boundary '{compacted}' | head -1 | cut -d: -f1) - 1)) '{compacted}' >s.jsonl; import a; cp '{compacted}' s.jsonl; import b; count b; push a; pull b; count b; push b; pull a; count a; for c in a b; do git -C $c ls-tree -r --name-only refs/traces/$T | wc -l; done; rm -rf hub a b; done"#
+    ));
+    assert_eq!(said, "4\n4\n6\n6\n6\n6\n23\n23\n6\n6\n6\n23\n23\n");
+}
+
+#[test]
+fn a_turn_that_the_session_took_up_again_stays_in_both_recordings() {
+    let said = recorded(
+        r"clones; for c in a b; do git -C $c config user.name $c; git -C $c config trace.contextRemote origin; done; show() { git trace materialize claude-code/s --format text | grep -o 'text[0-9]' | tr '\n' ' '; echo; }; cd a; rec s u1 - text1; rec s u2 u1 text2; rec s u3 u2 text3; hook s >/dev/null; git trace push -q origin '*'; git -C ../b trace pull -q 2>/dev/null; rec s u4 u1 text4; hook s; show; rec s u5 u3 text5; F=$(file s)
+        cd ../b; hook s $F >/dev/null; show; git trace push -q origin '*'; cd ../a; git trace pull -q; show; rec s u6 u5 text6; hook s; show",
+    );
+    assert_eq!(
+        said,
+        "text1 text4 \ntext1 text2 text3 text5 \ntext1 text2 text3 text5 \ntext1 text2 text3 text5 text6 \n"
+    );
+}
+
+#[test]
+fn a_deletion_that_was_taken_back_by_a_pick_is_none_of_a_person() {
+    let said = recorded(
+        r"git init -q r; cd r; rec s u1 - text1; rec s u2 u1 text2; rec s u3 u2 text3; hook s >/dev/null; export GITTRACE_NAME=claude-code/s; git trace branch copy >/dev/null; I=$(git ls-tree -r --name-only refs/traces/copy | tail -1 | sed 's/.*-//'); git trace delete '#2' >/dev/null; git trace cherry-pick copy $I >/dev/null; rec s u4 u1 text4; hook s; rec s u7 u3 text7; hook s; git trace materialize --format text | grep -o 'text[0-9]' | tr '\n' ' '",
+    );
+    assert_eq!(said, "text1 text2 text3 text7 ");
+}
+
+#[test]
+fn a_deletion_still_shows_after_a_restoration_or_a_renumbering() {
+    let said = recorded(&format!(
+        r#"count() {{ git trace materialize $T --format anthropic 2>/dev/null | grep -o '"type":"thinking"' | wc -l; }}; T=claude-code/488c5296-fc78-4fdf-8cfd-f1cae9454bd0
+        git init -q a; cd a; git trace import '{THINKING}' >/dev/null 2>&1; export GITTRACE_NAME=$T; git trace delete '#4' >/dev/null; count; git trace restore $(git log --format='%(trailers:key=Trace-Item,valueonly)' --grep 'Trace-Reason: title' refs/traces/$T | grep . | head -1) >/dev/null; count
+        cd ..; git init -q b; cd b; grep -v '"type":"summary"' '{THINKING}' >../all.jsonl; head -n 9 ../all.jsonl >../s.jsonl; git trace import $PWD/../s.jsonl >/dev/null 2>&1; N=$(git ls-tree -r --name-only refs/traces/$T | tail -1 | sed 's/.*-//'); git trace delete $N >/dev/null; git trace gc --renumber >/dev/null 2>&1; B=$(count); cp ../all.jsonl ../s.jsonl; git trace import $PWD/../s.jsonl >/dev/null 2>&1; [ $(count) = $B ] && echo same"#
+    ));
+    assert_eq!(said, "0\n0\nsame\n");
+}
+
+#[test]
+fn summaries_that_replaced_other_items_are_one_record() {
+    let compacted =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude-code/compact-boundary.jsonl");
+    let said = recorded(&format!(
+        r"clones; for c in a b; do git -C $c config user.name $c; git -C $c config trace.contextRemote origin; done; T=claude-code/198393f2-22db-477b-ac77-1825bea883ae; head -n $(($(grep -n compact_boundary '{compacted}' | head -1 | cut -d: -f1) - 1)) '{compacted}' >s.jsonl; git -C a trace import $PWD/s.jsonl >/dev/null 2>&1; git -C a trace push -q origin '*'; git -C b trace pull -q 2>/dev/null; git -C a trace delete '#4' --trace $T >/dev/null; cp '{compacted}' s.jsonl; for c in a b; do git -C $c trace import $PWD/s.jsonl >/dev/null 2>&1; done; git -C a trace push -q origin '*'; git -C b trace pull >/dev/null; echo $?"
+    ));
+    assert_eq!(said, "0\n");
+}
+
+#[test]
+fn a_batch_goes_on_after_a_purge() {
+    let said = recorded(
+        r#"git init -q a; cd a; (echo '{"text":"one"}'; while [ ! -e ../go ]; do sleep 0.02; done; echo '{"text":"two","priority":"pinned"}') | git trace commit --batch >../out & while ! git trace materialize >/dev/null 2>&1; do sleep 0.05; done; git trace commit -qm kestrel --trace other; printf kestrel | git trace purge --text - -y >/dev/null 2>&1; touch ../go; wait; grep -c '"commit"' ../out; git trace status --json | grep -o '"pinned":[0-9]*'"#,
+    );
+    assert_eq!(said, "2\n\"pinned\":1\n");
+}
+
+#[test]
+fn a_purge_while_a_model_compresses_is_named() {
+    let said = recorded(
+        r"git init -q a; cd a; git config trace.compressor 'touch ../go; while [ ! -e ../purged ]; do sleep 0.02; done; echo SUMMARY'; for i in 0 1 2 3; do git trace commit -qm 'text '$i' with the kestrel'; done; git trace compress '#0..#2' 2>../out >/dev/null & while [ ! -e ../go ]; do sleep 0.02; done; printf kestrel | git trace purge --text - -y >/dev/null 2>&1; touch ../purged; wait; grep -c 'was purged while' ../out",
     );
     assert_eq!(said, "1\n");
 }

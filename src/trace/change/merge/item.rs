@@ -1,12 +1,13 @@
 //! The merge of two versions of an item: headers by key, the body by lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::three_way::Conflict;
 use crate::git::{Oid, Repo, merge_lines};
 use crate::tokens::Counter;
+use crate::trace::change::compress::REPLACED;
 use crate::trace::model::json::{set_field, to_json};
 use crate::trace::model::{item_file, schema};
 use crate::trace::store::total::{Reading, read};
@@ -31,8 +32,7 @@ pub(crate) fn merge_texts(
         return Ok(match (our_item.revision, their_item.revision) {
             (1, 2..) => Some(theirs.blob),
             (2.., 1) => Some(ours.blob),
-            // Two counters may have counted the tokens.
-            (1, 1) if is_same_record(&our_item, &their_item) => Some(ours.blob.min(theirs.blob)),
+            (1, 1) => same_record(repo, (ours.blob, our_item), (theirs.blob, their_item))?,
             _ => None,
         });
     };
@@ -42,14 +42,34 @@ pub(crate) fn merge_texts(
     Ok(Some(repo.write_blob(&item_file::render(&merged))?))
 }
 
-/// Whether two items differ only in what is computed.
-fn is_same_record(one: &Item, other: &Item) -> bool {
-    let [fields, others] = [one, other].map(|item| {
+/// The file of one record that both sides recorded; `None` if the items differ in more than what an import computes: the count of tokens, and
+/// what a summary replaced here. A summary replaces what it replaced on either side.
+fn same_record(repo: &Repo, ours: (Oid, Item), theirs: (Oid, Item)) -> Result<Option<Oid>, TraceError> {
+    // The same on both sides of a later merge.
+    let (mut one, mut other) = if ours.0 < theirs.0 { (ours, theirs) } else { (theirs, ours) };
+    let [replaced, others] = [&mut one.1, &mut other.1].map(|item| match item.fields.meta.remove(REPLACED) {
+        Some(Value::Array(ids)) => ids,
+        _ => Vec::new(),
+    });
+    let [fields, other_fields] = [&one.1, &other.1].map(|item| {
         let mut fields = to_json(item);
         fields.retain(|field, _| !NOT_FIELDS.contains(&field.as_str()));
         fields
     });
-    one.body == other.body && one.fields.meta == other.fields.meta && fields == others
+    if one.1.body != other.1.body || one.1.fields.meta != other.1.fields.meta || fields != other_fields {
+        return Ok(None);
+    }
+    let set = |ids: &[Value]| ids.iter().map(Value::to_string).collect::<HashSet<String>>();
+    let (here, there) = (set(&replaced), set(&others));
+    if there.is_subset(&here) {
+        return Ok(Some(one.0));
+    }
+    if here.is_subset(&there) {
+        return Ok(Some(other.0));
+    }
+    let more: Vec<Value> = others.into_iter().filter(|id| !here.contains(&id.to_string())).collect();
+    one.1.fields.meta.insert(REPLACED.to_owned(), [replaced, more].concat().into());
+    Ok(Some(repo.write_blob(&item_file::render(&one.1))?))
 }
 
 /// Writes the next revision of an item on whose text the sides disagree.

@@ -20,9 +20,10 @@ pub(crate) fn prefix(repo: &Repo) -> Result<String, TraceError> {
     const KEY: &str = "trace.tagPrefix";
     let Some(value) = repo.config()?.text(KEY)? else { return Ok(DEFAULT_PREFIX.to_owned()) };
     let prefix = format!("{}/", value.trim_end_matches('/'));
-    let is_own = prefix.starts_with("refs/trace") && !prefix.starts_with(DEFAULT_PREFIX);
+    let is_own = ["refs/traces/", "refs/trace-"].iter().any(|own| prefix.starts_with(own));
+    let is_own = is_own && !prefix.starts_with(DEFAULT_PREFIX);
     if !prefix.starts_with("refs/") || is_own || !Repo::is_refname(&format!("{prefix}normal")) {
-        let expected = "a folder of refs such as refs/tags/";
+        let expected = "a folder of refs that git-trace does not use, such as refs/tags/";
         return Err(GitError::BadSetting { key: KEY.to_owned(), value, expected }.into());
     }
     Ok(prefix)
