@@ -222,8 +222,8 @@ fn a_recording_that_is_ahead_keeps_its_signatures_in_either_order() {
 #[test]
 fn a_turn_that_the_session_took_up_again_stays_in_both_recordings() {
     let said = recorded(
-        r"clones; for c in a b; do git -C $c config user.name $c; git -C $c config trace.contextRemote origin; done; show() { git trace materialize claude-code/s --format text | grep -o 'text[0-9]' | tr '\n' ' '; echo; }; cd a; rec s u1 - text1; rec s u2 u1 text2; rec s u3 u2 text3; hook s >/dev/null; git trace push -q origin '*'; git -C ../b trace pull -q 2>/dev/null; rec s u4 u1 text4; git trace import $(file s) >/dev/null 2>&1; show; rec s u5 u3 text5; F=$(file s)
-        cd ../b; git trace import $F >/dev/null 2>&1; show; git trace push -q origin '*'; cd ../a; git trace pull -q; show; rec s u6 u5 text6; hook s; show",
+        r"clones; for c in a b; do git -C $c config user.name $c; git -C $c config trace.contextRemote origin; done; show() { git trace materialize claude-code/s --format text | grep -o 'text[0-9]' | tr '\n' ' '; echo; }; export GIT_AUTHOR_NAME=a GIT_COMMITTER_NAME=a; cd a; rec s u1 - text1; rec s u2 u1 text2; rec s u3 u2 text3; hook s >/dev/null; git trace push -q origin '*'; git -C ../b trace pull -q 2>/dev/null; rec s u4 u1 text4; git trace import $(file s) >/dev/null 2>&1; show; rec s u5 u3 text5; F=$(file s)
+        export GIT_AUTHOR_NAME=b GIT_COMMITTER_NAME=b; cd ../b; git trace import $F >/dev/null 2>&1; show; git trace push -q origin '*'; cd ../a; git trace pull -q; show; rec s u6 u5 text6; hook s; show",
     );
     assert_eq!(
         said,
