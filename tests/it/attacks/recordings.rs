@@ -274,3 +274,15 @@ fn a_purge_while_a_model_compresses_is_named() {
     );
     assert_eq!(said, "1\n");
 }
+
+#[test]
+fn a_turn_that_the_session_left_again_stays_away_in_both_recordings() {
+    for behind in ["", "behind"] {
+        let said = recorded(&format!(
+            r"clones; for c in a b; do git -C $c config trace.contextRemote origin; done; show() {{ git -C $1 trace materialize claude-code/s --format text 2>/dev/null | grep -o 'text[0-9]' | tr '\n' ' '; echo; }}; read() {{ GIT_AUTHOR_NAME=$1 GIT_COMMITTER_NAME=$1 git -C $1 trace import $(file s) >/dev/null 2>&1; }}
+            rec s u0 - text0; rec s u1 u0 text1; read a; git -C a trace push -q origin '*'; git -C b trace pull -q 2>/dev/null; rec s u2 u0 text2; rec s u3 u1 text3; [ '{behind}' ] || rec s u4 u0 text4; read b; [ -z '{behind}' ] || rec s u4 u0 text4; read a
+            git -C a trace push -q origin '*'; git -C b trace pull -q; git -C b trace push -q origin '*'; git -C a trace pull -q; show a; show b"
+        ));
+        assert_eq!(said, "text0 text4 \ntext0 text4 \n", "{behind}");
+    }
+}

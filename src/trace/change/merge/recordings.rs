@@ -15,8 +15,8 @@ use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
 impl Sides {
     /// Follows what a session did that both sides recorded, where the last common state does not show it.
     pub(super) fn follow_sessions(&mut self, repo: &Repo, tips: [&Tip; 2]) -> Result<(), TraceError> {
-        self.leave_out_removed(repo, tips)?;
-        self.leave_out_resumed(repo, tips)
+        self.leave_out_resumed(repo, tips)?;
+        self.leave_out_removed(repo, tips)
     }
 
     /// Leaves out recorded items that both sides added, and that one of them has removed, as two clones that record one session do: the base has no
@@ -45,16 +45,23 @@ impl Sides {
         Ok(())
     }
 
-    /// Leaves out what one side removed as rewound and the other one restored, as the session did: two clones recorded it, and one is ahead. Reads the
-    /// commits of a side only if the other one removed something.
+    /// Leaves out what one side removed as rewound and the other one took up again, as the session did: two clones recorded it, and one is ahead.
+    /// Reads the commits of a side only if the other one removed something.
     fn leave_out_resumed(&mut self, repo: &Repo, [ours, theirs]: [&Tip; 2]) -> Result<(), TraceError> {
-        let removed = |change: &Change| matches!(change, Change::Removed(_)).then(|| change.entry().id);
-        let resumed = resumed_in(repo, theirs, ours, &self.theirs.iter().filter_map(removed).collect())?;
-        self.theirs.retain(|change| removed(change).is_none_or(|id| !resumed.contains(&id)));
-        let resumed = resumed_in(repo, ours, theirs, &self.removed.iter().map(|entry| entry.id).collect())?;
+        let is_removed = |change: &Change| matches!(change, Change::Removed(_));
+        let by_theirs: HashSet<ItemId> = self
+            .theirs
+            .iter()
+            .filter(|change| is_removed(change) && self.our_slot(change.entry().id, Some(change.entry())).is_some())
+            .map(|change| change.entry().id)
+            .collect();
+        let changed_by_theirs: HashSet<ItemId> = self.theirs.iter().map(|change| change.entry().id).collect();
+        let by_ours = self.removed.iter().map(|entry| entry.id).filter(|id| !changed_by_theirs.contains(id)).collect();
+        let kept = resumed_in(repo, theirs, ours, &by_theirs)?;
+        self.theirs.retain(|change| !kept.contains(&change.entry().id));
+        let resumed = resumed_in(repo, ours, theirs, &by_ours)?;
         let taken: HashSet<u32> = self.ours.values().flatten().map(|entry| entry.seq).collect();
-        let known: HashSet<ItemId> = self.theirs.iter().map(|change| change.entry().id).collect();
-        for entry in self.removed.iter().filter(|entry| resumed.contains(&entry.id) && !known.contains(&entry.id)) {
+        for entry in self.removed.iter().filter(|entry| resumed.contains(&entry.id)) {
             self.theirs.push(Change::Added(entry.clone()));
             if !taken.contains(&entry.seq) {
                 self.positions.insert(entry.id, entry.seq);
@@ -80,55 +87,74 @@ impl Kept {
     }
 }
 
-/// Of `items`, those that a commit of `tip` removed, as they were there, unless one of `other` restored them.
+/// What the commits of one side did with an item.
+#[derive(Default)]
+struct Acts {
+    /// How often it was removed and restored. The side that did this more often is further in the session.
+    count: usize,
+    /// Where it was when it was removed last, and whether an import did that, as rewound or for another reason.
+    removed: Option<(ItemEntry, Option<Removal>)>,
+}
+
+/// Of `items`, those that a commit of `tip` removed, as they were there, unless `other` took them up again.
 fn removed_in(
     repo: &Repo,
     tip: &Tip,
     other: &Tip,
     items: &HashMap<ItemId, Kept>,
 ) -> Result<BTreeMap<ItemId, ItemEntry>, TraceError> {
-    if items.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let removal = |(_, change)| match change {
-        Change::Removed(entry) => {
-            let is_it = items.get(&entry.id).is_some_and(|kept| kept.is_first || kept.blob == entry.blob);
-            is_it.then_some((entry.id, entry))
-        }
-        _ => None,
-    };
-    let mut removed: BTreeMap<_, _> = own_changes(repo, tip, other)?.into_iter().filter_map(removal).collect();
-    if !removed.is_empty() {
-        for (trailers, change) in own_changes(repo, other, tip)? {
-            if trailers.op == Some(Op::Restore) {
-                removed.remove(&change.entry().id);
-            }
+    let acts = acts_in(repo, tip, other, &items.keys().copied().collect())?;
+    let mut removed: BTreeMap<ItemId, (ItemEntry, Option<usize>)> = BTreeMap::new();
+    for (id, Acts { count, removed: last }) in acts {
+        if let Some((entry, reason)) = last
+            && (items[&id].is_first || items[&id].blob == entry.blob)
+        {
+            removed.insert(id, (entry, reason.map(|_| count)));
         }
     }
-    Ok(removed)
+    for (id, acts) in acts_in(repo, other, tip, &removed.keys().copied().collect())? {
+        // What a person removed stays removed.
+        if removed[&id].1.is_some_and(|count| acts.count > count) {
+            removed.remove(&id);
+        }
+    }
+    Ok(removed.into_iter().map(|(id, (entry, _))| (id, entry)).collect())
 }
 
-/// Of `items`, those that the last commit of `tip` which removed them rewound, and one of `other` restored.
+/// Of `items`, those that an import removed as rewound in the commits of `tip`, and that `other` took up again.
 fn resumed_in(repo: &Repo, tip: &Tip, other: &Tip, items: &HashSet<ItemId>) -> Result<HashSet<ItemId>, TraceError> {
-    let mut reasons: HashMap<ItemId, bool> = HashMap::new();
+    let mut rewound = acts_in(repo, tip, other, items)?;
+    rewound.retain(|_, acts| matches!(acts.removed, Some((_, Some(Removal::Rewound)))));
+    let others = acts_in(repo, other, tip, &rewound.keys().copied().collect())?;
+    Ok(others.into_iter().filter(|(id, acts)| acts.count > rewound[id].count).map(|(id, _)| id).collect())
+}
+
+/// What the commits of `tip` that `other` lacks did with these items.
+fn acts_in(repo: &Repo, tip: &Tip, other: &Tip, items: &HashSet<ItemId>) -> Result<HashMap<ItemId, Acts>, TraceError> {
+    let mut found: HashMap<ItemId, Acts> = HashMap::new();
     if items.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(found);
     }
     for (trailers, change) in own_changes(repo, tip, other)? {
-        if let Change::Removed(entry) = change
-            && items.contains(&entry.id)
-        {
-            let is_rewind = trailers.reason.as_deref() == Some(Removal::Rewound.as_str());
-            reasons.insert(entry.id, is_rewind && trailers.op == Some(Op::Delete));
+        if !items.contains(&change.entry().id) {
+            continue;
+        }
+        let acts = found.entry(change.entry().id).or_default();
+        match change {
+            Change::Removed(entry) => {
+                let reason = match trailers.op {
+                    Some(Op::Delete) => trailers.reason.as_deref().and_then(|reason| reason.parse().ok()),
+                    Some(Op::Compress) => Some(Removal::Compaction),
+                    _ => None,
+                };
+                acts.count += 1;
+                acts.removed = Some((entry, reason));
+            }
+            Change::Added(_) if trailers.op == Some(Op::Restore) => acts.count += 1,
+            Change::Added(_) | Change::Changed(..) => {}
         }
     }
-    reasons.retain(|_, is_rewind| *is_rewind);
-    if reasons.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let others = own_changes(repo, other, tip)?.into_iter();
-    let restored = others.filter(|(trailers, _)| trailers.op == Some(Op::Restore)).map(|(_, change)| change.entry().id);
-    Ok(restored.filter(|id| reasons.contains_key(id)).collect())
+    Ok(found)
 }
 
 /// The changes by commits of `tip` that `other` lacks, oldest first. What a merge takes out, one of its sides removed, which may be `other`.
