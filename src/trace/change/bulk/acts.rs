@@ -103,6 +103,9 @@ impl History {
         if !last.is_rewind() {
             return Ok(false);
         }
+        if earlier.iter().all(|act| act.is_restoration || act.is_rewind()) {
+            return Ok(true);
+        }
         // In one line, something brought it back after an earlier deletion.
         for act in earlier.iter().filter(|act| !act.is_rewind()) {
             if !repo.is_ancestor(act.commit, last.commit)? {

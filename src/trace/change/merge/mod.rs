@@ -230,8 +230,11 @@ fn continued(
     sides: &Sides,
 ) -> Result<Option<(Merged, Vacant)>, TraceError> {
     let repo = change.repo();
+    if !sides.moves_reasoning() {
+        return Ok(None);
+    }
     let slots = tree::list(repo, second.commit.tree)?;
-    if !sides.moves_reasoning() || second.vacant_until(&slots) < u32::MAX {
+    if second.vacant_until(&slots) < u32::MAX {
         return Ok(None);
     }
     let sides = sides.clone().without_gap();
