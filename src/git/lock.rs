@@ -63,7 +63,7 @@ pub(crate) struct RefLock {
 
 /// Keeps `git trace gc --prune` from removing objects that were written and that no ref holds yet.
 ///
-/// A git that moves a ref has the lock as well: it goes on when this process is killed, and may then still move the ref to them.
+/// A git that moves a ref has the lock as well: it continues when this process is killed, and may then still move the ref to them.
 #[derive(Debug)]
 pub(crate) struct ObjectsLock(
     #[expect(dead_code, reason = "the kernel holds the lock as long as the file is open")] Arc<File>,
@@ -139,16 +139,18 @@ impl Repo {
 
     /// Excludes other imports of a transcript, but no purge: an import may fetch what was purged, and removes it again.
     pub(crate) fn lock_transcript(&self, transcript: &str) -> Result<WorkLock, GitError> {
-        let name = format!("{}.transcript", &blake3::hash(transcript.as_bytes()).to_hex()[..16]);
-        self.acquire(&name, &format!("the import of `{transcript}`"), LOCK_PATIENCE, File::try_lock).map(WorkLock)
+        self.lock_work((transcript, "transcript"), &format!("the import of `{transcript}`"), LOCK_PATIENCE)
     }
 
     /// Excludes other compressions of a trace. Unlike [`Repo::lock`], it is held while the user's command runs, and stops no other
     /// writer.
     pub(crate) fn lock_compression(&self, refname: &str) -> Result<WorkLock, GitError> {
-        let name = format!("{}.compress", &blake3::hash(refname.as_bytes()).to_hex()[..16]);
-        let what = format!("the compression of `{refname}`");
-        self.acquire(&name, &what, COMPRESSION_PATIENCE, File::try_lock).map(WorkLock)
+        self.lock_work((refname, "compress"), &format!("the compression of `{refname}`"), COMPRESSION_PATIENCE)
+    }
+
+    fn lock_work(&self, (of, kind): (&str, &str), what: &str, patience: Duration) -> Result<WorkLock, GitError> {
+        let name = format!("{}.{kind}", &blake3::hash(of.as_bytes()).to_hex()[..16]);
+        self.acquire(&name, what, patience, File::try_lock).map(WorkLock)
     }
 
     /// Opens a lock file and locks it, however long that takes within `patience`.

@@ -312,19 +312,19 @@ impl<'r> Recordings<'r> {
         if !is_session_name(name) || session::continued_by(repo, name)? != *name {
             return Ok(sessions);
         }
-        if self.logged.get().is_none() {
-            let _ = self.logged.set(Logged::of(repo.operations()?));
-        }
-        let refname = name.refname();
-        let is_in = |refs: fn(&Logged) -> &HashSet<String>| {
-            self.logged.get().is_some_and(|logged| refs(logged).contains(&refname))
+        let logged = match self.logged.get() {
+            Some(logged) => logged,
+            None => {
+                let logged = Logged::of(repo.operations()?);
+                self.logged.get_or_init(|| logged)
+            }
         };
-        let (is_imported, is_created) = (is_in(|logged| &logged.imported), is_in(|logged| &logged.created));
+        let refname = name.refname();
         let has_file = || {
             let (agent, session) = name.as_str().split_once('/')?;
             folder_of(repo.env(), agent.parse().ok()?, session)
         };
-        if is_imported || (!is_created && has_file().is_some()) {
+        if logged.imported.contains(&refname) || (!logged.created.contains(&refname) && has_file().is_some()) {
             sessions.push(name.clone());
         }
         Ok(sessions)

@@ -172,7 +172,7 @@ fn rows_without_file(known: &[Checkpoint<'_>], file: &File, text: &str) -> Vec<S
     rows.filter(|name| !names.contains(name.as_str())).collect()
 }
 
-/// The active checkpoints that a list beside them does not have. A page without frontmatter is none.
+/// The active checkpoints that the list in their folder does not have. A page without frontmatter is none.
 fn unlisted<'k, 'f>(files: &[File], known: &'k [Checkpoint<'f>]) -> Vec<&'k Checkpoint<'f>> {
     let lists = files.iter().filter(|file| file.kind == FileKind::CheckpointIndex && !file.has_conflict());
     let lists = lists.filter_map(|list| {

@@ -138,9 +138,9 @@ fn put_back(
         return Ok((revised.unwrap_or(old), slot.seq, subject));
     }
     // Its position is not empty any more. A person's deletion left none that counts.
-    let is_of_import = |removed: &Trailers| match removed.op {
-        Some(Op::Delete) => removed.reason.as_deref().is_some_and(|reason| reason.parse::<Removal>().is_ok()),
-        op => op == Some(Op::Compress),
+    let is_of_import = |removed: &Trailers| {
+        let reason = removed.reason.as_deref().filter(|_| removed.op == Some(Op::Delete));
+        reason.is_some_and(|reason| reason.parse::<Removal>().is_ok())
     };
     if removed.as_ref().is_some_and(is_of_import) {
         change.vacant.refill(slot.seq);

@@ -1,5 +1,4 @@
-//! Attacks on recorded sessions: by what a colleague pushes, by a second recording of one session, and by what comes between a session and its
-//! next hook.
+//! Attacks on recorded sessions: by pushes of a colleague, by a second recording of one session, and by commands between two hooks of a session.
 
 use super::{COUNT, sh};
 

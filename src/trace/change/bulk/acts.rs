@@ -264,12 +264,13 @@ impl Writer<'_> {
             let name = item.path.rsplit_once('/').map_or(&*item.path, |(_, name)| name);
             let (_, item_type, _) = tree::parse_name(name.as_bytes()).expect("the path is that of an item");
             item.path = item_path(item.seq, &item_type, id);
+        } else {
+            self.change.vacant.refill(item.seq);
         }
         self.change.put_file(&item.path, item.blob)?;
         self.change.next_seq = self.change.next_seq.max(item.seq + 1);
         self.change.total.add(item.cost, item.is_skipped);
         let subject = format!("restore {}", item.preview);
-        self.change.vacant.refill(item.seq);
         self.live.insert(id, KnownItem { removal: None, ..item });
         self.commit_act((Op::Restore, id), &subject, RESUMED, mark)
     }

@@ -1,9 +1,11 @@
 //! Two recordings of one session, as by a host and its container. Their items have the same ids, and one of them may be ahead.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::three_way::Sides;
+use crate::base::merge::Side;
 use crate::git::{Oid, Repo};
 use crate::trace::change::bulk::Removal;
 use crate::trace::model::trailers::Trailers;
@@ -14,14 +16,16 @@ use crate::trace::{ItemEntry, ItemId, Op, Tip, TraceError};
 
 impl Sides {
     /// Follows what a session did that both sides recorded, where the last common state does not show it.
-    pub(super) fn follow_sessions(&mut self, repo: &Repo, tips: [&Tip; 2]) -> Result<(), TraceError> {
-        self.leave_out_resumed(repo, tips)?;
-        self.leave_out_removed(repo, tips)
+    pub(super) fn follow_sessions(&mut self, repo: &Repo, [ours, theirs]: [&Tip; 2]) -> Result<(), TraceError> {
+        let histories = Histories { repo, ours, theirs, read: [OnceCell::new(), OnceCell::new()] };
+        self.leave_out_resumed(&histories)?;
+        self.leave_out_removed(&histories)
     }
 
     /// Leaves out recorded items that both sides added, and that one of them has removed, as two clones that record one session do: the base has no
     /// trace of them. Reads the commits of a side only if the other one has such items.
-    fn leave_out_removed(&mut self, repo: &Repo, [ours, theirs]: [&Tip; 2]) -> Result<(), TraceError> {
+    fn leave_out_removed(&mut self, histories: &Histories<'_>) -> Result<(), TraceError> {
+        let repo = histories.repo;
         let (mut only_theirs, mut only_ours) = (HashMap::new(), HashMap::new());
         for change in &self.theirs {
             if let Change::Added(entry) = change
@@ -36,9 +40,9 @@ impl Sides {
                 only_ours.extend(Kept::of(repo, entry)?.map(|kept| (*id, kept)));
             }
         }
-        let removed = removed_in(repo, ours, theirs, &only_theirs)?;
+        let removed = histories.removed_by(Side::Ours, &only_theirs)?;
         self.theirs.retain(|change| !removed.contains_key(&change.entry().id));
-        for (id, entry) in removed_in(repo, theirs, ours, &only_ours)? {
+        for (id, entry) in histories.removed_by(Side::Theirs, &only_ours)? {
             // At its position there, and with our text: what takes its place there takes our position over.
             self.theirs.push(Change::Removed(ItemEntry { blob: only_ours[&id].blob, ..entry }));
         }
@@ -47,7 +51,7 @@ impl Sides {
 
     /// Leaves out what one side removed as rewound and the other one took up again, as the session did: two clones recorded it, and one is ahead.
     /// Reads the commits of a side only if the other one removed something.
-    fn leave_out_resumed(&mut self, repo: &Repo, [ours, theirs]: [&Tip; 2]) -> Result<(), TraceError> {
+    fn leave_out_resumed(&mut self, histories: &Histories<'_>) -> Result<(), TraceError> {
         let is_removed = |change: &Change| matches!(change, Change::Removed(_));
         let by_theirs: HashSet<ItemId> = self
             .theirs
@@ -57,9 +61,9 @@ impl Sides {
             .collect();
         let changed_by_theirs: HashSet<ItemId> = self.theirs.iter().map(|change| change.entry().id).collect();
         let by_ours = self.removed.iter().map(|entry| entry.id).filter(|id| !changed_by_theirs.contains(id)).collect();
-        let kept = resumed_in(repo, theirs, ours, &by_theirs)?;
+        let kept = histories.resumed_after(Side::Theirs, &by_theirs)?;
         self.theirs.retain(|change| !kept.contains(&change.entry().id));
-        let resumed = resumed_in(repo, ours, theirs, &by_ours)?;
+        let resumed = histories.resumed_after(Side::Ours, &by_ours)?;
         let taken: HashSet<u32> = self.ours.values().flatten().map(|entry| entry.seq).collect();
         for entry in self.removed.iter().filter(|entry| resumed.contains(&entry.id)) {
             self.theirs.push(Change::Added(entry.clone()));
@@ -96,77 +100,88 @@ struct Acts {
     removed: Option<(ItemEntry, Option<Removal>)>,
 }
 
-/// Of `items`, those that a commit of `tip` removed, as they were there, unless `other` took them up again.
-fn removed_in(
-    repo: &Repo,
-    tip: &Tip,
-    other: &Tip,
-    items: &HashMap<ItemId, Kept>,
-) -> Result<BTreeMap<ItemId, ItemEntry>, TraceError> {
-    let acts = acts_in(repo, tip, other, &items.keys().copied().collect())?;
-    let mut removed: BTreeMap<ItemId, (ItemEntry, Option<usize>)> = BTreeMap::new();
-    for (id, Acts { count, removed: last }) in acts {
-        if let Some((entry, reason)) = last
-            && (items[&id].is_first || items[&id].blob == entry.blob)
-        {
-            removed.insert(id, (entry, reason.map(|_| count)));
-        }
-    }
-    for (id, acts) in acts_in(repo, other, tip, &removed.keys().copied().collect())? {
-        // What a person removed stays removed.
-        if removed[&id].1.is_some_and(|count| acts.count > count) {
-            removed.remove(&id);
-        }
-    }
-    Ok(removed.into_iter().map(|(id, (entry, _))| (id, entry)).collect())
+/// The commits of each side that the other one lacks, read once if they are needed.
+struct Histories<'r> {
+    repo: &'r Repo,
+    ours: &'r Tip,
+    theirs: &'r Tip,
+    read: [OnceCell<Vec<OwnChange>>; 2],
 }
 
-/// Of `items`, those that an import removed as rewound in the commits of `tip`, and that `other` took up again.
-fn resumed_in(repo: &Repo, tip: &Tip, other: &Tip, items: &HashSet<ItemId>) -> Result<HashSet<ItemId>, TraceError> {
-    let mut rewound = acts_in(repo, tip, other, items)?;
-    rewound.retain(|_, acts| matches!(acts.removed, Some((_, Some(Removal::Rewound)))));
-    let others = acts_in(repo, other, tip, &rewound.keys().copied().collect())?;
-    Ok(others.into_iter().filter(|(id, acts)| acts.count > rewound[id].count).map(|(id, _)| id).collect())
-}
+/// A change, and the trailers of its commit.
+type OwnChange = (Rc<Trailers>, Change);
 
-/// What the commits of `tip` that `other` lacks did with these items.
-fn acts_in(repo: &Repo, tip: &Tip, other: &Tip, items: &HashSet<ItemId>) -> Result<HashMap<ItemId, Acts>, TraceError> {
-    let mut found: HashMap<ItemId, Acts> = HashMap::new();
-    if items.is_empty() {
-        return Ok(found);
-    }
-    for (trailers, change) in own_changes(repo, tip, other)? {
-        if !items.contains(&change.entry().id) {
-            continue;
-        }
-        let acts = found.entry(change.entry().id).or_default();
-        match change {
-            Change::Removed(entry) => {
-                let reason = match trailers.op {
-                    Some(Op::Delete) => trailers.reason.as_deref().and_then(|reason| reason.parse().ok()),
-                    Some(Op::Compress) => Some(Removal::Compaction),
-                    _ => None,
-                };
-                acts.count += 1;
-                acts.removed = Some((entry, reason));
+impl Histories<'_> {
+    /// Of `items`, those that a side removed, as they were there, unless the other one took them up again.
+    fn removed_by(&self, side: Side, items: &HashMap<ItemId, Kept>) -> Result<BTreeMap<ItemId, ItemEntry>, TraceError> {
+        let acts = self.acts(side, &items.keys().copied().collect())?;
+        let mut removed: BTreeMap<ItemId, (ItemEntry, Option<usize>)> = BTreeMap::new();
+        for (id, Acts { count, removed: last }) in acts {
+            if let Some((entry, reason)) = last
+                && (items[&id].is_first || items[&id].blob == entry.blob)
+            {
+                removed.insert(id, (entry, reason.map(|_| count)));
             }
-            Change::Added(_) if trailers.op == Some(Op::Restore) => acts.count += 1,
-            Change::Added(_) | Change::Changed(..) => {}
         }
+        for (id, acts) in self.acts(side.other(), &removed.keys().copied().collect())? {
+            // An item that a person removed stays removed.
+            if removed[&id].1.is_some_and(|count| acts.count > count) {
+                removed.remove(&id);
+            }
+        }
+        Ok(removed.into_iter().map(|(id, (entry, _))| (id, entry)).collect())
     }
-    Ok(found)
-}
 
-/// The changes by commits of `tip` that `other` lacks, oldest first. What a merge takes out, one of its sides removed, which may be `other`.
-fn own_changes(repo: &Repo, tip: &Tip, other: &Tip) -> Result<Vec<(Rc<Trailers>, Change)>, TraceError> {
-    let mut changes = Vec::new();
-    for oid in repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
-        let commit = Tip::read(repo, oid)?;
-        if commit.commit.parents.len() < 2 {
-            let of_commit = changes_of(repo, &commit)?;
-            let trailers = Rc::new(commit.trailers);
-            changes.extend(of_commit.into_iter().map(|change| (trailers.clone(), change)));
-        }
+    /// Of `items`, those that an import of a side removed as rewound, and that the other side took up again.
+    fn resumed_after(&self, side: Side, items: &HashSet<ItemId>) -> Result<HashSet<ItemId>, TraceError> {
+        let mut rewound = self.acts(side, items)?;
+        rewound.retain(|_, acts| matches!(acts.removed, Some((_, Some(Removal::Rewound)))));
+        let others = self.acts(side.other(), &rewound.keys().copied().collect())?;
+        Ok(others.into_iter().filter(|(id, acts)| acts.count > rewound[id].count).map(|(id, _)| id).collect())
     }
-    Ok(changes)
+
+    fn acts(&self, side: Side, items: &HashSet<ItemId>) -> Result<HashMap<ItemId, Acts>, TraceError> {
+        let mut found: HashMap<ItemId, Acts> = HashMap::new();
+        if items.is_empty() {
+            return Ok(found);
+        }
+        for (trailers, change) in self.changes(side)?.iter().filter(|(_, change)| items.contains(&change.entry().id)) {
+            let acts = found.entry(change.entry().id).or_default();
+            match change {
+                Change::Removed(entry) => {
+                    let reason = match trailers.op {
+                        Some(Op::Delete) => trailers.reason.as_deref().and_then(|reason| reason.parse().ok()),
+                        Some(Op::Compress) => Some(Removal::Compaction),
+                        _ => None,
+                    };
+                    acts.count += 1;
+                    acts.removed = Some((entry.clone(), reason));
+                }
+                Change::Added(_) if trailers.op == Some(Op::Restore) => acts.count += 1,
+                Change::Added(_) | Change::Changed(..) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// The changes by a side's own commits, oldest first. A merge has none: one of its sides made them, which may be the other side here.
+    fn changes(&self, side: Side) -> Result<&[OwnChange], TraceError> {
+        let (read, [tip, other]) = match side {
+            Side::Ours => (&self.read[0], [self.ours, self.theirs]),
+            Side::Theirs => (&self.read[1], [self.theirs, self.ours]),
+        };
+        if let Some(changes) = read.get() {
+            return Ok(changes);
+        }
+        let mut changes = Vec::new();
+        for oid in self.repo.commits_beyond(tip.commit.oid, Some(other.commit.oid))? {
+            let commit = Tip::read(self.repo, oid)?;
+            if commit.commit.parents.len() < 2 {
+                let of_commit = changes_of(self.repo, &commit)?;
+                let trailers = Rc::new(commit.trailers);
+                changes.extend(of_commit.into_iter().map(|change| (trailers.clone(), change)));
+            }
+        }
+        Ok(read.get_or_init(|| changes))
+    }
 }

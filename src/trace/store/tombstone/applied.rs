@@ -4,8 +4,8 @@ use super::PURGED;
 use crate::git::{GitError, ObjectsLock, Repo};
 use crate::trace::TraceError;
 
-/// Notes the purges that were applied, for [`require_no_purge`]. What is read from now on may be used only if no other follows: it may
-/// contain what a later purge removes, in texts that the tombstones do not recognize. Only the first note counts.
+/// Notes the purges that were applied, for [`require_no_purge`]. Everything that is read from now on may be used only if no other
+/// follows: it may contain what a later purge removes, in texts that the tombstones do not recognize. Only the first note counts.
 pub(crate) fn note_purges(repo: &Repo) -> Result<(), GitError> {
     repo.watch_ref(PURGED, false)
 }
